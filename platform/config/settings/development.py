@@ -15,7 +15,7 @@ MEDIA_ROOT = os.environ.get("MEDIA_ROOT", str(VAR_DIR / "media"))
 
 DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{VAR_DIR / 'candor.sqlite3'}", conn_max_age=None)}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    DATABASES["default"]["OPTIONS"] = {  # type: ignore[typeddict-item]
+    DATABASES["default"]["OPTIONS"] = {
         "timeout": 20,
         "transaction_mode": "IMMEDIATE",
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
