@@ -1,0 +1,251 @@
+"""What an uploaded lecture really is: container, codecs, size, duration and fingerprint, read from the file and not from its name."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+
+if TYPE_CHECKING:
+    from av.container import InputContainer
+
+CHUNK_BYTES = 256 * 1024
+HEAD_BYTES = 64
+MAX_CAPTION_BYTES = 1024 * 1024
+MAX_PIXELS_PER_SIDE = 4096
+
+MEDIA_TYPES = {"mp4": "video/mp4", "webm": "video/webm"}
+# What Chrome, Edge, Firefox and Safari all decode. HEVC and 10-bit or 4:4:4 pictures are left out: some of them show a black rectangle.
+VIDEO_CODECS = {"mp4": {"h264", "av1"}, "webm": {"vp8", "vp9", "av1"}}
+AUDIO_CODECS = {"mp4": {"aac", "mp3", "opus"}, "webm": {"opus", "vorbis"}}
+PIXEL_FORMATS = {"yuv420p", "yuvj420p"}
+
+
+class VideoError(ValueError):
+    """The file is not a lecture that browsers can play; the message says what was expected and what came."""
+
+
+class ReadableFile(Protocol):
+    """What an open file and Django's uploaded file have in common."""
+
+    def read(self, size: int = ..., /) -> bytes: ...
+    def seek(self, offset: int, whence: int = ..., /) -> Any: ...
+    def tell(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VideoFacts:
+    """What probing a video found; `duration_seconds` is that of the frames that are there, not the one that the header claims."""
+
+    container: str
+    video_codec: str
+    audio_codec: str | None
+    width: int
+    height: int
+    duration_seconds: float
+    size_bytes: int
+    media_type: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptionFacts:
+    """What reading a WebVTT file found."""
+
+    cues: int
+    end_seconds: float
+    size_bytes: int
+    sha256: str
+
+
+def check_video(file: BinaryIO | ReadableFile, *, max_bytes: int, max_seconds: float) -> VideoFacts:
+    """The facts of a video that all browsers can play and that is within the limits; VideoError otherwise."""
+    size = _size(file)
+    if size > max_bytes:
+        raise VideoError(f"The video is too large: {_megabytes(size)}, and at most {_megabytes(max_bytes)} is allowed.")
+    facts = probe_video(file)
+    if facts.duration_seconds > max_seconds:
+        raise VideoError(f"The video is too long: {facts.duration_seconds:.0f} seconds, and at most {max_seconds:.0f} are allowed.")
+    return facts
+
+
+def probe_video(file: BinaryIO | ReadableFile) -> VideoFacts:
+    """Read the whole file once for its fingerprint and once for its packets; the file is left at its beginning."""
+    import av  # imported here because it adds tens of megabytes to a process, and most web workers never see an upload
+
+    size = _size(file)
+    if size == 0:
+        raise VideoError("The file is empty; an MP4 or WebM video was expected.")
+    container_name = _container(file)
+    # The demuxer is named, never guessed: a guessed one may be a playlist that makes the server open other addresses.
+    demuxer = "mov" if container_name == "mp4" else "matroska"
+    sha256 = _sha256(file)
+    file.seek(0)
+    try:
+        with av.open(file, mode="r", format=demuxer) as container:
+            return _facts(container, container_name=container_name, size=size, sha256=sha256)
+    except (av.FFmpegError, IndexError) as error:
+        raise VideoError(f"The file begins like {container_name.upper()} but cannot be read; it may be cut off or damaged.") from error
+    finally:
+        file.seek(0)
+
+
+def check_captions(file: BinaryIO | ReadableFile) -> CaptionFacts:
+    """The facts of a WebVTT file whose every cue has a well-formed time in order; VideoError otherwise."""
+    size = _size(file)
+    if size > MAX_CAPTION_BYTES:
+        raise VideoError(f"The captions are too large: {_megabytes(size)}, and at most {_megabytes(MAX_CAPTION_BYTES)} is allowed.")
+    file.seek(0)
+    content = file.read()
+    file.seek(0)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise VideoError(f"The captions are not UTF-8 text: byte {error.start} cannot be read.") from error
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if not re.match(r"WEBVTT(?:[ \t]|$)", lines[0]):
+        found = f"“{lines[0][:40]}”" if lines[0].strip() else "nothing"
+        hint = " It looks like a SubRip (.srt) file: save it as WebVTT." if re.search(r"\d,\d{3} -->", text) else ""
+        raise VideoError(f"The captions are not WebVTT: the first line must be “WEBVTT”, and it is {found}.{hint}")
+    end_seconds, last_start, cues = 0.0, 0.0, 0
+    for number, start, end in _cue_times(lines):
+        if end <= start:
+            raise VideoError(f"Captions, line {number}: the cue ends ({end:.3f} s) before it starts ({start:.3f} s).")
+        if start < last_start:
+            raise VideoError(f"Captions, line {number}: the cue starts at {start:.3f} s, before the one above it ({last_start:.3f} s).")
+        last_start, end_seconds, cues = start, max(end_seconds, end), cues + 1
+    if cues == 0:
+        raise VideoError("The captions are WebVTT but hold no cue, so nothing would be shown.")
+    return CaptionFacts(cues=cues, end_seconds=end_seconds, size_bytes=size, sha256=hashlib.sha256(content).hexdigest())
+
+
+_TIME = r"(?:(\d{2,}):)?([0-5]\d):([0-5]\d)\.(\d{3})"
+_TIMING_LINE = re.compile(rf"^[ \t]*{_TIME}[ \t]+-->[ \t]+{_TIME}(?:[ \t].*)?$", re.ASCII)
+
+
+def _cue_times(lines: list[str]) -> Iterator[tuple[int, float, float]]:
+    """Line number, start and end of every cue."""
+    for number, line in enumerate(lines, start=1):
+        if "-->" not in line:
+            continue
+        match = _TIMING_LINE.match(line)
+        if match is None:
+            raise VideoError(f"Captions, line {number}: expected a time such as “00:01.000 --> 00:04.000”, found “{line.strip()[:60]}”.")
+        yield number, _seconds(*match.group(1, 2, 3, 4)), _seconds(*match.group(5, 6, 7, 8))
+
+
+def _seconds(hours: str | None, minutes: str, seconds: str, milliseconds: str) -> float:
+    return int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds) + int(milliseconds) / 1000
+
+
+def _facts(container: "InputContainer", *, container_name: str, size: int, sha256: str) -> VideoFacts:
+    if not container.streams.video:
+        raise VideoError("The file has sound but no picture." if container.streams.audio else "The file has no video stream.")
+    video = container.streams.video[0]
+    audio = container.streams.audio[0] if container.streams.audio else None
+    video_codec = video.codec_context.codec.canonical_name
+    audio_codec = audio.codec_context.codec.canonical_name if audio else None
+    _expect_codec(video_codec, VIDEO_CODECS[container_name], kind="video", container_name=container_name)
+    if audio_codec is not None:
+        _expect_codec(audio_codec, AUDIO_CODECS[container_name], kind="audio", container_name=container_name)
+    if not 0 < max(video.width, video.height) <= MAX_PIXELS_PER_SIDE:
+        raise VideoError(f"The picture is {video.width}×{video.height} pixels; at most {MAX_PIXELS_PER_SIDE} on a side are allowed.")
+    claimed = float(container.duration) / 1_000_000 if container.duration else 0.0
+    duration, frames, damaged = _walk(container)
+    if frames == 0:
+        raise VideoError("The file has a video stream without a single frame.")
+    if damaged or duration < claimed - max(0.5, 0.02 * claimed):
+        raise VideoError(f"The video is cut off: its header says {claimed:.1f} seconds, and {duration:.1f} seconds are there.")
+    if video.codec_context.pix_fmt not in PIXEL_FORMATS:
+        raise VideoError(
+            f"The picture format is {video.codec_context.pix_fmt}; browsers play 8-bit 4:2:0 (yuv420p). Please export the video again."
+        )
+    return VideoFacts(
+        container=container_name,
+        video_codec=video_codec,
+        audio_codec=audio_codec,
+        width=video.width,
+        height=video.height,
+        duration_seconds=round(duration, 3),
+        size_bytes=size,
+        media_type=MEDIA_TYPES[container_name],
+        sha256=sha256,
+    )
+
+
+def _walk(container: "InputContainer") -> tuple[float, int, bool]:
+    """Demux every packet: end of the last one in seconds, number of packets with picture, whether any is damaged."""
+    end, frames, damaged = 0.0, 0, False
+    for packet in container.demux(container.streams.video + container.streams.audio):
+        if packet.pts is None or packet.time_base is None:
+            continue
+        damaged = damaged or packet.is_corrupt
+        end = max(end, float((packet.pts + (packet.duration or 0)) * packet.time_base))
+        frames += packet.stream.type == "video"
+    return end, frames, damaged
+
+
+def _expect_codec(found: str, expected: set[str], *, kind: str, container_name: str) -> None:
+    if found not in expected:
+        playable = " or ".join(sorted(expected))
+        raise VideoError(
+            f"The {kind} codec is {found}; in {container_name.upper()}, browsers play {playable}. Please export the video again."
+        )
+
+
+def _container(file: BinaryIO | ReadableFile) -> str:
+    """`mp4` or `webm`, from the first bytes."""
+    file.seek(0)
+    head = file.read(HEAD_BYTES)
+    if head[4:8] == b"ftyp":
+        if head[8:12] == b"qt  ":
+            raise VideoError("The file is a QuickTime film (.mov); please export it as MP4 (H.264 and AAC) or WebM.")
+        return "mp4"
+    if head[:4] == b"\x1a\x45\xdf\xa3":
+        doctype = re.search(rb"\x42\x82[\x80-\xff]([a-z]+)", head)
+        if doctype and doctype.group(1).startswith(b"webm"):
+            return "webm"
+        raise VideoError("The file is Matroska (.mkv), which not every browser plays; please export it as WebM or MP4.")
+    raise VideoError(f"The file is not an MP4 or WebM video: it {_looks_like(head)}.")
+
+
+_SIGNATURES = {
+    b"\x89PNG": "is a PNG image",
+    b"\xff\xd8\xff": "is a JPEG image",
+    b"GIF8": "is a GIF image",
+    b"%PDF": "is a PDF document",
+    b"PK\x03\x04": "is a ZIP archive or an office document",
+    b"OggS": "is an Ogg file",
+    b"ID3": "is an MP3 sound",
+    b"#EXTM3U": "is a playlist",
+    b"WEBVTT": "is a captions file",
+}
+
+
+def _looks_like(head: bytes) -> str:
+    for signature, description in _SIGNATURES.items():
+        if head.startswith(signature):
+            return description
+    if head.startswith(b"RIFF"):
+        return "is an AVI film" if head[8:11] == b"AVI" else "is a RIFF file"
+    return f"begins with the bytes {head[:8].hex(' ')}"
+
+
+def _sha256(file: BinaryIO | ReadableFile) -> str:
+    file.seek(0)
+    digest = hashlib.sha256()
+    while chunk := file.read(CHUNK_BYTES):
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _size(file: BinaryIO | ReadableFile) -> int:
+    file.seek(0, os.SEEK_END)
+    size = file.tell()
+    file.seek(0)
+    return size
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1_000_000:.1f} MB"
