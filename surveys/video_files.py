@@ -188,10 +188,8 @@ def _walk(container: "InputContainer") -> tuple[float, int, bool]:
 
 def _expect_codec(found: str, expected: set[str], *, kind: str, container_name: str) -> None:
     if found not in expected:
-        playable = " or ".join(sorted(expected))
-        raise VideoError(
-            f"The {kind} codec is {found}; in {container_name.upper()}, browsers play {playable}. Please export the video again."
-        )
+        playable = f"{' or '.join(sorted(expected))} in {container_name.upper()}"
+        raise VideoError(f"The {kind} codec is {found}; browsers play {playable}. Please export the video again.")
 
 
 def _container(file: BinaryIO | ReadableFile) -> str:
