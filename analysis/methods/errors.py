@@ -1,0 +1,50 @@
+"""What a method says when it cannot give a number: every message tells what was expected and what came."""
+
+from __future__ import annotations
+
+
+class MethodError(ValueError):
+    """A statistical method was asked for something that it cannot answer."""
+
+
+class DesignError(MethodError):
+    """A study design that cannot protect anybody, or from which nothing can be learned."""
+
+
+class DataError(MethodError):
+    """Data that do not fit the design: wrong shape, unknown names, counts that are negative or not whole."""
+
+
+class NotIdentifiedError(MethodError):
+    """A quantity that no amount of data from this design can determine under its cheater model."""
+
+
+class TooFewResponsesError(MethodError):
+    """Too few answers for the number that was asked for.
+
+    Parameters
+    ----------
+    needed, found : int
+        Number of answers needed and found.
+    of : str
+        Where they are counted, such as ``"arm 'control'"``.
+
+    Examples
+    --------
+    >>> str(TooFewResponsesError(needed=1, found=0, of="arm 'control'"))
+    "too few answers in arm 'control': needed at least 1, found 0"
+    """
+
+    def __init__(self, *, needed: int, found: int, of: str = "the study") -> None:
+        super().__init__(f"too few answers in {of}: needed at least {needed}, found {found}")
+        self.needed = needed
+        self.found = found
+        self.of = of
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _too_few_responses, (self.needed, self.found, self.of)
+
+
+def _too_few_responses(needed: int, found: int, of: str) -> TooFewResponsesError:
+    """Rebuild the error in another process."""
+    return TooFewResponsesError(needed=needed, found=found, of=of)

@@ -1,0 +1,159 @@
+"""What the methods of a robust, private trial give back: frozen values whose ``asdict`` is the JSON that is stored and served.
+
+A number that is undefined is ``None`` and a sentence in ``notes`` says why; an interval without an end has ``None`` there. Proportions
+and effects are numbers in [0, 1] and [-1, 1], not percentages.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A confidence interval.
+
+    Parameters
+    ----------
+    kind : str
+        How it was made: ``"fieller"``, ``"wald"``, ``"percentile"``, ``"studentised"``, ``"anytime"``; ``"unbounded"`` when the data
+        exclude nothing, ``"empty"`` when they exclude every possible value (both ends are then None).
+    low, high : float or None
+        The ends; None where there is none.
+    level : float
+        Nominal coverage, such as 0.95.
+    """
+
+    kind: str
+    low: float | None
+    high: float | None
+    level: float
+
+    def contains(self, value: float) -> bool:
+        """Whether a value lies in the interval (everything lies in an unbounded one, nothing in an empty one)."""
+        if self.kind == "empty":
+            return False
+        return (self.low is None or self.low <= value) and (self.high is None or value <= self.high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheaterProportion:
+    """The share λ of people who did not follow the die.
+
+    ``value`` respects 0 ≤ λ ≤ 1 by the boundary rule, ``raw`` is the estimate before it; ``standard_error`` and ``interval`` belong to the
+    raw value, the interval being cut to [0, 1].
+    """
+
+    value: float | None
+    raw: float | None
+    standard_error: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HonestTimesEffect:
+    """Δ = x·τ, the share of honest people times their average effect, with the test of Δ = 0, which is the test of τ = 0."""
+
+    value: float | None
+    standard_error: float | None
+    p_value: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootstrapSummary:
+    """What resampled participants say about one effect.
+
+    ``low`` and ``high`` are the percentile interval, ``studentised`` (or bias-corrected) the refined one. ``failed`` counts the replicates
+    without an estimate (nobody honest, or an empty cell); they are never silently dropped.
+    """
+
+    standard_error: float | None
+    low: float | None
+    high: float | None
+    level: float
+    replicates: int
+    failed: int
+    seed: int
+    studentised: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """One contrast of a treatment arm with the control arm by one method.
+
+    ``value`` is τ̂, the average effect among honest participants. ``interval`` is the headline (Fieller), ``wald`` the plain one.
+    ``p_value`` tests τ = 0 through Δ = 0; ``adjusted_p_value`` is Holm's over all contrasts of the method. ``honest_proportion`` is the
+    x̂ by which Δ̂ was divided. ``bounds`` are the sharp bounds of τ when it is not identified.
+    """
+
+    treatment: str
+    control: str
+    method: str
+    value: float | None
+    standard_error: float | None
+    interval: Interval | None
+    wald: Interval | None
+    p_value: float | None
+    adjusted_p_value: float | None
+    honest_times_effect: HonestTimesEffect
+    honest_proportion: float | None
+    assumption: str
+    bounds: tuple[float, float] | None = None
+    bootstrap: BootstrapSummary | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """Sharp bounds when the cheaters' yes rate is unknown: of λ, and of τ for the first contrast (each effect carries its own)."""
+
+    cheater_proportion: tuple[float, float]
+    effect: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecificationTest:
+    """The residual J of the linear model of cell means, χ² with ``df`` degrees of freedom when cheating is as assumed."""
+
+    statistic: float
+    df: int
+    p_value: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prevalence:
+    """p_a, the share of honest participants of one arm whose true answer is yes."""
+
+    arm: str
+    value: float | None
+    standard_error: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomeEstimate:
+    """Everything that is said about one sensitive question.
+
+    ``epsilon`` is the privacy loss of one answer (None, with a note, when it is infinite). ``identified`` says whether λ and τ can be
+    learned from this design under its cheater model, ``assumption`` on what that rests. ``honest_times_effect`` and ``bounds`` belong to
+    the first contrast; every effect carries its own.
+    """
+
+    n: int
+    epsilon: float | None
+    identified: bool
+    assumption: str
+    cheater_proportion: CheaterProportion
+    effects: tuple[Effect, ...]
+    honest_times_effect: HonestTimesEffect
+    bounds: Bounds | None
+    specification_test: SpecificationTest | None
+    prevalence: tuple[Prevalence, ...]
+    notes: tuple[str, ...]
+
+
+def to_json(result: Any) -> str:
+    """The JSON document of a result; refuses NaN and infinity, which are never an answer."""
+    return json.dumps(asdict(result), allow_nan=False)
