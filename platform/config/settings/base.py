@@ -1,5 +1,6 @@
 """What every installation shares; development, production and test change only what must differ."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 BASE_DIR = Path(__file__).resolve().parents[3]
-VAR_DIR = BASE_DIR / "var"
+VAR_DIR = Path(os.environ.get("CANDOR_VAR", BASE_DIR / "var"))
 
 INSTALLED_APPS = [
     "accounts",

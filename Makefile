@@ -1,0 +1,59 @@
+# Two commands matter: `make demo` tries Candor, `make test` tests it. Both do all their own set-up in .venv. `make help` lists the rest.
+
+PORT ?= 8000
+DEMO_BOTS ?= 300
+export PORT DEMO_BOTS
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The first Python that is new enough; PYTHON=/path/to/python chooses another.
+PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python3.14; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
+# How many test processes; one per processor by default.
+WORKERS ?= auto
+COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --group build
+
+.PHONY: demo test lint format bench lock help
+
+help:  ## list what make can do
+	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/:/' | awk -F: '{printf "  make %-8s %s\n", $$1, $$2}'
+
+demo: $(VENV)/production.installed  ## a demo study with simulated participants on http://localhost:8000 (PORT, DEMO_BOTS)
+	@exec $(BIN)/python manage.py demo
+
+test: $(VENV)/development.installed  ## the whole suite on PostgreSQL and Redis that it starts itself (ARGS="tests/unit -x")
+	$(BIN)/python -m tests.installing
+	$(BIN)/python -m tests.services $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+
+lint: $(VENV)/development.installed  ## style, types, layers, templates
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/djlint --check --lint templates
+
+format: $(VENV)/development.installed  ## put code and templates in the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/djlint --reformat --quiet templates
+
+bench: $(VENV)/development.installed  ## journeys per second against the production server set-up
+	$(BIN)/python -m tests.services $(BIN)/python benchmarks/journeys.py $(ARGS)
+
+lock: $(VENV)/development.installed  ## resolve pyproject.toml again, into hash-pinned requirements (ARGS="--upgrade")
+	$(COMPILE) --group development $(ARGS) --output-file requirements/development.txt
+	$(COMPILE) --constraint requirements/development.txt $(ARGS) --output-file requirements/production.txt
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Candor needs Python 3.11 or newer, and found none: see https://www.python.org/downloads/"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -qq -y python3-venv && $(PYTHON) -m venv $(VENV); \
+		else echo "Python cannot make virtual environments here (on Debian and Ubuntu: apt install python3-venv)"; exit 1; fi; }
+
+# A stamp is newer than its lock when the lock is installed: a second start has nothing to do. No byte code is compiled ahead: Python does
+# that for the modules that are used, when they are.
+$(VENV)/%.installed: requirements/%.txt | $(BIN)/python
+	@echo "Installing requirements/$*.txt into $(VENV) (about half a minute)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --only-binary :all: --require-hashes -r $<
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,127 @@
+"""A real Chromium on a live site. Every page is strict: a console error, a CSP violation or a request to elsewhere fails the test."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+
+from tests.installing import chromium
+
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 320, "height": 640}
+TIMEOUT_MILLISECONDS = 15_000
+WCAG_AND_BEST_PRACTICE = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium: the machine's own, else Playwright's. One per test file, because Playwright's event loop must not outlive the file:
+    while it runs, Django refuses the database to this thread unless told otherwise, and only browser tests are to be told so."""
+    before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    try:
+        with sync_playwright() as playwright:
+            arguments = ["--disable-dev-shm-usage", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
+            chrome = playwright.chromium.launch(executable_path=chromium(), args=arguments)
+            yield chrome
+            chrome.close()
+    finally:
+        os.environ.pop("DJANGO_ALLOW_ASYNC_UNSAFE")
+        if before is not None:
+            os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = before
+
+
+@pytest.fixture
+def site(live_server: object) -> str:
+    """The address of the live site; it shares the test's database, with static files and the production CSP."""
+    return str(live_server)
+
+
+@dataclass
+class Complaints:
+    """What a browser complained about; `expected` holds parts of complaints that the test provokes on purpose."""
+
+    site: str
+    found: list[str] = field(default_factory=list)
+    expected: list[str] = field(default_factory=list)
+
+    def listen_to(self, context: BrowserContext) -> None:
+        context.on("console", self._console)
+        context.on("weberror", lambda error: self.found.append(f"uncaught: {error.error}"))
+        context.on("request", self._request)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.found.append(f"console {message.type}: {message.text} ({message.location.get('url', '')})")
+
+    def _request(self, request: Request) -> None:
+        parts = urlsplit(request.url)
+        if parts.scheme in {"http", "https", "ws", "wss"} and parts.netloc != urlsplit(self.site).netloc:
+            self.found.append(f"request to elsewhere: {request.method} {request.url}")
+
+    def unexpected(self) -> list[str]:
+        return [complaint for complaint in self.found if not any(part in complaint for part in self.expected)]
+
+
+@pytest.fixture
+def complaints(site: str) -> Iterator[Complaints]:
+    """Watches all pages of the test and fails it at its end if the browser complained."""
+    watch = Complaints(site)
+    yield watch
+    assert not watch.unexpected(), "the browser complained:\n" + "\n".join(watch.unexpected())
+
+
+@pytest.fixture
+def new_page(browser: Browser, site: str, complaints: Complaints) -> Iterator[Callable[..., Page]]:
+    """`new_page(**context_options)`: a strict page in a browser context of its own, as on another person's device."""
+    contexts: list[BrowserContext] = []
+
+    def make(**options: object) -> Page:
+        context = browser.new_context(**{"base_url": site, "viewport": DESKTOP, "locale": "en", **options})  # type: ignore[arg-type]
+        context.set_default_timeout(TIMEOUT_MILLISECONDS)
+        complaints.listen_to(context)
+        contexts.append(context)
+        return context.new_page()
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def page(new_page: Callable[..., Page]) -> Page:
+    """A strict page on a desktop screen, 1280 pixels wide."""
+    return new_page()
+
+
+@pytest.fixture
+def phone(new_page: Callable[..., Page]) -> Page:
+    """A strict page on the narrowest screen that must work, 320 pixels wide."""
+    return new_page(viewport=PHONE, has_touch=True, is_mobile=True)
+
+
+@pytest.fixture(scope="session")
+def assert_accessible() -> Callable[[Page], None]:
+    """`assert_accessible(page)`: axe finds nothing, by WCAG 2.2 AA and best practice."""
+    axe = Axe()
+
+    def check(page: Page) -> None:
+        results = axe.run(page, options=WCAG_AND_BEST_PRACTICE)
+        assert results.violations_count == 0, f"{page.url}:\n{results.generate_report()}"
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def assert_fits() -> Callable[[Page], None]:
+    """`assert_fits(page)`: nothing makes the page scroll sideways."""
+
+    def check(page: Page) -> None:
+        overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert overflow <= 0, f"{page.url} is {overflow} pixels wider than the screen"
+
+    return check

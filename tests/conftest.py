@@ -1,0 +1,51 @@
+"""What every test may use. Tests that need PostgreSQL and Redis run under `make test` or `python -m tests.services pytest …`."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+from django.db import connection
+from django.test import override_settings
+
+from tests.processes import Site, embedded, production
+
+# The same examples on every run; HYPOTHESIS_PROFILE=explore (pytest's --hypothesis-profile) looks for new ones.
+hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=1000)
+hypothesis.settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def media_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Uploaded files of all tests, away from the developer's own."""
+    path = tmp_path_factory.mktemp("media")
+    with override_settings(MEDIA_ROOT=str(path)):
+        yield path
+
+
+@pytest.fixture
+def postgresql(transactional_db: None) -> None:
+    """The test needs PostgreSQL: real concurrency, committed data. It fails on SQLite rather than pass for the wrong reason."""
+    if connection.vendor != "postgresql":
+        pytest.fail("needs PostgreSQL: run `make test` or `python -m tests.services pytest …`")
+
+
+@pytest.fixture
+def embedded_site(tmp_path: Path) -> Iterator[Site]:
+    """The embedded default as `manage.py serve` starts it: SQLite, worker and beat in the web process, a folder of its own."""
+    with embedded(tmp_path / "var") as site:
+        yield site
+
+
+@pytest.fixture
+def production_site(tmp_path: Path) -> Iterator[Site]:
+    """Production settings: granian, worker and beat as processes, a PostgreSQL database and a Redis database of its own."""
+    with production(tmp_path) as site:
+        yield site
+
+
+@pytest.fixture
+def committed(django_capture_on_commit_callbacks: Callable[..., object]) -> Callable[..., object]:
+    """`with committed():` runs what the block queued with `transaction.on_commit`, as the end of a request would."""
+    return lambda: django_capture_on_commit_callbacks(execute=True)

@@ -1,0 +1,47 @@
+"""What the tests install for themselves where they may: Debian packages as root, and a Chromium."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def apt_install(package: str) -> bool:
+    """Install a Debian package; False where that is not possible: not root, or not Debian."""
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        return False
+    print(f"tests: installing {package} with apt-get", flush=True)
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for arguments in (["update", "-qq"], ["install", "-qq", "-y", "--no-install-recommends", package]):
+        if subprocess.run(["apt-get", *arguments], env=environment, check=False, stdout=subprocess.DEVNULL).returncode:
+            return False
+    return True
+
+
+def chromium() -> str | None:
+    """The Chromium of this machine; None when there is only Playwright's own, or none."""
+    return next((found for name in CHROMIUM_NAMES if (found := shutil.which(name))), None)
+
+
+def playwright_chromium() -> Path | None:
+    """The Chromium that Playwright downloaded earlier."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        path = Path(playwright.chromium.executable_path)
+    return path if path.exists() else None
+
+
+def install_chromium() -> None:
+    """Make sure that the browser tests find a Chromium; exit with what to do when that fails."""
+    if chromium() or playwright_chromium() or (apt_install("chromium") and chromium()):
+        return
+    if subprocess.run([sys.executable, "-m", "playwright", "install", "--only-shell", "chromium"], check=False).returncode:
+        sys.exit("tests: no Chromium for the browser tests: install one (Debian: apt-get install chromium) or run `playwright install chromium`")
+
+
+if __name__ == "__main__":
+    install_chromium()

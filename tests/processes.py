@@ -1,0 +1,181 @@
+"""Candor as its own operating-system processes, as people run it: started, killed and started again by tests and benchmarks."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx
+import psycopg
+
+from tests.services import free_port
+
+ROOT = Path(__file__).resolve().parents[1]
+START_SECONDS = 60
+STOP_SECONDS = 20
+GRANIAN = ["-m", "granian", "--interface", "wsgi", "--workers", "2", "--blocking-threads", "8", "--no-access-log"]
+
+
+@dataclass
+class Site:
+    """A running Candor: its address, its processes by name (`web`, and in production `worker` and `beat`), their logs."""
+
+    folder: Path
+    environment: dict[str, str]
+    commands: dict[str, list[str]]
+    port: int = field(default_factory=free_port)
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def manage(self, *arguments: str, timeout: float = 300) -> str:
+        """What `manage.py` printed, run in this site's environment."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+        assert done.returncode == 0, f"manage.py {' '.join(arguments)} failed:\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def start(self, *names: str) -> None:
+        """Start the named processes (all, when none is named) and wait until the site says that it is ready."""
+        for name in names or self.commands:
+            command = [word.replace("{port}", str(self.port)) for word in self.commands[name]]
+            with (self.folder / f"{name}.log").open("ab") as log:
+                self.processes[name] = subprocess.Popen(
+                    [sys.executable, *command], cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
+                )
+        self.wait_until_ready()
+
+    def wait_until_ready(self) -> None:
+        """Return when /healthz answers 200; fail with the logs when a process ends or a minute passes."""
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            with suppress(httpx.TransportError):
+                if httpx.get(f"{self.url}/healthz").status_code == 200:
+                    return
+            dead = [name for name, process in self.processes.items() if process.poll() is not None]
+            if dead or time.monotonic() > deadline:
+                raise AssertionError(f"the site is not ready (ended: {dead})\n" + "\n".join(self.log(name)[-3000:] for name in self.processes))
+            time.sleep(0.1)
+
+    def log(self, name: str = "web") -> str:
+        """What the process wrote so far, over all its lives."""
+        return (self.folder / f"{name}.log").read_text(errors="replace")
+
+    def kill(self, name: str) -> None:
+        """`kill -9` the process and its children: no chance to tidy up."""
+        os.killpg(self.processes[name].pid, signal.SIGKILL)
+        self.processes.pop(name).wait()
+
+    def stop(self, name: str, with_signal: signal.Signals = signal.SIGTERM) -> int:
+        """Ask the process to end; its exit status."""
+        process = self.processes.pop(name)
+        process.send_signal(with_signal)
+        try:
+            return process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise AssertionError(f"{name} did not stop within {STOP_SECONDS} s of {with_signal.name}") from None
+
+    def resident_megabytes(self, name: str = "web") -> float:
+        """Memory of the named process and its children, in megabytes (Linux)."""
+        session = os.getsid(self.processes[name].pid)
+        listing = subprocess.run(["ps", "-o", "rss=", "-s", str(session)], capture_output=True, text=True, check=True)
+        return sum(int(line) for line in listing.stdout.split()) / 1024
+
+    def end(self) -> None:
+        """End what still runs, at the end of the test."""
+        for name in list(self.processes):
+            with suppress(ProcessLookupError):
+                self.kill(name)
+
+
+def _environment(**changes: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "DJANGO_"))}
+    return {**kept, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "platform")]), **changes}
+
+
+@contextmanager
+def embedded(var: Path) -> Iterator[Site]:
+    """The embedded default with its data under `var`, migrated and serving."""
+    var.mkdir(parents=True, exist_ok=True)
+    environment = _environment(DJANGO_SETTINGS_MODULE="config.settings.development", CANDOR_VAR=str(var))
+    for server in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY"):
+        environment.pop(server, None)
+    site = Site(folder=var, environment=environment, commands={"web": ["manage.py", "serve"]})
+    environment["PORT"] = str(site.port)
+    try:
+        site.manage("migrate", "--verbosity=0")
+        site.start()
+        yield site
+    finally:
+        site.end()
+
+
+@contextmanager
+def production(folder: Path) -> Iterator[Site]:
+    """Production settings on a database of its own on the tests' PostgreSQL, migrated and serving."""
+    if not os.environ.get("DATABASE_URL", "").startswith("postgresql") or "REDIS_URL" not in os.environ:
+        raise AssertionError("needs PostgreSQL and Redis: run `make test` or `python -m tests.services pytest …`")
+    with fresh_database() as database:
+        environment = _environment(
+            DJANGO_SETTINGS_MODULE="config.settings.production",
+            SECRET_KEY=uuid.uuid4().hex * 2,
+            DATABASE_URL=database,
+            REDIS_URL=_redis_database(),
+            ALLOWED_HOSTS="127.0.0.1",
+            MEDIA_ROOT=str(folder / "media"),
+            CANDOR_VAR=str(folder),
+            SECURE_SSL_REDIRECT="0",
+        )
+        site = Site(
+            folder=folder,
+            environment=environment,
+            commands={
+                "web": [*GRANIAN, "--host", "127.0.0.1", "--port", "{port}", "config.wsgi:application"],
+                "worker": ["-m", "celery", "-A", "config", "worker", "--concurrency", "2", "--loglevel", "info"],
+                "beat": ["-m", "celery", "-A", "config", "beat", "--schedule", str(folder / "beat"), "--loglevel", "info"],
+            },
+        )
+        try:
+            site.manage("migrate", "--verbosity=0")
+            site.manage("collectstatic", "--noinput", "--verbosity=0")
+            site.start()
+            yield site
+        finally:
+            site.end()
+
+
+@contextmanager
+def fresh_database() -> Iterator[str]:
+    """The address of an empty database on the tests' PostgreSQL, dropped at the end."""
+    server = urlsplit(os.environ["DATABASE_URL"])
+    name = f"candor_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+        try:
+            yield urlunsplit(server._replace(path=f"/{name}"))
+        finally:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def _redis_database() -> str:
+    """A Redis database that no other worker of this test run uses: 0–31 are the tests' own, 32–63 their sites'."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
+    return urlunsplit(urlsplit(os.environ["REDIS_URL"])._replace(path=f"/{32 + worker % 32}"))

