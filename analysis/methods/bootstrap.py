@@ -1,0 +1,265 @@
+"""Resample participants: in chunks that any number of workers can share, with the same result for all of them.
+
+A study that can be resampled says how (`ResampledStudy`); `CellCounts` is the one without covariates, whose cost does not depend on the
+number of participants, and `analysis.methods.resampled_patterns` the one with covariates.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from analysis.methods.blas_threads import single_threaded_blas
+from analysis.methods.covariates import FloatArray
+from analysis.methods.errors import MethodError
+from analysis.methods.results import BootstrapSummary, Interval
+
+Progress = Callable[[int, int], bool | None]
+
+
+class BootstrapCancelledError(MethodError):
+    """The progress callback asked to stop."""
+
+    def __init__(self, *, done: int, replicates: int) -> None:
+        super().__init__(f"the bootstrap was cancelled after {done} of {replicates} replicates")
+
+
+class ResampledStudy(Protocol):
+    """Data of one outcome that know how to resample themselves."""
+
+    @property
+    def replicates_per_chunk(self) -> int:
+        """How many replicates one chunk has: part of the definition of the random numbers, so never chosen by the number of workers."""
+
+    def replicate_effects(self, replicates: int, rng: np.random.Generator) -> Mapping[str, FloatArray]:
+        """Draw resamples and return τ̂ by method, each of shape (replicates, contrasts); NaN where a resample has no estimate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BootstrapChunk:
+    """The replicates of one chunk: `effects` by method, each of shape (replicates in the chunk, contrasts)."""
+
+    index: int
+    effects: Mapping[str, FloatArray]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BootstrapReplicates:
+    """All replicates, in the order of the chunks: `effects` by method, each of shape (replicates, contrasts), and the seed of the run."""
+
+    effects: Mapping[str, FloatArray]
+    seed: int
+
+
+def chunk_count(study: ResampledStudy, *, replicates: int) -> int:
+    """Return how many chunks make up a run; their indices are 0 to this number − 1."""
+    if replicates < 2:
+        raise MethodError(f"a bootstrap needs at least 2 replicates, got {replicates}")
+    return -(-replicates // study.replicates_per_chunk)
+
+
+def bootstrap_chunk(study: ResampledStudy, *, replicates: int, seed: int, chunk_index: int) -> BootstrapChunk:
+    """Compute one chunk of a run, on any machine and in any order.
+
+    Parameters
+    ----------
+    study : ResampledStudy
+    replicates : int
+        Of the whole run.
+    seed : int
+        Of the whole run; the chunk's own stream is child `chunk_index` of ``SeedSequence(seed)``.
+    chunk_index : int
+        From 0 to ``chunk_count(study, replicates=replicates)`` − 1.
+
+    Returns
+    -------
+    BootstrapChunk
+    """
+    chunks = chunk_count(study, replicates=replicates)
+    if not 0 <= chunk_index < chunks:
+        raise MethodError(f"chunk index must be from 0 to {chunks - 1}, got {chunk_index}")
+    size = study.replicates_per_chunk
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chunk_index,)))
+    return BootstrapChunk(index=chunk_index, effects=study.replicate_effects(min(size, replicates - chunk_index * size), rng))
+
+
+def merge(chunks: Iterable[BootstrapChunk], *, seed: int) -> BootstrapReplicates:
+    """Put the chunks of one run together, in whatever order they came.
+
+    Raises
+    ------
+    MethodError
+        A chunk is missing or came twice.
+    """
+    ordered = sorted(chunks, key=lambda chunk: chunk.index)
+    if not ordered or [chunk.index for chunk in ordered] != list(range(len(ordered))):
+        raise MethodError(f"a run needs its chunks 0, 1, 2, … once each, got {[chunk.index for chunk in ordered]}")
+    return BootstrapReplicates(
+        effects={method: np.concatenate([chunk.effects[method] for chunk in ordered]) for method in ordered[0].effects}, seed=seed
+    )
+
+
+def bootstrap(
+    study: ResampledStudy, *, replicates: int = 5000, seed: int, workers: int | None = None, progress: Progress | None = None
+) -> BootstrapReplicates:
+    """Resample a study on the cores of this machine.
+
+    Parameters
+    ----------
+    study : ResampledStudy
+    replicates : int
+        Number of resamples; the source of the design used 5,000.
+    seed : int
+        The same seed gives the same replicates for any number of workers.
+    workers : int, optional
+        Threads; by default one for every core that this process may use.
+    progress : callable, optional
+        Called in the calling thread with (replicates done, replicates) after each chunk. Returning False or raising stops the run.
+
+    Returns
+    -------
+    BootstrapReplicates
+
+    Raises
+    ------
+    BootstrapCancelledError
+        `progress` returned False.
+    """
+    chunks = chunk_count(study, replicates=replicates)
+    threads = min(chunks, workers if workers is not None else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+
+    def compute(chunk_index: int) -> BootstrapChunk:
+        return bootstrap_chunk(study, replicates=replicates, seed=seed, chunk_index=chunk_index)
+
+    def report(finished: int) -> None:
+        done = min(finished * study.replicates_per_chunk, replicates)
+        if progress is not None and progress(done, replicates) is False:
+            raise BootstrapCancelledError(done=done, replicates=replicates)
+
+    results: list[BootstrapChunk] = []
+    with single_threaded_blas():
+        if threads <= 1:
+            for chunk_index in range(chunks):
+                results.append(compute(chunk_index))
+                report(len(results))
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                pending = [pool.submit(compute, chunk_index) for chunk_index in range(chunks)]
+                try:
+                    for future in as_completed(pending):
+                        results.append(future.result())
+                        report(len(results))
+                finally:
+                    pool.shutdown(wait=False, cancel_futures=True)
+    return merge(results, seed=seed)
+
+
+def bootstrap_summary(effects: FloatArray, *, estimate: float, acceleration: float, level: float, seed: int) -> BootstrapSummary:
+    """Summarise the replicates of one effect.
+
+    Parameters
+    ----------
+    effects : ndarray of shape (replicates,)
+        τ̂ in every resample; NaN where there was none.
+    estimate : float
+        τ̂ of the data.
+    acceleration : float
+        Skewness of the influence function over 6√n, see `acceleration`.
+    level : float
+        Nominal coverage.
+    seed : int
+        Of the run.
+
+    Returns
+    -------
+    BootstrapSummary
+        With the standard error over the replicates that have an estimate, the percentile interval, and the BCa interval [1]_.
+
+    Notes
+    -----
+    A failed replicate (nobody honest, or an empty cell) could have been anything: it counts as −∞ for the lower end and as +∞ for the
+    upper one. So when more than (1 − level)/2 of them fail, the intervals are unbounded, and when more than 1 − level do, no standard
+    error is given. Ends are cut to [−1, 1], outside of which no effect lies.
+
+    References
+    ----------
+    .. [1] Efron (1987), "Better bootstrap confidence intervals", Journal of the American Statistical Association 82(397).
+
+    Examples
+    --------
+    >>> summary = bootstrap_summary(np.linspace(0.1, 0.3, 101), estimate=0.2, acceleration=0.0, level=0.9, seed=1)
+    >>> round(summary.low, 3), round(summary.high, 3), summary.studentised.kind, round(summary.studentised.low, 3)
+    (0.11, 0.29, 'bca', 0.11)
+    """
+    found = np.sort(effects[~np.isnan(effects)])
+    failed = len(effects) - len(found)
+    tail = (1.0 - level) / 2.0
+    low, high = _ends(found, failed, tail, 1.0 - tail)
+    reliable = len(found) > 1 and failed <= (1.0 - level) * len(effects)
+    return BootstrapSummary(
+        standard_error=float(found.std(ddof=1)) if reliable else None,
+        low=low,
+        high=high,
+        level=level,
+        replicates=len(effects),
+        failed=failed,
+        seed=seed,
+        studentised=_bca(found, failed, estimate=estimate, acceleration=acceleration, level=level),
+    )
+
+
+def _bca(found: FloatArray, failed: int, *, estimate: float, acceleration: float, level: float) -> Interval | None:
+    """The bias-corrected and accelerated interval; None when every replicate lies on one side of the estimate."""
+    if not len(found):
+        return None
+    below = (np.searchsorted(found, estimate, "left") + np.searchsorted(found, estimate, "right")) / (2.0 * len(found))
+    if not 0.0 < below < 1.0:
+        return None
+    bias = ndtri(below)
+    shifted = bias + ndtri([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    if (1.0 - acceleration * shifted).min() <= 0.0:
+        return None
+    tails = ndtr(bias + shifted / (1.0 - acceleration * shifted))
+    low, high = _ends(found, failed, float(tails[0]), float(tails[1]))
+    return Interval(kind="bca", low=low, high=high, level=level)
+
+
+def _ends(found: FloatArray, failed: int, lower: float, upper: float) -> tuple[float | None, float | None]:
+    """Quantiles with the failed replicates at −∞ for the lower and at +∞ for the upper end; None where that is infinite."""
+    last = len(found) + failed - 1
+    return _at(found, lower * last - failed), _at(found, upper * last)
+
+
+def _at(ordered: FloatArray, position: float) -> float | None:
+    """The value at a fractional position by linear interpolation; None outside."""
+    if position < 0.0 or position > len(ordered) - 1:
+        return None
+    return float(np.clip(np.interp(position, np.arange(len(ordered)), ordered), -1.0, 1.0))
+
+
+def acceleration(influence: FloatArray, frequencies: FloatArray | NDArray[np.intp]) -> FloatArray:
+    """Return the acceleration of the BCa interval: Σ f ψ³ / (6 (Σ f ψ²)^{3/2}), for each column of `influence`.
+
+    Parameters
+    ----------
+    influence : ndarray of shape (m, contrasts)
+        Influence function of every pattern.
+    frequencies : ndarray of shape (m,)
+        How many participants show the pattern.
+
+    Examples
+    --------
+    >>> float(acceleration(np.array([[-1.0], [2.0]]), np.array([2, 1]))[0].round(4))
+    0.068
+    """
+    squares = frequencies @ influence**2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        skewness = (frequencies @ influence**3) / (6.0 * squares**1.5)
+    return np.where(squares > 0.0, skewness, 0.0)
