@@ -16,7 +16,7 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-ver
 .PHONY: demo test lint format bench lock help
 
 help:  ## list what make can do
-	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/:/' | awk -F: '{printf "  make %-8s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1 — \2/p' Makefile
 
 demo: $(VENV)/production.installed  ## a demo study with simulated participants on http://localhost:8000 (PORT, DEMO_BOTS)
 	@exec $(BIN)/python manage.py demo
