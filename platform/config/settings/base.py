@@ -1,6 +1,7 @@
 """What every installation shares; development, production and test change only what must differ."""
 
 import os
+import os
 from pathlib import Path
 from typing import Any
 

@@ -5,7 +5,7 @@ import os
 import dj_database_url
 
 from .base import *  # noqa: F403
-from .base import BASE_DIR, VAR_DIR
+from .base import VAR_DIR
 from .secrets import installation_secret
 
 SECRET_KEY = os.environ.get("SECRET_KEY") or installation_secret(VAR_DIR / "secret_key")
@@ -22,8 +22,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     }
 
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+STATIC_ROOT = None  # nothing is collected: WhiteNoise serves the files from where they are
 WHITENOISE_USE_FINDERS = True
-STATIC_ROOT = VAR_DIR / "static"
 
 CELERY_BROKER_URL = "memory://"
 CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.05}  # the default costs one second per task

@@ -1,0 +1,88 @@
+"""Who did what to what, and when, in a chain that shows every later change."""
+
+from typing import Any, ClassVar, NoReturn
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from audit import chain
+
+
+class AppendOnlyError(TypeError):
+    """The log can only grow."""
+
+    def __init__(self) -> None:
+        super().__init__("Audit entries can be neither changed nor deleted.")
+
+
+class EntryQuerySet(models.QuerySet["Entry"]):
+    """Entries that can be read and nothing else."""
+
+    def update(self, **kwargs: Any) -> NoReturn:
+        raise AppendOnlyError
+
+    def delete(self) -> NoReturn:
+        raise AppendOnlyError
+
+
+class Entry(models.Model):
+    """One action of one member of staff, or of the platform itself. Participants' actions never stand here."""
+
+    sequence = models.PositiveBigIntegerField(primary_key=True)
+    at = models.DateTimeField()
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    actor_name = models.CharField(max_length=150, blank=True)
+    action = models.CharField(max_length=64)
+    subject_kind = models.CharField(max_length=64, blank=True)
+    subject_id = models.CharField(max_length=64, blank=True)
+    details = models.JSONField(default=dict, blank=True)
+    previous_hash = models.CharField(max_length=64)
+    hash = models.CharField(max_length=64, unique=True)
+
+    objects: ClassVar[models.Manager["Entry"]] = EntryQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("audit entry")
+        verbose_name_plural = _("audit entries")
+        ordering: ClassVar = ["sequence"]
+        indexes: ClassVar = [models.Index(fields=["subject_kind", "subject_id"], name="audit_entries_of_a_subject")]
+
+    def __str__(self) -> str:
+        return f"{self.sequence}. {self.actor_name or '—'} {self.action} {self.subject_kind} {self.subject_id}".rstrip()
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if not self._state.adding:
+            raise AppendOnlyError
+        super().save(*args, **{**kwargs, "force_insert": True})
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise AppendOnlyError
+
+    def expected_hash(self) -> str:
+        """What `hash` must be for this content."""
+        return chain.hash_of(
+            sequence=self.sequence,
+            at=self.at,
+            actor_id=self.actor_id,
+            actor_name=self.actor_name,
+            action=self.action,
+            subject_kind=self.subject_kind,
+            subject_id=self.subject_id,
+            details=self.details,
+            previous_hash=self.previous_hash,
+        )
+
+
+class Head(models.Model):
+    """The chain's end, in a single row: locking it puts writers in line, and entries cut off at the end are missed."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    sequence = models.PositiveBigIntegerField(default=0)
+    hash = models.CharField(max_length=64, default=chain.GENESIS)
+
+    class Meta:
+        constraints: ClassVar = [models.CheckConstraint(condition=models.Q(id=1), name="the_audit_log_has_one_head")]
+
+    def __str__(self) -> str:
+        return f"{self.sequence}: {self.hash}"

@@ -1,0 +1,38 @@
+"""Writing to the log."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.db import models, transaction
+from django.utils import timezone
+
+from audit import actions, chain
+from audit.models import Entry, Head
+
+
+@transaction.atomic
+def record(*, actor: AbstractBaseUser | None, action: str, subject: models.Model | None, details: Mapping[str, Any] | None = None) -> Entry:
+    """Append one entry in the caller's transaction: what is rolled back was not done and is not recorded.
+
+    `actor` is None when the platform itself acts. Call it last in a service: the log stays locked until the transaction ends.
+    """
+    actions.description_of(action)
+    head, _ = Head.objects.select_for_update().get_or_create(id=1)
+    entry = Entry(
+        sequence=head.sequence + 1,
+        at=timezone.now(),
+        actor_id=actor.pk if actor is not None else None,
+        actor_name=actor.get_username() if actor is not None else "",
+        action=action,
+        subject_kind=subject._meta.label_lower if subject is not None else "",
+        subject_id=str(subject.pk) if subject is not None else "",
+        details=chain.plain(details or {}),
+        previous_hash=head.hash,
+    )
+    entry.hash = entry.expected_hash()
+    entry.full_clean(validate_unique=False, validate_constraints=False)
+    entry.save()
+    head.sequence, head.hash = entry.sequence, entry.hash
+    head.save()
+    return entry

@@ -1,0 +1,211 @@
+"""The audit log: what is recorded stays, in order, and every change to it shows."""
+
+from decimal import Decimal
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
+from django.db.models import ProtectedError
+
+from audit import actions, triggers
+from audit.models import AppendOnlyError, Entry, Head
+from audit.selectors import entries_about, verify
+from audit.services import record
+
+pytestmark = pytest.mark.django_db
+
+OPENED = actions.register("test.opened", "A test was opened")
+
+
+@pytest.fixture
+def actor() -> Any:
+    return get_user_model().objects.create_user("ada", password="correct horse")
+
+
+@pytest.fixture
+def three_entries(actor: Any) -> list[Entry]:
+    return [record(actor=actor, action=OPENED, subject=actor, details={"number": number}) for number in (1, 2, 3)]
+
+
+def tamper(sql: str) -> None:
+    """Change the log as somebody with the database's password could: without the triggers."""
+    triggers.remove(connection)
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+
+
+def test_an_entry_says_who_did_what_to_what(actor: Any) -> None:
+    entry = record(actor=actor, action=OPENED, subject=actor, details={"reason": "to see"})
+    entry.refresh_from_db()
+    assert (entry.sequence, entry.actor, entry.actor_name, entry.action) == (1, actor, "ada", "test.opened")
+    assert (entry.subject_kind, entry.subject_id, entry.details) == ("accounts.user", str(actor.pk), {"reason": "to see"})
+
+
+def test_the_platform_itself_can_act() -> None:
+    entry = record(actor=None, action=OPENED, subject=None)
+    assert (entry.actor, entry.actor_name, entry.subject_kind, entry.subject_id, entry.details) == (None, "", "", "", {})
+    assert verify().broken_at is None
+
+
+def test_every_entry_holds_the_hash_of_the_one_before(three_entries: list[Entry]) -> None:
+    first, second, third = three_entries
+    assert first.previous_hash == "0" * 64
+    assert (second.previous_hash, third.previous_hash) == (first.hash, second.hash)
+    assert len({first.hash, second.hash, third.hash}) == 3
+    head = Head.objects.get()
+    assert (head.sequence, head.hash) == (3, third.hash)
+
+
+def test_an_unregistered_action_is_refused(actor: Any) -> None:
+    with pytest.raises(actions.UnregisteredActionError, match=r"test\.closed"):
+        record(actor=actor, action="test.closed", subject=None)
+    assert not Entry.objects.exists()
+
+
+def test_an_action_cannot_be_registered_with_two_meanings() -> None:
+    assert actions.register("test.opened", "A test was opened") == OPENED
+    with pytest.raises(ValueError, match="registered already"):
+        actions.register("test.opened", "Something else")
+
+
+def test_what_is_rolled_back_is_not_recorded(actor: Any) -> None:
+    with pytest.raises(RuntimeError), transaction.atomic():
+        record(actor=actor, action=OPENED, subject=None)
+        raise RuntimeError
+    assert not Entry.objects.exists()
+    assert record(actor=actor, action=OPENED, subject=None).sequence == 1
+
+
+@pytest.mark.parametrize("number", [0.1, 1.0, 1e22, 1e23, 1e-7, -0.0, 2**70, 1.7976931348623157e308, 5e-324])
+def test_any_number_survives_the_database(actor: Any, number: float) -> None:
+    record(actor=actor, action=OPENED, subject=None, details={"number": number, "nested": [{"again": number}]})
+    assert verify().intact == 1
+
+
+def test_details_are_stored_as_plain_json(actor: Any) -> None:
+    entry = record(actor=actor, action=OPENED, subject=None, details={"amount": Decimal("0.10"), "names": ("a", "ü"), 3: None})
+    assert entry.details == {"amount": "0.10", "names": ["a", "ü"], "3": None}
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        record(actor=actor, action=OPENED, subject=None, details={"amount": float("nan")})
+    assert verify().intact == 1
+
+
+def test_an_intact_log_verifies(three_entries: list[Entry]) -> None:
+    verification = verify()
+    assert (verification.intact, verification.broken_at) == (3, None)
+    output = StringIO()
+    call_command("verify_audit_log", stdout=output)
+    assert output.getvalue() == "The audit log is intact: 3 entries.\n"
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "at = '2001-01-01T00:00:00Z'",
+        "actor_id = NULL",
+        "actor_name = 'eve'",
+        "action = 'test.other'",
+        "subject_kind = 'surveys.study'",
+        "subject_id = '77'",
+        "details = '{\"number\": 9}'",
+    ],
+)
+def test_a_changed_entry_is_located(three_entries: list[Entry], column: str) -> None:
+    tamper(f"UPDATE audit_entry SET {column} WHERE sequence = 2")
+    verification = verify()
+    assert (verification.intact, verification.broken_at) == (1, 2)
+    assert verification.reason == "its content is not what was recorded"
+
+
+def test_a_changed_entry_with_a_new_hash_breaks_the_next_one(three_entries: list[Entry]) -> None:
+    forged = three_entries[1]
+    forged.actor_name = "eve"
+    tamper(f"UPDATE audit_entry SET actor_name = 'eve', hash = '{forged.expected_hash()}' WHERE sequence = 2")
+    verification = verify()
+    assert (verification.broken_at, verification.reason) == (3, "it does not follow from the entry before it")
+
+
+def test_a_last_entry_changed_with_its_hash_is_missed_by_the_head(three_entries: list[Entry]) -> None:
+    forged = three_entries[2]
+    forged.actor_name = "eve"
+    tamper(f"UPDATE audit_entry SET actor_name = 'eve', hash = '{forged.expected_hash()}' WHERE sequence = 3")
+    assert (verify().broken_at, verify().reason) == (3, "it is not the entry that was recorded last")
+
+
+@pytest.mark.parametrize(("deleted", "reason"), [(1, "it is missing; the next one is 2"), (2, "it is missing; the next one is 3")])
+def test_a_deleted_entry_is_located(three_entries: list[Entry], deleted: int, reason: str) -> None:
+    tamper(f"DELETE FROM audit_entry WHERE sequence = {deleted}")
+    assert (verify().broken_at, verify().reason) == (deleted, reason)
+
+
+def test_entries_cut_off_at_the_end_are_missed(three_entries: list[Entry]) -> None:
+    tamper("DELETE FROM audit_entry WHERE sequence >= 2")
+    verification = verify()
+    assert (verification.intact, verification.broken_at, verification.reason) == (1, 2, "entries 2 to 3 are missing")
+
+
+def test_an_entry_added_past_the_end_is_located(three_entries: list[Entry]) -> None:
+    tamper("UPDATE audit_head SET sequence = 2, hash = (SELECT hash FROM audit_entry WHERE sequence = 2)")
+    assert (verify().broken_at, verify().reason) == (3, "it was added past the log's end")
+
+
+def test_the_command_names_the_broken_entry(three_entries: list[Entry]) -> None:
+    tamper("UPDATE audit_entry SET actor_name = 'eve' WHERE sequence = 2")
+    with pytest.raises(CommandError, match=r"Entry 2 is broken: its content is not what was recorded\. Intact before it: 1\."):
+        call_command("verify_audit_log")
+
+
+def test_the_models_refuse_to_change_or_delete(three_entries: list[Entry]) -> None:
+    entry = three_entries[0]
+    for attempt in (entry.save, entry.delete, Entry.objects.all().delete, lambda: Entry.objects.update(actor_name="eve")):
+        with pytest.raises(AppendOnlyError):
+            attempt()
+    with pytest.raises(AppendOnlyError):
+        Entry.objects.bulk_update([entry], ["actor_name"])
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE audit_entry SET actor_name = 'eve' WHERE sequence = 2",
+        "DELETE FROM audit_entry WHERE sequence = 3",
+        "DELETE FROM audit_head",
+    ],
+)
+def test_the_database_refuses_to_change_or_delete(three_entries: list[Entry], sql: str) -> None:
+    triggers.install(connection)
+    with pytest.raises(DatabaseError, match="neither changed nor deleted"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(sql)
+    assert verify().intact == 3
+
+
+def test_the_log_goes_on_under_the_triggers(three_entries: list[Entry], actor: Any) -> None:
+    triggers.install(connection)
+    assert record(actor=actor, action=OPENED, subject=None).sequence == 4
+    assert verify().intact == 4
+
+
+def test_a_person_with_entries_cannot_be_deleted(three_entries: list[Entry], actor: Any) -> None:
+    with pytest.raises(ProtectedError):
+        actor.delete()
+
+
+def test_what_was_done_to_one_thing_is_listed_latest_first(three_entries: list[Entry], actor: Any) -> None:
+    other = get_user_model().objects.create_user("bob")
+    record(actor=actor, action=OPENED, subject=other)
+    assert [entry.sequence for entry in entries_about(actor)] == [3, 2, 1]
+
+
+def test_the_admin_shows_the_log_and_changes_nothing(three_entries: list[Entry], client: Any) -> None:
+    client.force_login(get_user_model().objects.create_superuser("root"))
+    listing = client.get("/admin/audit/entry/")
+    assert listing.status_code == 200
+    assert "test.opened" in listing.content.decode()
+    assert client.get("/admin/audit/entry/2/change/").status_code == 200
+    assert client.get("/admin/audit/entry/add/").status_code == 403
+    assert client.post("/admin/audit/entry/2/change/", {"actor_name": "eve"}).status_code == 403
+    assert client.post("/admin/audit/entry/2/delete/", {"post": "yes"}).status_code == 403
+    assert verify().intact == 3 + Entry.objects.exclude(action=OPENED).count()
