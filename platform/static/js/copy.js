@@ -1,0 +1,11 @@
+/** Buttons that copy a code to the clipboard, where the browser allows it. */
+
+if (navigator.clipboard) {
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent.trim());
+      button.textContent = button.dataset.done;
+    });
+  }
+}
