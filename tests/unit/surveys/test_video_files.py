@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+import surveys
 from surveys.video_files import MAX_CAPTION_BYTES, VideoError, check_captions, check_video, probe_video
 
 LIMITS = {"max_bytes": 1_000_000, "max_seconds": 60.0}
@@ -160,6 +161,19 @@ def test_the_limits_themselves_are_allowed() -> None:
     content = film(audio=None)
     facts = probe_video(io.BytesIO(content))
     assert check_video(io.BytesIO(content), max_bytes=len(content), max_seconds=facts.duration_seconds) == facts
+
+
+SAMPLES = Path(surveys.__file__).parent / "sample" / "lectures"
+
+
+@pytest.mark.parametrize("lecture", ["slides-only", "with-instructor"])
+@pytest.mark.parametrize("container", ["webm", "mp4"])
+def test_the_sample_lectures_are_small_playable_and_fully_captioned(lecture: str, container: str) -> None:
+    with (SAMPLES / f"{lecture}.{container}").open("rb") as film_file, (SAMPLES / "captions-en.vtt").open("rb") as captions_file:
+        facts = check_video(film_file, max_bytes=250_000, max_seconds=30.0)
+        captions = check_captions(captions_file)
+    assert (facts.container, facts.width, facts.height) == (container, 960, 540)
+    assert facts.duration_seconds - 2 < captions.end_seconds < facts.duration_seconds
 
 
 def test_importing_the_module_does_not_load_the_decoder() -> None:
