@@ -4,6 +4,12 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import TemplateView
 
+handler400 = "config.error_responses.bad_request"
+handler403 = "config.error_responses.permission_denied"
+handler404 = "config.error_responses.not_found"
+handler500 = "config.error_responses.internal_error"
+
+# /healthz is answered by `config.health.HealthMiddleware`, before anything else.
 urlpatterns = [
     path("", TemplateView.as_view(template_name="home.html"), name="home"),
     path("admin/", admin.site.urls),

@@ -1,17 +1,19 @@
 """What every installation shares; development, production and test change only what must differ."""
 
 import os
-import os
 from pathlib import Path
 from typing import Any
 
 from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
+from config.log_privacy import HOUR_FORMAT
+
 BASE_DIR = Path(__file__).resolve().parents[3]
 VAR_DIR = Path(os.environ.get("CANDOR_VAR", BASE_DIR / "var"))
 
 INSTALLED_APPS = [
+    "config",
     "accounts",
     "audit",
     "surveys",
@@ -28,6 +30,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -37,11 +40,13 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "config.error_responses.ExpectedErrorMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["accounts.backends.SlowedBackend"]
 LOGIN_URL = "accounts:login"
 LOGIN_REDIRECT_URL = "surveys:studies"
 LOGOUT_REDIRECT_URL = "home"
@@ -71,7 +76,6 @@ TIME_ZONE = "UTC"
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "platform" / "static"]
-STATIC_ROOT = VAR_DIR / "static"
 # Where the web server in front (nginx) finds MEDIA_ROOT; empty: the application sends the bytes itself.
 MEDIA_ACCEL_PREFIX = ""
 
@@ -85,6 +89,7 @@ AUTH_PASSWORD_VALIDATORS = [
 SESSION_COOKIE_AGE = 12 * 60 * 60
 SECURE_REFERRER_POLICY = "same-origin"  # `no-referrer` would break CSRF
 X_FRAME_OPTIONS = "DENY"
+CSRF_FAILURE_VIEW = "config.error_responses.csrf_failure"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
@@ -99,6 +104,8 @@ CONTENT_SECURITY_POLICY = {
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "EXCEPTION_HANDLER": "config.error_responses.api_error",
 }
 SPECTACULAR_SETTINGS = {"TITLE": "Candor", "VERSION": "1"}
 
@@ -108,3 +115,17 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_TIMEZONE = "UTC"
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULER = "config.heartbeat.Scheduler"
+CELERY_BEAT_SCHEDULE = {"sweep": {"task": "analysis.tasks.sweep", "schedule": 60.0}}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"private": {"()": "config.log_privacy.RouteInsteadOfPath"}},
+    "formatters": {"hourly": {"format": "{asctime} {levelname} {name}: {message}", "datefmt": HOUR_FORMAT, "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "filters": ["private"], "formatter": "hourly"}},
+    "root": {"handlers": ["console"], "level": "INFO"},
+    # Without Django's own handlers, which would mail whole requests to ADMINS.
+    "loggers": {"django": {"handlers": [], "propagate": True}, "waitress.queue": {"level": "ERROR"}},
+}

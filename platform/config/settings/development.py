@@ -22,8 +22,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     }
 
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-STATIC_ROOT = None  # nothing is collected: WhiteNoise serves the files from where they are
-WHITENOISE_USE_FINDERS = True
+WHITENOISE_USE_FINDERS = True  # nothing is collected: the files are served from where they are
 
 CELERY_BROKER_URL = "memory://"
 CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.05}  # the default costs one second per task

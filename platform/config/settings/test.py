@@ -5,7 +5,7 @@ import os
 os.environ.setdefault("DATABASE_URL", "sqlite:///:memory:")
 os.environ.setdefault("SECRET_KEY", "only-for-tests")  # not a secret: never used outside the test suite
 
-from .development import *  # noqa: E402, F403
+from .development import *  # noqa: F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 if "REDIS_URL" in os.environ:

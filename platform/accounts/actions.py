@@ -1,0 +1,8 @@
+"""What may happen to accounts, as named in the audit log."""
+
+from audit.actions import register
+
+CREATED = register("account.created", "An account was created")
+ROLE_CHANGED = register("account.role_changed", "A person was given another role")
+LOGGED_IN = register("account.logged_in", "Somebody logged in")
+LOGIN_FAILED = register("account.login_failed", "Somebody tried to log in with a wrong name or password")

@@ -1,0 +1,47 @@
+"""Accounts in the admin. Rights come from the role alone, so groups and single permissions are not offered."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group
+from django.http import HttpRequest
+
+from accounts import services
+from accounts.access import user_of
+from accounts.forms import NewUserForm
+from accounts.models import Role, User
+
+admin.site.unregister(Group)
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
+    """Accounts are switched off, not deleted: the audit log refers to them."""
+
+    list_display = ("username", "email", "role", "is_active", "last_login")
+    list_filter = ("role", "is_active")
+    filter_horizontal = ()
+    readonly_fields = ("last_login", "date_joined")
+    fieldsets = (
+        (None, {"fields": ("username", "password", "role", "is_active")}),
+        ("Person", {"fields": ("first_name", "last_name", "email")}),
+        ("Dates", {"fields": ("last_login", "date_joined")}),
+    )
+    add_form = NewUserForm
+    add_fieldsets = ((None, {"classes": ("wide",), "fields": ("username", "email", "role", "password1", "password2")}),)
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        role = Role(form.cleaned_data["role"])
+        if not change:
+            created = services.create_user(
+                username=obj.username, password=form.cleaned_data["password1"], role=role, email=obj.email, actor=user_of(request)
+            )
+            obj.__dict__.update(created.__dict__)
+            return
+        changed = services.change_role(user=obj, role=role, actor=user_of(request))
+        obj.role, obj.is_staff, obj.is_superuser = changed.role, changed.is_staff, changed.is_superuser
+        obj.save()
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False

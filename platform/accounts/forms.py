@@ -1,0 +1,18 @@
+"""What administrators fill in to create an account or change one."""
+
+from typing import ClassVar
+
+from django import forms
+from django.contrib.auth.forms import BaseUserCreationForm
+
+from accounts.models import Role, User
+
+
+class NewUserForm(BaseUserCreationForm):  # type: ignore[type-arg]
+    """Name, role and password twice."""
+
+    role = forms.ChoiceField(choices=Role.choices)
+
+    class Meta:
+        model = User
+        fields: ClassVar = ["username", "email", "role"]

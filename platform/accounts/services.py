@@ -1,0 +1,74 @@
+"""Creating accounts and giving them roles; every change stands in the audit log."""
+
+from django.db import transaction
+
+from accounts import actions
+from accounts.models import Role, User
+from audit.services import record
+
+DEMO_ROLES = {
+    "investigator": Role.INVESTIGATOR,
+    "irb": Role.IRB_OFFICER,
+    "analyst": Role.ANALYST,
+    "admin": Role.ADMINISTRATOR,
+}
+
+
+@transaction.atomic
+def create_user(*, username: str, password: str | None, role: Role, email: str = "", actor: User | None = None) -> User:
+    """A new account; without a password nobody can log in to it yet."""
+    user = User(username=username, email=User.objects.normalize_email(email))
+    user.set_password(password)
+    _give(user, role)
+    user.full_clean(exclude=["password"])
+    user.save()
+    record(actor=actor, action=actions.CREATED, subject=user, details={"username": username, "role": role})
+    return user
+
+
+@transaction.atomic
+def change_role(*, user: User, role: Role, actor: User | None = None) -> User:
+    """Another role, from the next request on; the role that somebody has already changes and records nothing."""
+    user = User.objects.select_for_update().get(pk=user.pk)
+    if user.role == role:
+        return user
+    former = user.role
+    _give(user, role)
+    user.full_clean()
+    user.save(update_fields=["role", "is_staff", "is_superuser"])
+    record(actor=actor, action=actions.ROLE_CHANGED, subject=user, details={"from": former, "to": role})
+    return user
+
+
+@transaction.atomic
+def ensure_demo_users(*, password: str) -> list[User]:
+    """One person per role, all with this password: created, or brought back to role and password, as often as it is called."""
+    users = []
+    for username, role in DEMO_ROLES.items():
+        user = User.objects.filter(username=username).first()
+        if user is None:
+            user = create_user(username=username, password=password, role=role)
+        else:
+            user = change_role(user=user, role=role)
+            if not user.check_password(password):
+                user.set_password(password)
+                user.save(update_fields=["password"])
+        users.append(user)
+    return users
+
+
+def record_login(user: User) -> None:
+    """Somebody gave the right name and password."""
+    record(actor=user, action=actions.LOGGED_IN, subject=user)
+
+
+def record_failed_login(username: str) -> None:
+    """Only names that exist are recorded: people type their password into the wrong field."""
+    user = User.objects.filter(username=username).first()
+    record(actor=None, action=actions.LOGIN_FAILED, subject=user, details={"username": user.username if user else None})
+
+
+def _give(user: User, role: Role) -> None:
+    """The role and the flags of Django's admin that follow from it."""
+    user.role = role
+    user.is_staff = user.is_superuser = role == Role.ADMINISTRATOR

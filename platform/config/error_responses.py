@@ -1,0 +1,210 @@
+"""How errors become answers: pages for people, RFC 9457 problem documents for programs. No other module does this.
+
+An expected error says for itself what it is, by the attributes `http_status`, `title` and `advice`. Errors of the pure methods, which know
+nothing of HTTP, and Django's own are told apart here. Everything else is a bug: its traceback goes to the log, and a plain 500 to the person.
+"""
+
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import BadRequest as HttpBadRequest
+from django.core.exceptions import PermissionDenied, SuspiciousOperation, ValidationError
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http.multipartparser import MultiPartParserError
+from django.shortcuts import render
+from django.template.loader import select_template
+from django.utils.translation import gettext_lazy as _
+from rest_framework import exceptions as api_errors
+from rest_framework.views import set_rollback
+
+from analysis.methods.errors import MethodError
+
+logger = logging.getLogger(__name__)
+PROBLEM_JSON = "application/problem+json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """What happened and what to do, for whoever asked."""
+
+    status: HTTPStatus
+    title: Any
+    message: Any = ""
+    advice: Any = ""
+    code: str = ""
+    """A name for programs, such as `step-out-of-order`; it never changes with the language."""
+    errors: Any = None
+    """Per field, what is wrong with it (API only)."""
+
+
+BAD_REQUEST = Problem(
+    status=HTTPStatus.BAD_REQUEST,
+    title=_("This request could not be read"),
+    advice=_("Go back, reload the page and try again."),
+)
+FORBIDDEN = Problem(
+    status=HTTPStatus.FORBIDDEN,
+    title=_("This page is not for you"),
+    advice=_("Log in with another account, or ask whoever runs this server."),
+)
+NOT_FOUND = Problem(
+    status=HTTPStatus.NOT_FOUND,
+    title=_("There is nothing at this address"),
+    advice=_("Check the link: it may be incomplete."),
+)
+STALE_PAGE = Problem(
+    status=HTTPStatus.FORBIDDEN,
+    title=_("This page had been open for long"),
+    message=_("To protect you, what you sent from it was not taken."),
+    advice=_("Go back, reload the page and send it again. Cookies must be allowed for this site."),
+    code="stale-page",
+)
+INTERNAL = Problem(
+    status=HTTPStatus.INTERNAL_SERVER_ERROR,
+    title=_("Something went wrong on our side"),
+    message=_("It has been noted. What you had sent before is safe."),
+    advice=_("Wait a moment and reload the page."),
+)
+METHOD_ERROR = Problem(
+    status=HTTPStatus.UNPROCESSABLE_ENTITY,
+    title=_("This cannot be computed"),
+    advice=_("Change the design or the data as the message says, and try again."),
+)
+INVALID = Problem(
+    status=HTTPStatus.BAD_REQUEST,
+    title=_("Something that was entered does not fit"),
+    advice=_("Go back, correct it and send it again; nothing was changed."),
+)
+
+
+def problem_of(error: Exception) -> Problem | None:
+    """The problem that an expected error stands for; None for a bug."""
+    message = str(error)
+    match error:
+        case Http404():
+            return NOT_FOUND
+        case PermissionDenied():
+            return replace(FORBIDDEN, message=message)
+        case SuspiciousOperation() | HttpBadRequest() | MultiPartParserError():
+            return BAD_REQUEST
+        case MethodError():
+            return replace(METHOD_ERROR, message=message, code=_code(error))
+        case ValidationError():
+            errors = error.message_dict if hasattr(error, "error_dict") else error.messages
+            return replace(INVALID, message=" ".join(error.messages), code="invalid", errors=errors)
+        case api_errors.APIException():
+            return _problem_of_api(error)
+        case _ if hasattr(error, "http_status"):
+            title, advice = getattr(error, "title", ""), getattr(error, "advice", "")
+            if message == title:
+                message = ""
+            return Problem(status=HTTPStatus(error.http_status), title=title, message=message, advice=advice, code=_code(error))
+    return None
+
+
+def respond(request: HttpRequest, problem: Problem, *, template: str = "error.html") -> HttpResponse:
+    """A page, or a problem document when a program asks."""
+    if wants_json(request):
+        return JsonResponse(problem_details(problem), status=problem.status, content_type=PROBLEM_JSON)
+    context = {"status": int(problem.status), "title": problem.title, "message": problem.message, "advice": problem.advice}
+    return render(request, [template, "error.html"], context, status=problem.status)
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """The API always; elsewhere whoever asks for JSON rather than a page."""
+    if request.path_info.startswith("/api/"):
+        return True
+    return request.get_preferred_type(["text/html", "application/json", PROBLEM_JSON]) in {"application/json", PROBLEM_JSON}
+
+
+def problem_details(problem: Problem) -> dict[str, Any]:
+    """The members of RFC 9457, and `advice` and `errors` of our own."""
+    document = {
+        "type": f"urn:candor:problem:{problem.code}" if problem.code else "about:blank",
+        "title": str(problem.title) if problem.code else problem.status.phrase,
+        "status": int(problem.status),
+        "detail": str(problem.message or problem.title),
+    }
+    if problem.advice:
+        document["advice"] = str(problem.advice)
+    if problem.errors:
+        document["errors"] = problem.errors
+    return document
+
+
+class ExpectedErrorMiddleware:
+    """Answers what views raise on purpose; bugs go on to `internal_error`, with a traceback in the log."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        problem = problem_of(exception)
+        return respond(request, problem, template=f"{problem.status}.html") if problem else None
+
+
+def api_error(error: Exception, context: dict[str, Any]) -> JsonResponse | None:
+    """REST framework's `EXCEPTION_HANDLER`."""
+    problem = problem_of(error)
+    if problem is None:
+        return None
+    set_rollback()
+    response = JsonResponse(problem_details(problem), status=problem.status, content_type=PROBLEM_JSON)
+    if challenge := getattr(error, "auth_header", None):
+        response["WWW-Authenticate"] = challenge
+    if wait := getattr(error, "wait", None):
+        response["Retry-After"] = f"{wait:.0f}"
+    return response
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's handler400."""
+    return respond(request, BAD_REQUEST, template="400.html")
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's handler403."""
+    return respond(request, replace(FORBIDDEN, message=str(exception)), template="403.html")
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's handler404. What the exception says is for developers."""
+    return respond(request, NOT_FOUND, template="404.html")
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Django's `CSRF_FAILURE_VIEW`: nearly always a page from yesterday."""
+    return respond(request, STALE_PAGE)
+
+
+def internal_error(request: HttpRequest) -> HttpResponse:
+    """Django's handler500. The page uses neither session nor database, and plain words if even its template fails."""
+    if wants_json(request):
+        return JsonResponse(problem_details(INTERNAL), status=INTERNAL.status, content_type=PROBLEM_JSON)
+    context = {"status": int(INTERNAL.status), "title": INTERNAL.title, "message": INTERNAL.message, "advice": INTERNAL.advice}
+    try:
+        content, kind = select_template(["500.html", "error.html"]).render(context), "text/html"
+    except Exception:
+        logger.exception("The page for errors could not be shown")
+        content, kind = f"{INTERNAL.title}. {INTERNAL.message} {INTERNAL.advice}", "text/plain"
+    return HttpResponse(content, status=INTERNAL.status, content_type=f"{kind}; charset=utf-8")
+
+
+def _problem_of_api(error: api_errors.APIException) -> Problem:
+    """REST framework's own errors; what is wrong with single fields goes to `errors`."""
+    status = HTTPStatus(error.status_code)
+    if isinstance(error.detail, str):
+        return Problem(status=status, title=status.phrase, message=error.detail)
+    return replace(INVALID, status=status, code="invalid", errors=error.detail)
+
+
+def _code(error: Exception) -> str:
+    """`StepOutOfOrderError` → `step-out-of-order`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", type(error).__name__.removesuffix("Error")).lower()

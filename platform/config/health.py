@@ -1,0 +1,44 @@
+"""GET /healthz: whether the database answers, and the worker and beat are alive."""
+
+from collections.abc import Callable
+
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+
+from config.heartbeat import is_alive
+
+PATH = "/healthz"
+
+
+class HealthMiddleware:
+    """First in line: a probe needs no right host name, no TLS, no session."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return healthz() if request.path_info == PATH else self.get_response(request)
+
+
+def healthz() -> JsonResponse:
+    """200 when all is well, 503 otherwise, with the state of every part."""
+    parts = {"database": "ok" if _database_answers() else "silent"}
+    for part in ("worker", "beat"):
+        try:
+            parts[part] = "ok" if is_alive(part) else "silent"
+        except Exception:
+            parts[part] = "unknown: the cache does not answer"
+    well = all(state == "ok" for state in parts.values())
+    response = JsonResponse({"status": "ok" if well else "failing", **parts}, status=200 if well else 503)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _database_answers() -> bool:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        connection.close()
+        return False
+    return True

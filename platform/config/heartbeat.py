@@ -1,0 +1,42 @@
+"""Signs of life: the worker and beat leave one in the cache every few seconds, and /healthz looks whether it is still there."""
+
+from typing import Any
+
+from celery import beat, bootsteps
+from django.core.cache import cache
+
+EVERY_SECONDS = 5
+SILENT_AFTER_SECONDS = 30
+
+
+def leave_sign(part: str) -> None:
+    """`part` ("worker", "beat") is alive."""
+    cache.set(f"heartbeat:{part}", 1, SILENT_AFTER_SECONDS)
+
+
+def is_alive(part: str) -> bool:
+    """Whether `part` gave a sign within the last half minute."""
+    return cache.get(f"heartbeat:{part}") is not None
+
+
+class WorkerHeartbeat(bootsteps.StartStopStep):
+    """Beats beside the tasks, so that a long one is not taken for silence, and only while the worker is connected to its broker."""
+
+    requires = ("celery.worker.consumer.tasks:Tasks",)
+    timer: Any = None
+
+    def start(self, parent: Any) -> None:
+        leave_sign("worker")
+        self.timer = parent.timer.call_repeatedly(EVERY_SECONDS, leave_sign, ("worker",))
+
+    def stop(self, parent: Any) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+
+
+class Scheduler(beat.Scheduler):
+    """Celery's plain scheduler with a heartbeat. It keeps nothing on disk: what beat starts are sweeps that may run at any time."""
+
+    def tick(self, *args: Any, **kwargs: Any) -> float:
+        leave_sign("beat")
+        return min(super().tick(*args, **kwargs), EVERY_SECONDS)
