@@ -8,6 +8,9 @@ import numpy as np
 
 from analysis.methods.designs import FloatArray
 
+NOBODY_IS_HONEST = 1e-9
+"""An x̂ up to this is a zero that rounding has blurred."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointEstimates:
@@ -39,11 +42,15 @@ class JointEstimates:
     numerator_used: FloatArray | None = None
 
     @property
+    def _honest(self) -> FloatArray:
+        """x̂ where it may be divided by, else NaN."""
+        return np.where(self.honest_proportion_used > NOBODY_IS_HONEST, self.honest_proportion_used, np.nan)
+
+    @property
     def effect(self) -> FloatArray:
         """τ̂, shape (..., K − 1); NaN where nobody is honest or x is not identified."""
         numerator = self.honest_times_effect if self.numerator_used is None else self.numerator_used
-        honest = np.where(self.honest_proportion_used > 0, self.honest_proportion_used, np.nan)
-        return np.asarray(numerator / honest[..., None])
+        return np.asarray(numerator / self._honest[..., None])
 
     @property
     def standard_error(self) -> FloatArray:
@@ -54,7 +61,6 @@ class JointEstimates:
         With ψ = (ψ_Δ − τ̂ξ)/x̂ the variance is (V_Δ − 2τ̂C + τ̂²V_x)/x̂². At the boundary x = 1 the full variance of x̂ is kept, which errs on
         the side of too wide.
         """
-        effect = self.effect
-        honest = np.where(self.honest_proportion_used > 0, self.honest_proportion_used, np.nan)[..., None]
+        effect, honest = self.effect, self._honest[..., None]
         variance = self.honest_times_effect_variance - 2 * effect * self.covariance + effect**2 * self.honest_proportion_variance[..., None]
         return np.asarray(np.sqrt(np.maximum(variance, 0)) / honest)
