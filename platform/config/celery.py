@@ -4,24 +4,16 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, worker_ready
+from celery.signals import setup_logging
 
-from config.heartbeat import WorkerHeartbeat
+from config.heartbeat import SweepAtStart, WorkerHeartbeat
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.production")
 
 app = Celery("candor")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.steps["consumer"].add(WorkerHeartbeat)
-
-SWEEP = "analysis.tasks.sweep"
-
-
-@worker_ready.connect
-def sweep_at_start(**kwargs: Any) -> None:
-    """Take up what a killed worker left, at once and not at beat's next minute."""
-    app.send_task(SWEEP)
+app.steps["consumer"].update({WorkerHeartbeat, SweepAtStart})
 
 
 @setup_logging.connect

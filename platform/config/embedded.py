@@ -13,6 +13,8 @@ from celery.worker import WorkController
 from django.core.handlers.wsgi import WSGIHandler
 from waitress.server import create_server
 
+from config.heartbeat import Scheduler
+
 WEB_THREADS = 8
 WORKER_THREADS = 2
 STOP_SECONDS = 2.0
@@ -36,7 +38,7 @@ class EmbeddedServer:
             without_gossip=True,
             send_events=False,
         )
-        self.beat = beat.Service(celery, max_interval=5)
+        self.beat = beat.Service(celery, scheduler_cls=Scheduler)
 
     def run(self) -> NoReturn:
         """Serve; ends the process with status 0."""

@@ -1,7 +1,7 @@
 """How errors become answers: pages for people, RFC 9457 problem documents for programs. No other module does this.
 
-An expected error says for itself what it is, by the attributes `http_status`, `title` and `advice`. Errors of the pure methods, which know
-nothing of HTTP, and Django's own are told apart here. Everything else is a bug: its traceback goes to the log, and a plain 500 to the person.
+An expected error says for itself what it is, by the attributes `http_status`, `title` and `advice`. Errors of the pure methods, which
+know nothing of HTTP, and Django's own are told apart here. Everything else is a bug: the traceback for the log, a plain 500 for the person.
 """
 
 import logging

@@ -24,5 +24,5 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 WHITENOISE_USE_FINDERS = True  # nothing is collected: the files are served from where they are
 
-CELERY_BROKER_URL = "memory://"
+CELERY_BROKER_URL = "memory://localhost/"
 CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.05}  # the default costs one second per task
