@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from config.log_privacy import HOUR_FORMAT
@@ -26,14 +25,13 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "rest_framework",
     "drf_spectacular",
-    "csp",
 ]
 
 MIDDLEWARE = [
     "config.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "config.content_security.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -90,16 +88,6 @@ SESSION_COOKIE_AGE = 12 * 60 * 60
 SECURE_REFERRER_POLICY = "same-origin"  # `no-referrer` would break CSRF
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "config.error_responses.csrf_failure"
-CONTENT_SECURITY_POLICY = {
-    "DIRECTIVES": {
-        "default-src": [NONE],
-        **{
-            directive: [SELF]
-            for directive in ("script-src", "style-src", "img-src", "font-src", "connect-src", "media-src", "form-action", "base-uri")
-        },
-        "frame-ancestors": [NONE],
-    }
-}
 
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
