@@ -1,0 +1,88 @@
+"""The results of ``candor estimate`` for people: a table per outcome, a forest plot, and every note."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from analysis.cli.tables import interval, number, p_value, paragraph, table
+from analysis.methods.designs import Design
+from analysis.methods.forest import ForestRow, forest_text
+from analysis.methods.results import Effect, Interval, OutcomeEstimate
+
+
+def estimate_text(results: Mapping[str, OutcomeEstimate], design: Design) -> str:
+    """All outcomes, then one forest plot."""
+    parts = [_outcome_text(name, result, design) for name, result in results.items()]
+    return "\n\n\n".join([*parts, forest_text(forest_rows(results))])
+
+
+def forest_rows(results: Mapping[str, OutcomeEstimate]) -> list[ForestRow]:
+    """One row per outcome, contrast and method, with the headline interval."""
+    return [_forest_row(name, effect) for name, result in results.items() for effect in result.effects]
+
+
+def _forest_row(outcome: str, effect: Effect) -> ForestRow:
+    found = effect.interval
+    return ForestRow(
+        label=f"{outcome}: {effect.treatment}, {effect.method.replace('_', ' ')}",
+        value=effect.value,
+        low=found.low if found else None,
+        high=found.high if found else None,
+        has_interval=found is not None and found.kind != "empty",
+    )
+
+
+def _outcome_text(name: str, result: OutcomeEstimate, design: Design) -> str:
+    epsilon = "∞" if result.epsilon is None else f"{result.epsilon:.3f}"
+    cheaters, test = result.cheater_proportion, result.specification_test
+    lines = [
+        f"{name}: {result.n} answers, privacy loss ε = {epsilon}",
+        paragraph(f"Assumption: {result.assumption}"),
+        "",
+        f"cheater proportion  {number(cheaters.value)}  SE {number(cheaters.standard_error)}  {_interval(cheaters.interval)}",
+    ]
+    if test is not None:
+        lines.append(f"specification test  χ² = {test.statistic:.2f}, {test.df} df, p = {p_value(test.p_value)}")
+    lines += [
+        "",
+        table(["contrast and method", "effect", "SE", "interval", "Wald", "bootstrap", "p"], [_row(one) for one in result.effects]),
+    ]
+    delta = result.honest_times_effect
+    lines += [
+        "",
+        f"honest share × effect ({design.treatments[0]})  {number(delta.value, signed=True)}  SE {number(delta.standard_error)}  "
+        f"p = {p_value(delta.p_value)}",
+    ]
+    if result.bounds is not None:
+        lines += [
+            f"bounds: cheater proportion {interval(*result.bounds.cheater_proportion)}, effect {interval(*result.bounds.effect)}",
+        ]
+    if result.prevalence:
+        shown = ", ".join(f"{one.arm} {number(one.value)} ({_interval(one.interval)})" for one in result.prevalence)
+        lines.append(f"prevalence among honest people: {shown}")
+    if result.notes:
+        lines += ["", *(paragraph(note, bullet="• ") for note in result.notes)]
+    return "\n".join(lines)
+
+
+def _row(effect: Effect) -> list[str]:
+    resampled = effect.bootstrap
+    adjusted = effect.adjusted_p_value
+    p = p_value(effect.p_value)
+    return [
+        f"{effect.treatment} − {effect.control}, {effect.method.replace('_', ' ')}",
+        number(effect.value, signed=True),
+        number(effect.standard_error),
+        _interval(effect.interval),
+        _interval(effect.wald),
+        "—" if resampled is None else interval(resampled.low, resampled.high),
+        p if adjusted in (None, effect.p_value) else f"{p} (Holm {p_value(adjusted)})",
+    ]
+
+
+def _interval(found: Interval | None) -> str:
+    if found is None:
+        return "—"
+    if found.kind in ("empty", "unbounded"):
+        return found.kind
+    return interval(found.low, found.high, exists=found.low is not None or found.high is not None)

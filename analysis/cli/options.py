@@ -1,0 +1,89 @@
+"""Options that several commands share: proportions as numbers or fractions, effects by arm, the two formats of output."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+class Number(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
+    """A number such as 0.25 or a fraction such as 2/6, within limits."""
+
+    name = "number"
+
+    def __init__(self, low: float, high: float) -> None:
+        self.low, self.high = low, high
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read it, or say what was expected and what came."""
+        try:
+            number = float(Fraction(str(value).strip()))
+        except (ValueError, ZeroDivisionError, OverflowError):
+            number = math.nan
+        if not self.low <= number <= self.high:
+            upper = "" if self.high == math.inf else f" to {self.high:g}"
+            self.fail(f'expected a number from {self.low:g}{upper} or a fraction like "2/6", found {str(value)!r}', param, ctx)
+        return number
+
+
+PROPORTION = Number(0, 1)
+DIFFERENCE = Number(-1, 1)
+POSITIVE = Number(0, math.inf)
+WHOLE = click.IntRange(min=1)
+
+design_option = click.option(
+    "--design", "design_path", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), help="DESIGN.json of the study."
+)
+format_option = click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+level_option = click.option("--level", type=PROPORTION, default=0.95, show_default=True, help="Confidence level.")
+effect_option = click.option(
+    "--effect",
+    "effects",
+    multiple=True,
+    required=True,
+    metavar="NUMBER or ARM=NUMBER",
+    help="Difference of prevalence to control; ARM=NUMBER, repeated, for several arms.",
+)
+prevalence_option = click.option(
+    "--prevalence", type=PROPORTION, default=0.4, show_default=True, help="Share of true yes in the control arm."
+)
+cheaters_option = click.option("--cheaters", type=PROPORTION, default=0.0, show_default=True, help="Share of people who ignore the die.")
+
+
+def effects_by_arm(texts: Sequence[str], *, treatments: Sequence[str]) -> dict[str, float]:
+    """Read ``--effect`` options: one number for all treatment arms, or ARM=NUMBER for some.
+
+    Examples
+    --------
+    >>> effects_by_arm(["0.2"], treatments=["face", "voice"])
+    {'face': 0.2, 'voice': 0.2}
+    >>> effects_by_arm(["0.1", "voice=1/4"], treatments=["face", "voice"])
+    {'face': 0.1, 'voice': 0.25}
+    """
+    effects: dict[str, float] = {}
+    for text in texts:
+        arm, is_named, number = text.rpartition("=")
+        if is_named and arm not in treatments:
+            raise click.BadParameter(f"there is no treatment arm {arm!r}; the design has {', '.join(treatments)}", param_hint="--effect")
+        try:
+            effect = DIFFERENCE.convert(number, None, None)
+        except click.BadParameter as error:
+            raise click.BadParameter(error.message, param_hint="--effect") from None
+        effects |= {arm: effect} if is_named else dict.fromkeys(treatments, effect)
+    return effects
+
+
+def all_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Put several options on a command, in order."""
+
+    def decorate(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate

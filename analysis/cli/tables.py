@@ -1,0 +1,63 @@
+"""Tables and numbers for people who read a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import fill
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Align columns: the first to the left, the others to the right.
+
+    Examples
+    --------
+    >>> print(table(["die", "ε"], [["6-sided", "1.39"], ["20-sided", "0.5"]]))
+    die          ε
+    6-sided   1.39
+    20-sided   0.5
+    """
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width) for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in [header, *rows]
+    )
+
+
+def number(value: float | None, digits: int = 3, *, signed: bool = False) -> str:
+    """A rounded number, or a dash when there is none.
+
+    Examples
+    --------
+    >>> number(0.12345), number(0.2, signed=True), number(None)
+    ('0.123', '+0.200', '—')
+    """
+    return "—" if value is None else f"{value:{'+' if signed else ''}.{digits}f}"
+
+
+def p_value(value: float | None) -> str:
+    """A p-value to three digits, or a bound when it is tiny.
+
+    Examples
+    --------
+    >>> p_value(0.0421), p_value(1e-9), p_value(None)
+    ('0.042', '<0.001', '—')
+    """
+    return "—" if value is None else "<0.001" if value < 0.0005 else f"{value:.3f}"
+
+
+def interval(low: float | None, high: float | None, *, exists: bool = True) -> str:
+    """The ends of an interval, with infinity where there is none.
+
+    Examples
+    --------
+    >>> interval(-0.1, 0.25), interval(None, 0.25), interval(None, None, exists=False)
+    ('-0.100 to 0.250', '−∞ to 0.250', '—')
+    """
+    return f"{'−∞' if low is None else f'{low:.3f}'} to {'+∞' if high is None else f'{high:.3f}'}" if exists else "—"
+
+
+def paragraph(text: str, *, bullet: str = "") -> str:
+    """Wrap text for the terminal, hanging behind the bullet."""
+    return fill(text, width=100, initial_indent=bullet, subsequent_indent=" " * len(bullet))
