@@ -30,7 +30,6 @@ function isComplete() {
     const missing = !group.querySelector(":checked");
     const message = document.getElementById(`${first.name}-error`);
     group.classList.toggle("field-error", missing);
-    message.hidden = !missing;
     message.textContent = missing ? form.dataset.missing : "";
     if (!missing) continue;
     const link = document.createElement("a");
