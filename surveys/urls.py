@@ -1,6 +1,18 @@
 """The addresses of surveys."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
+
+from surveys.views import about, investigator, participant
 
 app_name = "surveys"
-urlpatterns: list[URLPattern | URLResolver] = []
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("s/<slug:slug>/", participant.journey, name="journey"),
+    path("s/<slug:slug>/progress/", participant.progress, name="progress"),
+    path("s/<slug:slug>/resume/<str:token>/", participant.resume, name="resume"),
+    path("s/<slug:slug>/withdraw/", participant.withdraw, name="withdraw"),
+    path("s/<slug:slug>/consent/", about.consent_copy, name="consent_copy"),
+    path("s/<slug:slug>/privacy/", about.privacy, name="privacy"),
+    path("s/<slug:slug>/allocation/", about.allocation, name="allocation"),
+    path("s/<slug:slug>/allocation/<int:number>/", about.allocation_list, name="allocation_list"),
+    path("s/<slug:slug>/media/<uuid:media_id>/", about.media, name="media"),
+]

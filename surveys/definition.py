@@ -1,0 +1,253 @@
+"""What a study is: one frozen tree of values, the same in the database, in the study file, in the frozen protocol and on the journey.
+
+Everything that can be wrong inside one study file is checked here, so that whoever holds a `StudyDefinition` holds a valid one.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Annotated, Any, Literal, Self
+
+from analysis.methods.designs import CheaterModel, Design
+from analysis.methods.dice import DieDesign
+from analysis.methods.errors import MethodError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, StringConstraints, model_validator
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,49}$")]
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{1,49}$")]
+Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[a-z0-9]{2,8})?$")]
+FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+NonEmpty = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20_000)]
+Role = Literal["quasi_identifier", "sensitive", "auxiliary"]
+
+
+class Text(RootModel[NonEmpty | Annotated[dict[Language, NonEmpty], Field(min_length=1)]]):
+    """One string that serves every language, or one string per language."""
+
+    model_config = ConfigDict(frozen=True)
+
+    def in_language(self, language: str) -> str:
+        if isinstance(self.root, str):
+            return self.root
+        return self.root.get(language) or self.root.get("en") or next(iter(self.root.values()))
+
+
+def _unique_names(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    names = [part.name for part in parts]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"names must differ; repeated: {', '.join(repeated)}")
+    return parts
+
+
+class Option(Part):
+    name: Name
+    text: Text
+
+
+Options = Annotated[tuple[Option, ...], Field(min_length=2, max_length=100), AfterValidator(_unique_names)]
+
+
+class Question(Part):
+    name: Name
+    text: Text
+    hint: Text | None = None
+
+
+class SingleChoice(Question):
+    kind: Literal["single_choice"]
+    role: Role
+    options: Options
+
+
+class MultipleChoice(Question):
+    kind: Literal["multiple_choice"]
+    role: Role
+    options: Options
+
+
+class Number(Question):
+    kind: Literal["number"]
+    role: Role
+    minimum: float
+    maximum: float
+    whole: bool = True
+    unit: Text | None = None
+
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> Self:
+        if not self.minimum < self.maximum:
+            raise ValueError(f"minimum must be below maximum, got {self.minimum:g} and {self.maximum:g}")
+        return self
+
+
+Field_ = Annotated[SingleChoice | MultipleChoice | Number, Field(discriminator="kind")]
+
+
+class Group(Question):
+    """A set of fields that a participant answers as often as needed, such as courses with their grade."""
+
+    kind: Literal["group"]
+    fields: Annotated[tuple[Field_, ...], Field(min_length=1, max_length=10), AfterValidator(_unique_names)]
+    at_most: Annotated[int, Field(ge=1, le=20)] = 8
+
+
+BackgroundQuestion = Annotated[SingleChoice | MultipleChoice | Number | Group, Field(discriminator="kind")]
+
+
+class QuizItem(Question):
+    options: Options
+    answer: Name
+    shuffle: bool = True
+
+    @model_validator(mode="after")
+    def _answer_is_an_option(self) -> Self:
+        if self.answer not in (names := [option.name for option in self.options]):
+            raise ValueError(f"answer must be one of the options {', '.join(names)}, got {self.answer}")
+        return self
+
+
+class SensitiveQuestion(Question):
+    yes: Text = Text({"en": "Yes", "de": "Ja"})
+    no: Text = Text({"en": "No", "de": "Nein"})
+
+
+class Video(Part):
+    sources: Annotated[tuple[FileName, ...], Field(min_length=1, max_length=4)]
+    captions: dict[Language, FileName] = {}
+    poster: FileName | None = None
+    transcript: Text | None = None
+
+    def files(self) -> Iterator[str]:
+        yield from self.sources
+        yield from self.captions.values()
+        if self.poster:
+            yield self.poster
+
+
+class Arm(Part):
+    name: Name
+    label: Text
+    weight: Annotated[int, Field(ge=1, le=1000)] = 1
+    quota: Annotated[int, Field(ge=1)] | None = None
+    video: Video
+
+
+class Watching(Part):
+    """`required`: Continue opens when `share` of the video has been watched; `optional`: at once."""
+
+    mode: Literal["required", "optional"] = "required"
+    share: Annotated[float, Field(ge=0, le=1)] = 0.8
+
+
+class Faces(Part):
+    """Which faces say "answer yes" and "answer no"; all others say "answer truthfully"."""
+
+    yes: tuple[int, ...]
+    no: tuple[int, ...]
+
+
+class Die(Part):
+    sides: Annotated[int, Field(ge=3, le=100)] = 6
+    subsamples: Annotated[dict[Name, Faces], Field(min_length=2, max_length=3)]
+    weights: dict[Name, Annotated[int, Field(ge=1)]] = {}
+    cheaters: Literal["any", "always_no", "always_yes", "unknown"] | Annotated[float, Field(ge=0, le=1)] | None = None
+
+    def design(self) -> DieDesign:
+        return DieDesign(sides=self.sides, faces={name: {"yes": f.yes, "no": f.no} for name, f in self.subsamples.items()})
+
+
+class Allocation(Part):
+    """How the concealed list is drawn. `block_multiples`: a block is a random one of these multiples of the sum of the weights."""
+
+    scheme: Literal["simple", "complete", "permuted_block"] = "permuted_block"
+    planned_participants: Annotated[int, Field(ge=2, le=1_000_000)]
+    block_multiples: Annotated[tuple[Annotated[int, Field(ge=1, le=20)], ...], Field(min_length=1)] = (1, 2, 3)
+
+
+class Entry(Part):
+    kind: Literal["open", "codes", "prolific", "sona"] = "open"
+    completion_url: Annotated[str, StringConstraints(pattern=r"^https://")] | None = None
+
+
+class StudyDefinition(Part):
+    slug: Slug
+    title: Text
+    summary: Text
+    contact: NonEmpty
+    languages: Annotated[tuple[Language, ...], Field(min_length=1)] = ("en",)
+    entry: Entry = Entry()
+    consent: Text
+    arms: Annotated[tuple[Arm, ...], Field(min_length=2, max_length=20), AfterValidator(_unique_names)]
+    control: Name
+    watching: Watching = Watching()
+    background: Annotated[tuple[BackgroundQuestion, ...], AfterValidator(_unique_names)] = ()
+    quiz: Annotated[tuple[QuizItem, ...], AfterValidator(_unique_names)] = ()
+    questions: Annotated[tuple[SensitiveQuestion, ...], Field(min_length=1, max_length=20), AfterValidator(_unique_names)]
+    die: Die
+    minimum_seconds: Annotated[int, Field(ge=0, le=120)] = 10
+    allocation: Allocation
+    debrief: Text
+
+    @model_validator(mode="after")
+    def _parts_fit_together(self) -> Self:
+        arms = [arm.name for arm in self.arms]
+        if self.control not in arms:
+            raise ValueError(f"control must be one of the arms {', '.join(arms)}, got {self.control}")
+        if unknown := set(self.die.weights) - set(self.die.subsamples):
+            raise ValueError(f"die.weights names subsamples that are not there: {', '.join(sorted(unknown))}")
+        for where, text in _texts(self):
+            if isinstance(text.root, dict) and (missing := [code for code in self.languages if code not in text.root]):
+                raise ValueError(f"{where}: the text in {', '.join(missing)} is missing (the study's languages are {', '.join(self.languages)})")
+        try:
+            self.design()
+        except MethodError as error:
+            raise ValueError(f"die: {error}") from error
+        return self
+
+    def design(self) -> Design:
+        """The design that the estimators use: forced probabilities from the die's faces, shares from the weights."""
+        forced = self.die.design().forced_responses()
+        document: dict[str, Any] = {
+            "arms": [arm.name for arm in self.arms],
+            "control": self.control,
+            "subsamples": {name: {"forced_no": str(f.forced_no), "forced_yes": str(f.forced_yes)} for name, f in forced.items()},
+            "allocation": {"arms": _shares(self.arm_weights), "subsamples": _shares(self.subsample_weights)},
+        }
+        if self.die.cheaters is not None:
+            document["cheater_model"] = self.die.cheaters if isinstance(self.die.cheaters, str) else {"yes_rate": self.die.cheaters}
+        return Design.from_document(document)
+
+    @property
+    def arm_weights(self) -> dict[str, int]:
+        return {arm.name: arm.weight for arm in self.arms}
+
+    @property
+    def subsample_weights(self) -> dict[str, int]:
+        return {name: self.die.weights.get(name, 1) for name in self.die.subsamples}
+
+    def arm(self, name: str) -> Arm:
+        return next(arm for arm in self.arms if arm.name == name)
+
+    def files(self) -> set[str]:
+        """Names of all media that the study needs."""
+        return {name for arm in self.arms for name in arm.video.files()}
+
+
+def _shares(weights: dict[str, int]) -> dict[str, str]:
+    return {name: str(Fraction(weight, sum(weights.values()))) for name, weight in weights.items()}
+
+
+def _texts(part: BaseModel, path: str = "") -> Iterator[tuple[str, Text]]:
+    """Every text that the author gave, with its place in the tree."""
+    for name in sorted(part.model_fields_set):
+        value, where = getattr(part, name), f"{path}.{name}" if path else name
+        for index, item in enumerate(value) if isinstance(value, tuple) else [(None, value)]:
+            place = where if index is None else f"{where}[{index}]"
+            if isinstance(item, Text):
+                yield place, item
+            elif isinstance(item, BaseModel):
+                yield from _texts(item, place)

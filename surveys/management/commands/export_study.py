@@ -1,0 +1,37 @@
+"""Write a study as a study file."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from surveys.models import MediaFile, Study
+from surveys.study_file import define, write_study_file
+
+
+class Command(BaseCommand):
+    help = "Writes a study file to standard output, or with --output to a file with its media beside it. No participant's data are in it."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug")
+        parser.add_argument("--output", "-o", type=Path, help="file to write; must not exist yet")
+
+    def handle(self, *args: Any, slug: str, output: Path | None, **options: Any) -> None:
+        study = Study.objects.filter(slug=slug).first()
+        if study is None:
+            raise CommandError(f"There is no study called {slug}.")
+        text = write_study_file(define(study.definition))
+        if output is None:
+            self.stdout.write(text, ending="")
+            return
+        media = list(MediaFile.objects.filter(study=study, current=True))
+        targets = [output, *(output.parent / file.name for file in media)]
+        if there := [str(path) for path in targets if path.exists()]:
+            raise CommandError(f"Not overwritten: {', '.join(there)}")
+        output.parent.mkdir(parents=True, exist_ok=True)
+        for file in media:
+            with file.file.open("rb") as content, output.parent.joinpath(file.name).open("wb") as copy:
+                for chunk in iter(lambda content=content: content.read(1 << 20), b""):  # type: ignore[misc]
+                    copy.write(chunk)
+        output.write_text(text, encoding="utf-8")
+        self.stderr.write(f"{output} and {len(media)} media files written.")

@@ -1,0 +1,51 @@
+"""Read a study file into a new draft, or into an existing one."""
+
+from pathlib import Path
+from typing import Any
+
+from accounts.models import User
+from django.core.files import File
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+
+from surveys.errors import SurveyError
+from surveys.models import Study
+from surveys.services.media import add_media_file
+from surveys.services.studies import change_definition, create_study
+from surveys.study_file import read_study_file
+
+
+class Command(BaseCommand):
+    help = "Reads a study file (YAML or JSON) and its media into a draft. Everything or nothing: an error changes nothing."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--owner", required=True, help="user name of the investigator who owns the study")
+        parser.add_argument("--media", type=Path, help="folder with the videos, captions and posters (default: the folder of the study file)")
+        parser.add_argument("--replace", action="store_true", help="change the draft if the study exists already")
+
+    def handle(self, *args: Any, file: Path, owner: str, media: Path | None, replace: bool, **options: Any) -> None:
+        try:
+            definition = read_study_file(file.read_text(encoding="utf-8"), source=str(file))
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandError(f"{file}: cannot be read: {error}") from error
+        except SurveyError as error:
+            raise CommandError(str(error)) from error
+        user = User.objects.filter(username=owner).first()
+        if user is None:
+            raise CommandError(f"There is no user called {owner}.")
+        try:
+            with transaction.atomic():
+                existing = Study.objects.filter(slug=definition.slug).first() if replace else None
+                if existing:
+                    study = change_definition(existing, definition=definition, actor=user)
+                else:
+                    study = create_study(definition=definition, owner=user)
+                for name in sorted(definition.files()):
+                    with (media or file.parent).joinpath(name).open("rb") as content:
+                        add_media_file(study, name=name, content=File(content), actor=user)
+        except FileNotFoundError as error:
+            raise CommandError(f"The study file names a file that is not there: {error.filename}") from error
+        except SurveyError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{study.slug}: draft ready, ε = {study.epsilon_per_question:.3f} per question, {study.epsilon_total:.3f} in total.")

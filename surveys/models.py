@@ -1,0 +1,272 @@
+"""The tables of a study and of what participants leave behind.
+
+Participants' rows carry no address, no user agent, no sequence number and no time finer than the day; their keys are random.
+What identifies a person to a lab (codes, Prolific numbers) stands in tables without a link to the answers.
+"""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class StudyStatus(models.TextChoices):
+    DRAFT = "draft", _("Draft")
+    IN_REVIEW = "in_review", _("In review")
+    APPROVED = "approved", _("Approved")
+    RECRUITING = "recruiting", _("Recruiting")
+    PAUSED = "paused", _("Paused")
+    CLOSED = "closed", _("Closed")
+    ARCHIVED = "archived", _("Archived")
+
+
+class Study(models.Model):
+    """A study: its draft definition, its status, and the frozen protocol that participants see."""
+
+    slug = models.SlugField(unique=True, max_length=50)
+    title = models.CharField(max_length=200)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="studies")
+    status = models.CharField(max_length=20, choices=StudyStatus, default=StudyStatus.DRAFT)
+    definition = models.JSONField(help_text="The draft, as in the study file; the journey runs on the frozen protocol.")
+    protocol = models.ForeignKey("Protocol", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    epsilon_per_question = models.FloatField()
+    epsilon_total = models.FloatField()
+    accepts_bots = models.BooleanField(default=False, help_text="Simulated participants may walk this study (rehearsals, demonstrations).")
+    data_published = models.BooleanField(default=False, help_text="Published data cannot be withdrawn any more.")
+    created_on = models.DateField(auto_now_add=True)
+    launched_on = models.DateField(null=True, blank=True)
+    closed_on = models.DateField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "studies"
+        ordering = ("slug",)
+        constraints = (
+            models.CheckConstraint(condition=models.Q(status__in=StudyStatus.values), name="study_status_is_known"),
+            models.CheckConstraint(
+                condition=models.Q(status__in=("draft", "in_review")) | models.Q(protocol__isnull=False), name="approved_study_has_a_protocol"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Protocol(models.Model):
+    """A definition frozen for review, with the addresses and hashes of its media. Never changed; a change makes a new version."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="protocols")
+    version = models.PositiveIntegerField()
+    definition = models.JSONField()
+    media = models.JSONField(help_text="File name → id, media type, SHA-256, duration.")
+    sha256 = models.CharField(max_length=64)
+    frozen_on = models.DateField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("study", "version")
+        constraints = (models.UniqueConstraint(fields=("study", "version"), name="protocol_version_is_unique"),)
+
+    def __str__(self) -> str:
+        return f"{self.study.slug} version {self.version}"
+
+
+def media_path(media: "MediaFile", name: str) -> str:
+    return f"studies/{media.study_id}/{media.id.hex}"
+
+
+class MediaFile(models.Model):
+    """A video, captions or a poster that was checked when it came in. Its random id is its address; the name never leaves the desk."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="media_files")
+    name = models.CharField(max_length=100)
+    file = models.FileField(upload_to=media_path)
+    media_type = models.CharField(max_length=100)
+    size = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    duration_seconds = models.FloatField(null=True, blank=True)
+    current = models.BooleanField(default=True, help_text="The newest file of this name; older ones stay for the protocols that use them.")
+
+    class Meta:
+        ordering = ("study", "name")
+        constraints = (
+            models.UniqueConstraint(fields=("study", "name"), condition=models.Q(current=True), name="one_current_file_of_a_name"),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Step(models.TextChoices):
+    """Where a participant is: the page that is to be answered next."""
+
+    BACKGROUND = "background"
+    VIDEO = "video"
+    QUIZ = "quiz"
+    DIE = "die"
+    QUESTIONS = "questions"
+    FINISHED = "finished"
+
+
+class Participant(models.Model):
+    """One person (or bot) who consented, known only by the hash of a token that lives in their browser."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="participants")
+    protocol = models.ForeignKey(Protocol, on_delete=models.PROTECT, related_name="+")
+    token_hash = models.CharField(max_length=64, unique=True)
+    withdrawal_hash = models.CharField(max_length=64, unique=True)
+    language = models.CharField(max_length=12)
+    is_bot = models.BooleanField(default=False)
+    step = models.CharField(max_length=12, choices=Step)
+    subsample = models.CharField(max_length=50, blank=True)
+    arm = models.CharField(max_length=50, blank=True)
+    background = models.JSONField(default=dict)
+    watched_tenths = models.PositiveSmallIntegerField(default=0)
+    quiz = models.JSONField(default=dict)
+    consented_on = models.DateField()
+    finished_on = models.DateField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(subsample="", arm="", step=Step.BACKGROUND) | (~models.Q(subsample="") & ~models.Q(arm="")),
+                name="participant_is_assigned_wholly_after_background",
+            ),
+            models.CheckConstraint(condition=models.Q(watched_tenths__lte=10), name="watched_share_is_at_most_one"),
+            models.CheckConstraint(
+                condition=models.Q(step=Step.FINISHED, finished_on__isnull=False) | (~models.Q(step=Step.FINISHED) & models.Q(finished_on__isnull=True)),
+                name="finished_participant_has_a_day",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class Response(models.Model):
+    """What a participant reported to one sensitive question, after a die that only they saw. Final: unique, never changed."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="responses")
+    question = models.CharField(max_length=50)
+    reported_yes = models.BooleanField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("participant", "question"), name="each_answer_is_final"),)
+
+    def __str__(self) -> str:
+        return f"{self.question}: {'yes' if self.reported_yes else 'no'}"
+
+
+class TallyKind(models.TextChoices):
+    DECLINED = "declined", _("did not consent")
+    COMPREHENSION_PASSED = "comprehension_passed", _("understood the die at once")
+    COMPREHENSION_FAILED = "comprehension_failed", _("misunderstood the die at first")
+    WITHDREW = "withdrew", _("withdrew their data")
+
+
+class Tally(models.Model):
+    """A count of something about which nothing else is stored. Spread over shards, so that many people at once do not queue for one row."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="tallies")
+    kind = models.CharField(max_length=30, choices=TallyKind)
+    shard = models.PositiveSmallIntegerField()
+    count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "tallies"
+        constraints = (models.UniqueConstraint(fields=("study", "kind", "shard"), name="tally_shard_is_unique"),)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.count}"
+
+
+class AllocationList(models.Model):
+    """A concealed list of subsamples and arms. Its hash is public from launch on, the list and its nonce once the study is closed."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="allocation_lists")
+    number = models.PositiveIntegerField()
+    scheme = models.CharField(max_length=20)
+    length = models.PositiveIntegerField()
+    nonce = models.CharField(max_length=64)
+    sha256 = models.CharField(max_length=64)
+    drawn_on = models.DateField()
+
+    class Meta:
+        ordering = ("study", "number")
+        constraints = (models.UniqueConstraint(fields=("study", "number"), name="allocation_list_number_is_unique"),)
+
+    def __str__(self) -> str:
+        return f"{self.study.slug}, list {self.number}"
+
+
+class SlotStatus(models.TextChoices):
+    FREE = "free", _("free")
+    TAKEN = "taken", _("taken")
+    CLOSED = "closed", _("closed: the arm is closed or its quota is reached")
+
+
+class AllocationSlot(models.Model):
+    """One line of an allocation list. It does not say who took it."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="allocation_slots")
+    list = models.ForeignKey(AllocationList, on_delete=models.CASCADE, related_name="slots")
+    position = models.PositiveIntegerField(help_text="Place in the study's whole sequence, over all its lists.")
+    subsample = models.CharField(max_length=50)
+    arm = models.CharField(max_length=50)
+    status = models.CharField(max_length=10, choices=SlotStatus, default=SlotStatus.FREE)
+
+    class Meta:
+        ordering = ("study", "position")
+        constraints = (models.UniqueConstraint(fields=("study", "position"), name="allocation_position_is_unique"),)
+        indexes = (models.Index(fields=("study", "position"), condition=models.Q(status="free"), name="free_slots_in_order"),)
+
+    def __str__(self) -> str:
+        return str(self.position)
+
+
+class ArmState(models.Model):
+    """What may change about an arm while the study runs: its quota, and whether it is closed."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="arm_states")
+    arm = models.CharField(max_length=50)
+    quota = models.PositiveIntegerField(null=True, blank=True)
+    closed = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("study", "arm"), name="arm_state_is_unique"),)
+
+    def __str__(self) -> str:
+        return self.arm
+
+
+class EntryCode(models.Model):
+    """A personal code that opens the study once. Only its keyed hash is kept, and nothing says whose answers came in with it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="entry_codes")
+    code_hash = models.CharField(max_length=64)
+    spent = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("study", "code_hash"), name="entry_code_is_unique"),)
+
+    def __str__(self) -> str:
+        return "spent" if self.spent else "unspent"
+
+
+class PanelMember(models.Model):
+    """Who came from Prolific or SONA, kept apart from answers: `completion_hash` can be recomputed only with the person's own token."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="panel_members")
+    identifier = models.CharField(max_length=100)
+    completion_hash = models.CharField(max_length=64)
+    finished = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("study", "identifier"), name="panel_member_is_unique"),)
+
+    def __str__(self) -> str:
+        return self.identifier

@@ -1,0 +1,205 @@
+"""A frozen protocol in one language, as the templates show it. Built once per process and language."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from django.urls import reverse
+
+from surveys.definition import BackgroundQuestion, Group, MultipleChoice, Number, QuizItem, SingleChoice, StudyDefinition, Text
+from surveys.journey import steps_of
+from surveys.markdown import sanitised_html
+from surveys.protocols import FrozenProtocol, frozen_protocol
+
+LANGUAGE_NAMES = {"en": "English", "de": "Deutsch", "nl": "Nederlands", "fr": "Français", "es": "Español", "it": "Italiano", "pt": "Português"}
+
+FASTEST_SPEED = 2.0
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldView:
+    """A background question or quiz item as it stands on the page."""
+
+    name: str
+    key: str
+    kind: str
+    text: str
+    hint: str = ""
+    options: Pairs = ()
+    value: str | tuple[str, ...] = ""
+    error: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    whole: bool = True
+    unit: str = ""
+    at_most: int = 1
+    rows: tuple[tuple["FieldView", ...], ...] = ()
+
+    @property
+    def id(self) -> str:
+        return self.name
+
+    def with_options(self, options: Pairs) -> "FieldView":
+        return replace(self, options=options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VideoView:
+    title: str
+    sources: Pairs
+    captions: tuple[tuple[str, str, str], ...]
+    poster_url: str
+    transcript_html: str
+    duration_seconds: float
+
+    def believable_tenths(self, claimed: int, known: int, seconds: float) -> int:
+        """At most what can be watched at double speed in the time since the page was opened, beyond what is known already."""
+        return min(claimed, known + int(seconds * FASTEST_SPEED / self.duration_seconds * 10) + 1, 10)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DieRow:
+    faces: tuple[int, ...]
+    says: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DieView:
+    """What one subsample's die says. Which subsample it is stands nowhere on the page."""
+
+    sides: int
+    table: tuple[DieRow, ...]
+    yes_faces: tuple[int, ...]
+    no_faces: tuple[int, ...]
+    truth_faces: tuple[int, ...]
+    epsilon: float
+
+    @property
+    def odds_factor(self) -> float:
+        return math.exp(self.epsilon)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SensitiveQuestionView:
+    id: str
+    text: str
+    hint: str
+    yes_label: str
+    no_label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presentation:
+    slug: str
+    title: str
+    summary_html: str
+    contact: str
+    language: str
+    languages: Pairs
+    version: int
+    entry: str
+    consent_html: str
+    debrief_html: str
+    background: tuple[FieldView, ...]
+    questions: tuple[SensitiveQuestionView, ...]
+    steps: tuple[str, ...]
+    videos: dict[str, VideoView]
+    dice: dict[str, DieView]
+
+    def progress(self, step: str) -> dict[str, int]:
+        return {"number": self.steps.index(step) + 1, "total": len(self.steps)}
+
+
+@lru_cache(maxsize=256)
+def presentation(protocol_id: int, language: str) -> Presentation:
+    """Everything a participant's page says, in `language`."""
+    protocol = frozen_protocol(protocol_id)
+    definition = protocol.definition
+    return Presentation(
+        slug=definition.slug,
+        title=definition.title.in_language(language),
+        summary_html=sanitised_html(definition.summary.in_language(language)),
+        contact=definition.contact,
+        language=language,
+        languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
+        version=protocol.version,
+        entry=definition.entry.kind,
+        consent_html=sanitised_html(definition.consent.in_language(language)),
+        debrief_html=sanitised_html(definition.debrief.in_language(language)),
+        background=tuple(field_view(question, language) for question in definition.background),
+        questions=tuple(
+            SensitiveQuestionView(
+                id=question.name,
+                text=question.text.in_language(language),
+                hint=_said(question.hint, language),
+                yes_label=question.yes.in_language(language),
+                no_label=question.no.in_language(language),
+            )
+            for question in definition.questions
+        ),
+        steps=steps_of(definition),
+        videos={arm.name: _video(protocol, arm.name, language) for arm in definition.arms},
+        dice={subsample: _die(definition, subsample) for subsample in definition.die.subsamples},
+    )
+
+
+def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: str = "") -> FieldView:
+    """One question as a field called `name`."""
+    view = FieldView(
+        name=name or question.name,
+        key=question.name,
+        kind=question.kind if not isinstance(question, QuizItem) else "single_choice",
+        text=question.text.in_language(language),
+        hint=_said(question.hint, language),
+        options=tuple((option.name, option.text.in_language(language)) for option in getattr(question, "options", ())),
+    )
+    match question:
+        case Number():
+            unit = _said(question.unit, language)
+            return replace(view, minimum=question.minimum, maximum=question.maximum, whole=question.whole, unit=unit)
+        case Group():
+            rows = tuple(
+                tuple(field_view(field, language, name=f"{question.name}-{row}-{field.name}") for field in question.fields)
+                for row in range(question.at_most)
+            )
+            return replace(view, at_most=question.at_most, rows=rows)
+        case SingleChoice() | MultipleChoice() | QuizItem():
+            return view
+
+
+def _said(text: Text | None, language: str) -> str:
+    return text.in_language(language) if text else ""
+
+
+def _video(protocol: FrozenProtocol, arm: str, language: str) -> VideoView:
+    definition, media = protocol.definition, protocol.media
+    video = definition.arm(arm).video
+
+    def address(name: str) -> str:
+        return reverse("surveys:media", args=[definition.slug, media[name]["id"]])
+
+    return VideoView(
+        title=definition.title.in_language(language),
+        sources=tuple((address(name), media[name]["media_type"]) for name in video.sources),
+        captions=tuple((address(name), code, LANGUAGE_NAMES.get(code, code)) for code, name in video.captions.items()),
+        poster_url=address(video.poster) if video.poster else "",
+        transcript_html=sanitised_html(video.transcript.in_language(language)) if video.transcript else "",
+        duration_seconds=max(media[name]["duration_seconds"] for name in video.sources),
+    )
+
+
+def _die(definition: StudyDefinition, subsample: str) -> DieView:
+    faces = definition.die.subsamples[subsample]
+    said: dict[int, str] = {face: "yes" for face in faces.yes} | {face: "no" for face in faces.no}
+    by_answer = {
+        says: tuple(face for face in range(1, definition.die.sides + 1) if said.get(face, "truth") == says) for says in ("yes", "no", "truth")
+    }
+    return DieView(
+        sides=definition.die.sides,
+        table=tuple(DieRow(faces=shown, says=says) for says, shown in by_answer.items() if shown),
+        yes_faces=by_answer["yes"],
+        no_faces=by_answer["no"],
+        truth_faces=by_answer["truth"],
+        epsilon=definition.die.design().forced_responses()[subsample].epsilon,
+    )

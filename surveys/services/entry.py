@@ -1,0 +1,56 @@
+"""Personal codes, spent once and never linked to answers."""
+
+import csv
+import io
+from collections.abc import Iterable
+
+from accounts.models import User
+from audit.services import record
+from django.db import transaction
+
+from surveys import actions
+from surveys.errors import SurveyError
+from surveys.models import EntryCode, Study
+from surveys.tokens import hash_of_entry_code
+
+MAXIMUM_CODES = 100_000
+
+
+class CodesError(SurveyError, ValueError):
+    title = "This list of codes cannot be used"
+    advice = "Mend the file and upload it again; no code was added."
+
+
+def read_codes(content: bytes, *, source: str = "file") -> list[str]:
+    """The codes of a CSV file: its first column, with or without a heading called `code`."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CodesError(f"{source}: expected a UTF-8 text file, but byte {error.start + 1} is not UTF-8") from error
+    codes: dict[str, int] = {}
+    try:
+        for line, row in enumerate(csv.reader(io.StringIO(text)), 1):
+            code = row[0].strip() if row else ""
+            if not code or (line == 1 and code.lower() == "code"):
+                continue
+            if not 4 <= len(code) <= 64:
+                raise CodesError(f"{source}, line {line}: expected a code of 4 to 64 characters, got {len(code)}")
+            if code in codes:
+                raise CodesError(f"{source}, line {line}: the code stands in line {codes[code]} already")
+            codes[code] = line
+    except csv.Error as error:
+        raise CodesError(f"{source}: not readable as CSV: {error}") from error
+    if not 1 <= len(codes) <= MAXIMUM_CODES:
+        raise CodesError(f"{source}: expected 1 to {MAXIMUM_CODES:,} codes, got {len(codes):,}")
+    return list(codes)
+
+
+@transaction.atomic
+def add_entry_codes(study: Study, *, codes: Iterable[str], actor: User) -> int:
+    """Add codes; those that the study has already are left as they are. Returns how many are new."""
+    hashes = {hash_of_entry_code(code, study.slug) for code in codes}
+    hashes -= set(EntryCode.objects.filter(study=study).values_list("code_hash", flat=True))
+    # Sorted by hash, not by the order of the course list.
+    EntryCode.objects.bulk_create((EntryCode(study=study, code_hash=one) for one in sorted(hashes)), batch_size=1000)
+    record(actor=actor, action=actions.CODES_ADDED, subject=study, details={"count": len(hashes)})
+    return len(hashes)

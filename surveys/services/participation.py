@@ -1,0 +1,217 @@
+"""What a participant does, one function for each step. Every function reads the stored state again under the lock before it writes."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from surveys.errors import EntryRefusedError, JourneyError, StepOutOfOrderError, StudyClosedError, StudyFullError, StudyNotOpenError
+from surveys.events import answers_changed
+from surveys.journey import BACKGROUND, DIE, FINISHED, QUESTIONS, QUIZ, VIDEO, comes_before, step_after
+from surveys.models import EntryCode, PanelMember, Participant, Response, Study, StudyStatus, Tally, TallyKind
+from surveys.protocols import FrozenProtocol, frozen_protocol
+from surveys.services.allocation import has_room, take_slot
+from surveys.tokens import completion_hash, hash_of_entry_code, hash_of_token, hash_of_withdrawal_code, withdrawal_code
+
+TALLY_SHARDS = 8
+PANELS = ("prolific", "sona")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """Somebody who pressed Start and has not consented yet; kept in their cookie, not on the server."""
+
+    token: str
+    language: str
+    code: str = ""
+    panel_identifier: str = ""
+    is_bot: bool = False
+
+
+class AlreadyDoneError(Exception):
+    """The step was done before, by a double click, another tab or the back button. Harmless: show where the person belongs now."""
+
+
+def require_open(study: Study) -> FrozenProtocol:
+    """The protocol under which newcomers enter, or the reason why nobody can."""
+    if study.status in (StudyStatus.CLOSED, StudyStatus.ARCHIVED):
+        raise StudyClosedError
+    if study.status == StudyStatus.PAUSED:
+        raise StudyNotOpenError("This study is paused", situation="paused")
+    if study.status != StudyStatus.RECRUITING or study.protocol_id is None:
+        raise StudyNotOpenError
+    return frozen_protocol(study.protocol_id)
+
+
+def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_identifier: str) -> None:
+    """Refuse early who could not consent later: unknown or spent code, panel member who was here before, full study. Changes nothing."""
+    match protocol.definition.entry.kind:
+        case "codes":
+            spent = EntryCode.objects.filter(study=study, code_hash=hash_of_entry_code(code, study.slug)).values_list("spent", flat=True).first()
+            if spent is not False:
+                raise EntryRefusedError(situation="code_spent" if spent else "code_unknown")
+        case kind if kind in PANELS:
+            if not panel_identifier:
+                raise EntryRefusedError(situation="link_unknown")
+            if PanelMember.objects.filter(study=study, identifier=panel_identifier).exists():
+                raise EntryRefusedError(situation="already_taken")
+    if not has_room(study):
+        raise StudyFullError
+
+
+def decline(study: Study) -> None:
+    """Somebody did not consent: one more in the count, and nothing else."""
+    count(study, TallyKind.DECLINED)
+
+
+def enrol(study: Study, *, visit: Visit) -> Participant:
+    """Store a participant who consents. The same visit twice, or in two tabs at once, is one participant."""
+    protocol = require_open(study)
+    token_hash = hash_of_token(visit.token)
+    if existing := Participant.objects.filter(token_hash=token_hash).first():
+        return existing
+    try:
+        with transaction.atomic():
+            participant = Participant(
+                study=study,
+                protocol_id=protocol.id,
+                token_hash=token_hash,
+                withdrawal_hash=hash_of_withdrawal_code(withdrawal_code(visit.token)),
+                language=visit.language,
+                is_bot=visit.is_bot,
+                step=BACKGROUND,
+                consented_on=timezone.localdate(),
+            )
+            if not protocol.definition.background:
+                _assign(participant, protocol)
+            participant.save(force_insert=True)
+            _spend_entry(study, protocol, visit)
+    except IntegrityError:
+        # Another tab was quicker; or the same panel member came in with another token.
+        if existing := Participant.objects.filter(token_hash=token_hash).first():
+            return existing
+        raise EntryRefusedError(situation="already_taken") from None
+    return participant
+
+
+def _spend_entry(study: Study, protocol: FrozenProtocol, visit: Visit) -> None:
+    kind = protocol.definition.entry.kind
+    if kind == "codes":
+        code = EntryCode.objects.filter(study=study, code_hash=hash_of_entry_code(visit.code, study.slug), spent=False)
+        if not code.update(spent=True):
+            raise EntryRefusedError(situation="code_spent")
+    elif kind in PANELS:
+        PanelMember.objects.create(study=study, identifier=visit.panel_identifier, completion_hash=completion_hash(visit.token))
+
+
+def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
+    """The participant, locked, if `step` is theirs to do now."""
+    participant = (
+        Participant.objects.select_for_update(of=("self",)).select_related("study").defer("study__definition").get(token_hash=hash_of_token(token))
+    )
+    if participant.step == FINISHED or comes_before(step, participant.step):
+        raise AlreadyDoneError
+    if participant.step != step:
+        raise StepOutOfOrderError
+    if participant.study.status not in (StudyStatus.RECRUITING, StudyStatus.PAUSED):
+        raise StudyClosedError
+    return participant, frozen_protocol(participant.protocol_id)
+
+
+def _assign(participant: Participant, protocol: FrozenProtocol) -> None:
+    assignment = take_slot(participant.study, protocol.definition)
+    participant.subsample, participant.arm = assignment.subsample, assignment.arm
+    participant.step = step_after(BACKGROUND, protocol.definition)
+
+
+def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str) -> None:
+    participant.step = step_after(participant.step, protocol.definition)
+    participant.save(update_fields=("step", *fields))
+
+
+@transaction.atomic
+def record_background(token: str, *, answers: Mapping[str, Any]) -> None:
+    """Store the background answers and assign, silently and once, subsample and arm."""
+    participant, protocol = _at(token, BACKGROUND)
+    participant.background = dict(answers)
+    _assign(participant, protocol)
+    participant.save(update_fields=("step", "background", "subsample", "arm"))
+
+
+@transaction.atomic
+def record_watched(token: str, *, tenths: int) -> None:
+    """Remember how much of the lecture has been watched, in tenths; it never goes down."""
+    Participant.objects.filter(token_hash=hash_of_token(token), step=VIDEO, watched_tenths__lt=tenths).update(watched_tenths=min(tenths, 10))
+
+
+@transaction.atomic
+def finish_video(token: str) -> None:
+    participant, protocol = _at(token, VIDEO)
+    _advance(participant, protocol)
+
+
+@transaction.atomic
+def record_quiz(token: str, *, answers: Mapping[str, str]) -> None:
+    participant, protocol = _at(token, QUIZ)
+    participant.quiz = dict(answers)
+    _advance(participant, protocol, "quiz")
+
+
+@transaction.atomic
+def finish_die(token: str, *, understood_at_once: bool) -> None:
+    """Go on to the questions. Whether the practice was understood is counted, not kept with the person."""
+    participant, protocol = _at(token, DIE)
+    _advance(participant, protocol)
+    count(participant.study, TallyKind.COMPREHENSION_PASSED if understood_at_once else TallyKind.COMPREHENSION_FAILED)
+
+
+@transaction.atomic
+def record_responses(token: str, *, reported: Mapping[str, bool]) -> None:
+    """Store the answers to all sensitive questions at once; from here on they are final."""
+    participant, protocol = _at(token, QUESTIONS)
+    expected = {question.name for question in protocol.definition.questions}
+    if set(reported) != expected:
+        raise JourneyError(f"Expected answers to {', '.join(sorted(expected))}, got answers to {', '.join(sorted(reported)) or 'none'}.")
+    Response.objects.bulk_create(Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items())
+    participant.finished_on = timezone.localdate()
+    _advance(participant, protocol, "finished_on")
+    if protocol.definition.entry.kind in PANELS:
+        PanelMember.objects.filter(study=participant.study, completion_hash=completion_hash(token)).update(finished=True)
+    _tell_listeners(participant.study_id)
+
+
+def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
+    return Participant.objects.filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).exists()
+
+
+@transaction.atomic
+def withdraw(study: Study, *, code: str) -> bool:
+    """Delete everything that is stored of the person who holds this code. Only the count of those who were assigned stays. False: no such code."""
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    if study.data_published:
+        raise JourneyError("The data of this study are published.", situation="published")
+    participant = Participant.objects.select_for_update().filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).first()
+    if participant is None:
+        return False
+    participant.delete()
+    count(study, TallyKind.WITHDREW)
+    _tell_listeners(study.pk)
+    return True
+
+
+def count(study: Study, kind: TallyKind) -> None:
+    """One more of `kind`, on a random shard, so that many at once do not wait for each other."""
+    table = connection.ops.quote_name(Tally._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {table} (study_id, kind, shard, count) VALUES (%s, %s, %s, 1) "  # noqa: S608
+            f"ON CONFLICT (study_id, kind, shard) DO UPDATE SET count = {table}.count + 1",
+            [study.pk, kind.value, secrets.randbelow(TALLY_SHARDS)],
+        )
+
+
+def _tell_listeners(study_id: int) -> None:
+    transaction.on_commit(lambda: answers_changed.send(sender=Study, study_id=study_id) and None)

@@ -1,0 +1,119 @@
+"""The study file: one readable YAML (or JSON, which is YAML) document for a whole study. Errors name the line and the place."""
+
+import re
+from collections.abc import Hashable
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from surveys.definition import StudyDefinition
+from surveys.errors import DefinitionError
+
+MAXIMUM_CHARACTERS = 1_000_000
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2's booleans only, so that `yes` and `no` stay words; a key that stands twice is an error."""
+
+    yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if tag not in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+            if isinstance(key, Hashable) and key in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", key_node.start_mark)
+            seen.add(key)
+        return super().construct_mapping(node, deep=deep)
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.composer.ComposerError(None, None, "aliases (*name) are not allowed", self.peek_event().start_mark)
+        return super().compose_node(parent, index)
+
+
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
+
+
+class _Dumper(yaml.SafeDumper):
+    """Long texts as readable blocks, lists of numbers on one line, and words that YAML 1.1 takes for booleans left to be words."""
+
+    yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+def _represent_list(dumper: yaml.SafeDumper, items: list[Any]) -> yaml.Node:
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=all(isinstance(item, int | float) for item in items))
+
+
+_Dumper.add_representer(str, _represent_text)
+_Dumper.add_representer(list, _represent_list)
+
+
+def read_study_file(text: str, *, source: str = "study file") -> StudyDefinition:
+    """The study in `text`, or a DefinitionError with one line for every mistake: source, line, place, what was expected, what came."""
+    if len(text) > MAXIMUM_CHARACTERS:
+        raise DefinitionError([f"{source}: a study file has at most {MAXIMUM_CHARACTERS:,} characters, this one has {len(text):,}"])
+    try:
+        root = yaml.compose(text, Loader=_Loader)  # noqa: S506  (a SafeLoader)
+        document = yaml.load(text, Loader=_Loader)  # noqa: S506
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        where = f"{source}, line {mark.line + 1}, column {mark.column + 1}" if mark else source
+        raise DefinitionError([f"{where}: not readable as YAML or JSON: {getattr(error, 'problem', None) or error}"]) from error
+    except (RecursionError, ValueError) as error:
+        raise DefinitionError([f"{source}: not readable as YAML or JSON: {error}"]) from error
+    if not isinstance(document, dict):
+        raise DefinitionError([f"{source}: expected a mapping with title, consent, arms …, got {type(document).__name__}"])
+    return define(document, source=source, root=root)
+
+
+def define(document: dict[str, Any], *, source: str = "study", root: yaml.Node | None = None) -> StudyDefinition:
+    """The definition that `document` describes, or a DefinitionError."""
+    try:
+        return StudyDefinition.model_validate(document)
+    except ValidationError as error:
+        raise DefinitionError([_sentence(problem, source=source, root=root) for problem in error.errors(include_url=False)]) from error
+
+
+def write_study_file(definition: StudyDefinition) -> str:
+    """The study file of `definition`; reading it gives the same definition back."""
+    return yaml.dump(document_of(definition), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)  # noqa: S506
+
+
+def document_of(definition: StudyDefinition) -> dict[str, Any]:
+    """The definition as plain JSON values, without what is only default."""
+    return definition.model_dump(mode="json", exclude_defaults=True)
+
+
+def _sentence(problem: Any, *, source: str, root: yaml.Node | None) -> str:
+    line, path = _place(problem["loc"], root)
+    came = "" if problem["type"] == "missing" or isinstance(problem["input"], dict | list) else f", got {problem['input']!r}"
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"{source}{f', line {line}' if line else ''}: {path + ': ' if path else ''}{message}{'' if problem['type'] == 'value_error' else came}"
+
+
+def _place(location: tuple[int | str, ...], root: yaml.Node | None) -> tuple[int | None, str]:
+    """Line and readable path of a pydantic location; parts of it that name a type of a union have no node and are left out."""
+    node, line, path = root, root.start_mark.line + 1 if root else None, ""
+    for part in location:
+        child: yaml.Node | None = None
+        if isinstance(node, yaml.MappingNode):
+            child = next((value for key, value in node.value if key.value == str(part)), None)
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            child = node.value[part]
+        if child is not None:
+            node, line = child, child.start_mark.line + 1
+        if child is not None or root is None or part == location[-1] and isinstance(node, yaml.MappingNode):
+            path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
+    return line, path

@@ -1,0 +1,74 @@
+"""The secrets of a participant. All follow from one random token that lives in the participant's browser; the server keeps hashes only."""
+
+import base64
+import hashlib
+import hmac
+import secrets
+
+from django.utils.crypto import salted_hmac
+
+
+def new_token() -> str:
+    """256 bits from the operating system, safe in an address and in a cookie."""
+    return secrets.token_urlsafe(32)
+
+
+def hash_of_token(token: str) -> str:
+    """What the database keeps of a token."""
+    return _digest("token", token).hex()
+
+
+def roll_key(token: str) -> str:
+    """The name under which this participant's browser keeps its rolls, so that two people at one device never share a die."""
+    return _digest("roll", token).hex()[:16]
+
+
+def completion_hash(token: str) -> str:
+    """Marks a panel member as finished; can be recomputed only by whoever holds the token."""
+    return _digest("panel", token).hex()
+
+
+def withdrawal_code(token: str) -> str:
+    """80 bits that delete a participant's data; the participant keeps them, the server their hash."""
+    return _readable(_digest("withdrawal", token)[:10])
+
+
+def hash_of_withdrawal_code(code: str) -> str:
+    return _digest("withdrawal code", _normalised(code)).hex()
+
+
+def completion_code(token: str, study: str) -> str:
+    """Proof of completion: a number that follows from the token, signed for this study. Nothing about it is stored, so nothing can link it."""
+    number = _digest("completion", token)[:5]
+    return _readable(number + _signature(number, study))
+
+
+def completion_code_is_genuine(code: str, study: str) -> bool:
+    try:
+        content = base64.b32decode(_normalised(code))
+    except ValueError:
+        return False
+    return len(content) == 10 and hmac.compare_digest(content[5:], _signature(content[:5], study))
+
+
+def hash_of_entry_code(code: str, study: str) -> str:
+    """Course list codes can be short, so their hash is keyed: whoever steals the table cannot try them all."""
+    return salted_hmac(f"entry code {study}", _normalised(code), algorithm="sha256").hexdigest()
+
+
+def _digest(purpose: str, secret: str) -> bytes:
+    return hashlib.sha256(f"candor {purpose}: {secret}".encode()).digest()
+
+
+def _signature(number: bytes, study: str) -> bytes:
+    return salted_hmac(f"completion code {study}", number, algorithm="sha256").digest()[:5]
+
+
+def _readable(content: bytes) -> str:
+    text = base64.b32encode(content).decode()
+    return "-".join(text[start : start + 4] for start in range(0, len(text), 4))
+
+
+def _normalised(code: str) -> str:
+    """What a person typed, without dashes, spaces and case."""
+    return "".join(code.split()).replace("-", "").upper()

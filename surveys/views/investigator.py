@@ -1,0 +1,1 @@
+"""The investigator's and the officer's pages about studies."""

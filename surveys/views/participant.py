@@ -1,0 +1,227 @@
+"""The participant's pages. Stored state decides which page it is, never the address; only a click (POST) changes anything."""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils import translation
+from django.views.decorators.http import require_http_methods, require_POST
+
+from surveys import visitors
+from surveys.errors import JourneyError, LinkUnknownError, StudyClosedError
+from surveys.journey import CONSENT, FINISHED, VIDEO, WELCOME, comes_before
+from surveys.models import Study, StudyStatus
+from surveys.presentation import Presentation, presentation
+from surveys.services import participation
+from surveys.services.participation import AlreadyDoneError, Visit
+from surveys.tokens import new_token, withdrawal_code
+from surveys.views.language import asked_for, language_of
+from surveys.views.steps import STEP_PAGES, Invalid, Person
+
+View = Callable[..., HttpResponse]
+
+
+def participant_page(view: View) -> View:
+    """A page that says what happened when a participant cannot go on, and that no browser keeps a copy of."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            response = view(request, slug, *args, **kwargs)
+        except JourneyError as error:
+            study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
+            shown = _shown(study, request)
+            with translation.override(shown.language if shown else None):
+                response = render(
+                    request,
+                    "surveys/participant/not_open.html",
+                    {"study": shown or study, "situation": error.situation, "message": str(error)},
+                    status=error.http_status,
+                )
+        response["Cache-Control"] = "no-store"
+        return response
+
+    return wrapped
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@participant_page
+def journey(request: HttpRequest, slug: str) -> HttpResponse:
+    """The one address of a study: shows the page where this person belongs, and takes what they send from it."""
+    token, participant = visitors.participant_of(request, slug)
+    if participant is None:
+        return _newcomer(request, get_object_or_404(Study.objects.defer("definition"), slug=slug))
+    shown = presentation(participant.protocol_id, participant.language)
+    with translation.override(participant.language):
+        person = Person(token=token, participant=participant, shown=shown, is_bot=participant.is_bot and visitors.is_bot(request, participant.study))
+        if request.method == "POST":
+            return _take(request, person)
+        if participant.step != FINISHED and participant.study.status not in (StudyStatus.RECRUITING, StudyStatus.PAUSED):
+            raise StudyClosedError
+        return _show(request, person)
+
+
+def _show(request: HttpRequest, person: Person, *, status: int = 200, **more: Any) -> HttpResponse:
+    step = person.participant.step
+    page = STEP_PAGES[step]
+    context = {
+        "study": person.shown,
+        "language": person.shown.language,
+        "step": step,
+        "progress": person.shown.progress(step),
+        "errors": [],
+        "resume_url": request.build_absolute_uri(reverse("surveys:resume", args=[person.shown.slug, person.token])) if step != FINISHED else "",
+        **page.context(person),
+        **more,
+    }
+    return render(request, page.template, context, status=status)
+
+
+def _take(request: HttpRequest, person: Person) -> HttpResponse:
+    """Act on what was sent. What was done before is harmless: the person goes to where they belong."""
+    sent, here = request.POST.get("step", ""), person.participant.step
+    page = STEP_PAGES.get(sent)
+    if page is None or page.take is None or comes_before(sent, here):
+        return _to_journey(person.shown.slug)
+    try:
+        page.take(request.POST, person)
+    except AlreadyDoneError:
+        pass
+    except Invalid as invalid:
+        return _show(request, person, status=422, **invalid.context)
+    return _to_journey(person.shown.slug)
+
+
+def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
+    """Welcome and consent: nothing is stored until somebody agrees."""
+    participation.require_open(study)
+    visit = visitors.visit_of(request, study)
+    shown = presentation(study.protocol_id or 0, visit.language if visit else asked_for(request, study))
+    with translation.override(shown.language):
+        if request.method != "POST":
+            return _show_newcomer(request, study, shown, visit)
+        if request.POST.get("step") == WELCOME:
+            return _start(request, study, shown)
+        if visit is None or request.POST.get("step") != CONSENT:
+            return _to_journey(study.slug)
+        if request.POST.get("choice") == "decline":
+            participation.decline(study)
+            response = render(request, "surveys/participant/declined.html", {"study": shown, "language": shown.language})
+            visitors.forget(response, study.slug)
+            return response
+        if request.POST.get("choice") != "agree":
+            return _to_journey(study.slug)
+        participation.enrol(study, visit=visit)
+        response = _to_journey(study.slug)
+        visitors.remember_participant(response, study.slug, visit.token)
+        return response
+
+
+def _show_newcomer(request: HttpRequest, study: Study, shown: Presentation, visit: Visit | None, *, status: int = 200, **more: Any) -> HttpResponse:
+    step = CONSENT if visit else WELCOME
+    context: dict[str, Any] = {"study": shown, "language": shown.language, "step": step, "progress": shown.progress(step), "errors": []}
+    if visit:
+        context |= {"consent_html": shown.consent_html, "consent_version": shown.version}
+    else:
+        context |= {"entry": shown.entry, "entry_fields": _panel_fields(request.GET, shown.entry), "code_value": request.POST.get("code", "")}
+    return render(request, f"surveys/participant/{step}.html", context | more, status=status)
+
+
+PANEL_PARAMETERS: Mapping[str, str] = {"prolific": "PROLIFIC_PID", "sona": "survey_code"}
+
+
+def _panel_fields(data: Mapping[str, str], entry: str) -> list[tuple[str, str]]:
+    """What Prolific or SONA put into the address, carried to the moment when somebody presses Start."""
+    parameter = PANEL_PARAMETERS.get(entry, "")
+    return [("panel_identifier", data[parameter][:100])] if parameter and data.get(parameter) else []
+
+
+def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpResponse:
+    language = request.POST.get("language", shown.language)
+    visit = Visit(
+        token=new_token(),
+        language=language if language in dict(shown.languages) else shown.language,
+        code=request.POST.get("code", "").strip()[:64],
+        panel_identifier=request.POST.get("panel_identifier", "")[:100],
+        is_bot=visitors.is_bot(request, study),
+    )
+    if shown.entry == "codes" and not visit.code:
+        errors = [{"field": "code", "message": translation.gettext("Enter your code.")}]
+        return _show_newcomer(request, study, shown, None, status=422, errors=errors)
+    protocol = participation.require_open(study)
+    participation.require_entry(study, protocol, code=visit.code, panel_identifier=visit.panel_identifier)
+    response = _to_journey(study.slug)
+    visitors.remember_visit(response, study, visit)
+    return response
+
+
+@require_POST
+@participant_page
+def progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """The browser says, in tenths, how much of the lecture has been watched; more than time allows is not believed."""
+    token, participant = visitors.participant_of(request, slug)
+    if participant is None:
+        raise LinkUnknownError
+    if participant.step == VIDEO:
+        video = presentation(participant.protocol_id, participant.language).videos[participant.arm]
+        claimed = request.POST.get("share", "")
+        tenths = int(float(claimed) * 10 + 1e-6) if claimed.replace(".", "", 1).isdigit() else 0
+        participation.record_watched(
+            token, tenths=video.believable_tenths(tenths, participant.watched_tenths, visitors.seconds_since(request.POST.get("opened", "")))
+        )
+    return HttpResponse(status=204)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@participant_page
+def resume(request: HttpRequest, slug: str, token: str) -> HttpResponse:
+    """A personal link: a click on Continue makes this browser the participant's."""
+    participant = visitors.participant_with(token, slug)
+    if participant is None:
+        raise LinkUnknownError
+    shown = presentation(participant.protocol_id, participant.language)
+    with translation.override(shown.language):
+        if request.method != "POST":
+            return render(request, "surveys/participant/resume.html", {"study": shown, "language": shown.language})
+    response = _to_journey(slug)
+    visitors.remember_participant(response, slug, token)
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@participant_page
+def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
+    """Enter the code, confirm, gone. In the participant's own browser the code is filled in already."""
+    study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
+    shown = _shown(study, request)
+    token, participant = visitors.participant_of(request, slug)
+    own_code = withdrawal_code(token) if participant else ""
+    stage, errors, code = "published" if study.data_published else "enter", [], request.POST.get("code", own_code).strip()[:64]
+    with translation.override(shown.language if shown else None):
+        if request.method == "POST" and stage == "enter":
+            if not participation.withdrawal_code_is_known(study, code=code):
+                errors = [{"field": "code", "message": translation.gettext("No data belong to this code. Look at it again.")}]
+            elif request.POST.get("stage") != "confirm":
+                stage = "confirm"
+            else:
+                participation.withdraw(study, code=code)
+                stage = "done"
+        context = {"study": shown or study, "stage": stage, "errors": errors, "code_value": code, "step": "withdraw"}
+        response = render(request, "surveys/participant/withdraw.html", context, status=422 if errors else 200)
+    if stage == "done":
+        visitors.forget(response, slug)
+    return response
+
+
+def _shown(study: Study, request: HttpRequest) -> Presentation | None:
+    """The study in the visitor's language; None before it has a protocol."""
+    return presentation(study.protocol_id, language_of(request, study)) if study.protocol_id else None
+
+
+def _to_journey(slug: str) -> HttpResponseRedirect:
+    response = HttpResponseRedirect(reverse("surveys:journey", args=[slug]))
+    response.status_code = 303
+    return response

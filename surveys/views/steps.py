@@ -1,0 +1,157 @@
+"""What each step of a participant shows and takes. `Invalid` sends the page back with what was typed and what is wrong."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from surveys import visitors
+from surveys.forms import errors_of, read_fields, read_responses
+from surveys.journey import BACKGROUND, DIE, FINISHED, QUESTIONS, QUIZ, VIDEO
+from surveys.models import Participant
+from surveys.presentation import FieldView, Presentation, field_view
+from surveys.protocols import frozen_protocol
+from surveys.services import participation
+from surveys.tokens import completion_code, roll_key, withdrawal_code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """A participant on their way, with the texts of their language."""
+
+    token: str
+    participant: Participant
+    shown: Presentation
+    is_bot: bool
+
+
+class Invalid(Exception):  # noqa: N818  (not an error of the program: the page comes back)
+    """What was sent cannot be taken; `context` fills the page with the reason."""
+
+    def __init__(self, **context: Any) -> None:
+        self.context = context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepPage:
+    template: str
+    context: Callable[[Person], dict[str, Any]]
+    take: Callable[[QueryDict, Person], None] | None
+
+
+def _background_context(person: Person) -> dict[str, Any]:
+    return {"fields": person.shown.background}
+
+
+def _take_background(data: QueryDict, person: Person) -> None:
+    answers, fields = read_fields(person.shown.background, data)
+    if errors := errors_of(fields):
+        raise Invalid(fields=fields, errors=errors)
+    participation.record_background(person.token, answers=answers)
+
+
+def _video_context(person: Person) -> dict[str, Any]:
+    watching = frozen_protocol(person.participant.protocol_id).definition.watching
+    return {
+        "video": person.shown.videos[person.participant.arm],
+        "watch": "optional" if person.is_bot else watching.mode,
+        "required_share": watching.share,
+        "watched_share": person.participant.watched_tenths / 10,
+        "opened": visitors.opened_ticket(),
+    }
+
+
+def _take_video(data: QueryDict, person: Person) -> None:
+    watching = frozen_protocol(person.participant.protocol_id).definition.watching
+    if watching.mode == "required" and not person.is_bot:
+        # Without JavaScript nothing is reported while the lecture plays; then the time since the page was opened speaks.
+        waited = visitors.seconds_since(data.get("opened", ""))
+        needed = watching.share * person.shown.videos[person.participant.arm].duration_seconds
+        if person.participant.watched_tenths / 10 < int(watching.share * 10 + 1e-6) / 10 and waited < needed:
+            raise Invalid(errors=[{"field": "lecture", "message": _("Please watch a little more of the lecture first.")}])
+    participation.finish_video(person.token)
+
+
+def _quiz_fields(person: Person) -> tuple[FieldView, ...]:
+    """The quiz; shuffled options stand in an order that stays the same for one person."""
+    fields = []
+    for item in frozen_protocol(person.participant.protocol_id).definition.quiz:
+        view = field_view(item, person.shown.language, name=f"quiz-{item.name}")
+        if item.shuffle:
+            options = list(view.options)
+            random.Random(f"{person.participant.id}{item.name}").shuffle(options)  # noqa: S311  (an order on a page, not a secret)
+            view = view.with_options(tuple(options))
+        fields.append(view)
+    return tuple(fields)
+
+
+def _quiz_context(person: Person) -> dict[str, Any]:
+    return {"items": _quiz_fields(person)}
+
+
+def _take_quiz(data: QueryDict, person: Person) -> None:
+    answers, items = read_fields(_quiz_fields(person), data)
+    if errors := errors_of(items):
+        raise Invalid(items=items, errors=errors)
+    participation.record_quiz(person.token, answers=answers)
+
+
+# The practice case: the die forces a yes although the truth is no. Whoever gets it right has understood what protects whom.
+CHECK = {"die_says": "yes", "truth": "no", "right": "yes"}
+
+
+def _die_context(person: Person) -> dict[str, Any]:
+    return {"die": person.shown.dice[person.participant.subsample], "check": CHECK, "tried": ""}
+
+
+def _take_die(data: QueryDict, person: Person) -> None:
+    chosen, tried = data.get("check", ""), data.get("tried", "")
+    if chosen != CHECK["right"]:
+        wrong = _("Not quite. The die said “answer yes”, so you click Yes, although your true answer is no. That is what protects everybody.")
+        message = wrong if chosen else _("Choose what you would click.")
+        raise Invalid(check=CHECK | {"error": message}, errors=[{"field": "check", "message": message}], tried="1" if chosen or tried else "")
+    participation.finish_die(person.token, understood_at_once=not tried)
+
+
+def _questions_context(person: Person) -> dict[str, Any]:
+    definition = frozen_protocol(person.participant.protocol_id).definition
+    return {
+        "die": person.shown.dice[person.participant.subsample],
+        "questions": person.shown.questions,
+        "minimum_seconds": definition.minimum_seconds,
+        "roll_key": roll_key(person.token),
+    }
+
+
+def _take_questions(data: QueryDict, person: Person) -> None:
+    reported, errors = read_responses(person.shown.questions, data)
+    if errors:
+        raise Invalid(errors=errors)
+    participation.record_responses(person.token, reported=reported)
+
+
+def _debrief_context(person: Person) -> dict[str, Any]:
+    entry = frozen_protocol(person.participant.protocol_id).definition.entry
+    return {
+        "completion_code": completion_code(person.token, person.shown.slug),
+        "withdrawal_code": withdrawal_code(person.token),
+        "debrief_html": person.shown.debrief_html,
+        "completion_url": entry.completion_url,
+    }
+
+
+def _page(step: str, context: Callable[[Person], dict[str, Any]], take: Callable[[QueryDict, Person], None] | None) -> StepPage:
+    return StepPage(template=f"surveys/participant/{step}.html", context=context, take=take)
+
+
+STEP_PAGES = {
+    BACKGROUND: _page("background", _background_context, _take_background),
+    VIDEO: _page("video", _video_context, _take_video),
+    QUIZ: _page("quiz", _quiz_context, _take_quiz),
+    DIE: _page("die", _die_context, _take_die),
+    QUESTIONS: _page("questions", _questions_context, _take_questions),
+    FINISHED: _page("debrief", _debrief_context, None),
+}

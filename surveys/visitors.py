@@ -1,0 +1,98 @@
+"""Who stands behind a request: somebody new, somebody who pressed Start, or a participant. Known by one cookie, which no script can read."""
+
+import time
+from dataclasses import asdict
+from typing import Any
+
+from django.conf import settings
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from surveys.models import Participant, Study
+from surveys.services.participation import Visit
+from surveys.tokens import hash_of_token
+
+COOKIE = "candor_participant"
+BOT_COOKIE = "candor_bot"
+COOKIE_SECONDS = 180 * 24 * 60 * 60
+_VISIT_SALT, _BOT_SALT, _OPENED_SALT = "surveys.visit", "surveys.bot", "surveys.opened"
+
+
+def participant_of(request: HttpRequest, slug: str) -> tuple[str, Participant | None]:
+    """The token in the cookie (empty if there is none, or if the person has not consented yet) and the participant whom it belongs to."""
+    token = request.COOKIES.get(COOKIE, "")
+    if not token or ":" in token:
+        return "", None
+    return token, participant_with(token, slug)
+
+
+def participant_with(token: str, slug: str) -> Participant | None:
+    """The participant of this study who holds `token`."""
+    return (
+        Participant.objects.select_related("study")
+        .defer("study__definition")
+        .filter(token_hash=hash_of_token(token), study__slug=slug)
+        .first()
+    )
+
+
+def visit_of(request: HttpRequest, study: Study) -> Visit | None:
+    """What somebody chose on the welcome page of this study."""
+    try:
+        content: dict[str, Any] = signing.loads(request.COOKIES.get(COOKIE, ""), salt=f"{_VISIT_SALT}.{study.pk}", max_age=COOKIE_SECONDS)
+    except signing.BadSignature:
+        return None
+    return Visit(**content)
+
+
+def remember_visit(response: HttpResponse, study: Study, visit: Visit) -> None:
+    _set_cookie(response, study.slug, signing.dumps(asdict(visit), salt=f"{_VISIT_SALT}.{study.pk}"))
+
+
+def remember_participant(response: HttpResponse, slug: str, token: str) -> None:
+    _set_cookie(response, slug, token)
+
+
+def forget(response: HttpResponse, slug: str) -> None:
+    response.delete_cookie(COOKIE, path=reverse("surveys:journey", args=[slug]), samesite="Lax")
+
+
+def _set_cookie(response: HttpResponse, slug: str, value: str) -> None:
+    response.set_cookie(
+        COOKIE,
+        value,
+        max_age=COOKIE_SECONDS,
+        path=reverse("surveys:journey", args=[slug]),
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def is_bot(request: HttpRequest, study: Study) -> bool:
+    """Whether a simulated participant sent by this installation is asking, and the study takes such."""
+    if not study.accepts_bots or BOT_COOKIE not in request.COOKIES:
+        return False
+    try:
+        return bool(signing.loads(request.COOKIES[BOT_COOKIE], salt=_BOT_SALT) == study.slug)
+    except signing.BadSignature:
+        return False
+
+
+def bot_ticket(slug: str) -> str:
+    """The cookie by which a study recognises the bots of its own installation."""
+    return signing.dumps(slug, salt=_BOT_SALT)
+
+
+def opened_ticket() -> str:
+    """When a page was opened, signed and kept in the page, so that the server need not store any time."""
+    return signing.dumps(int(time.time()), salt=_OPENED_SALT)
+
+
+def seconds_since(ticket: str) -> float:
+    """How long ago a ticket was written; 0 for a ticket that is not ours."""
+    try:
+        return max(time.time() - int(signing.loads(ticket, salt=_OPENED_SALT)), 0.0)
+    except signing.BadSignature:
+        return 0.0
