@@ -1,15 +1,16 @@
 """Resample participants: in chunks that any number of workers can share, with the same result for all of them.
 
-A study that can be resampled says how (`ResampledStudy`); `CellCounts` is the one without covariates, whose cost does not depend on the
-number of participants, and `analysis.methods.resampled_patterns` the one with covariates.
+A study that can be resampled says how (`ResampledStudy`): `analysis.methods.resampled_counts` without covariates, at a cost that does not
+depend on the number of participants, and `analysis.methods.resampled_patterns` with them.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +20,7 @@ from scipy.special import ndtr, ndtri
 from analysis.methods.blas_threads import single_threaded_blas
 from analysis.methods.covariates import FloatArray
 from analysis.methods.errors import MethodError
-from analysis.methods.results import BootstrapSummary, Interval
+from analysis.methods.results import BootstrapSummary, Effect, Interval
 
 Progress = Callable[[int, int], bool | None]
 
@@ -37,6 +38,10 @@ class ResampledStudy(Protocol):
     @property
     def replicates_per_chunk(self) -> int:
         """How many replicates one chunk has: part of the definition of the random numbers, so never chosen by the number of workers."""
+
+    @property
+    def accelerations(self) -> Mapping[str, FloatArray]:
+        """Acceleration (see `acceleration`) of every contrast by method, each of shape (contrasts,)."""
 
     def replicate_effects(self, replicates: int, rng: np.random.Generator) -> Mapping[str, FloatArray]:
         """Draw resamples and return τ̂ by method, each of shape (replicates, contrasts); NaN where a resample has no estimate."""
@@ -159,6 +164,49 @@ def bootstrap(
                 finally:
                     pool.shutdown(wait=False, cancel_futures=True)
     return merge(results, seed=seed)
+
+
+def with_bootstrap(
+    effects: Sequence[Effect], replicates: BootstrapReplicates, *, study: ResampledStudy, level: float = 0.95
+) -> tuple[Effect, ...]:
+    """Return the effects with their bootstrap summaries, and a note where resamples failed.
+
+    Parameters
+    ----------
+    effects : sequence of Effect
+        The contrasts of every method in their usual order; those of other methods, or without a value, are returned as they are.
+    replicates : BootstrapReplicates
+        Of `study`.
+    study : ResampledStudy
+    level : float
+        Nominal coverage.
+    """
+    accelerations = study.accelerations
+    seen: Counter[str] = Counter()
+    summarised = []
+    for effect in effects:
+        if effect.method in replicates.effects and effect.value is not None:
+            contrast = seen[effect.method]
+            summary = bootstrap_summary(
+                replicates.effects[effect.method][:, contrast],
+                estimate=effect.value,
+                acceleration=float(accelerations[effect.method][contrast]),
+                level=level,
+                seed=replicates.seed,
+            )
+            effect = replace(effect, bootstrap=summary, notes=(*effect.notes, *_failures(summary)))
+        seen[effect.method] += 1
+        summarised.append(effect)
+    return tuple(summarised)
+
+
+def _failures(summary: BootstrapSummary) -> tuple[str, ...]:
+    if not summary.failed:
+        return ()
+    note = (
+        f"In {summary.failed} of {summary.replicates} resamples nobody was honest or a cell was empty; they widen the bootstrap intervals."
+    )
+    return (note,) if summary.standard_error is not None else (note, "They are too many for a bootstrap standard error.")
 
 
 def bootstrap_summary(effects: FloatArray, *, estimate: float, acceleration: float, level: float, seed: int) -> BootstrapSummary:

@@ -1,0 +1,83 @@
+"""Resample a study without covariates: its data are the counts of its cells, so that a resample is one multinomial draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.methods.bootstrap import acceleration
+from analysis.methods.cell_means import efficient_kernel, maximum_likelihood_fit
+from analysis.methods.cheaters import influence_of_honest_proportion
+from analysis.methods.counts import checked_counts
+from analysis.methods.designs import Design, FloatArray
+from analysis.methods.difference_in_means import difference_in_means_kernel, influence_of_honest_times_effect
+from analysis.methods.doubly_robust import effect_influence
+from analysis.methods.errors import NotIdentifiedError
+
+DIFFERENCE_IN_MEANS = "difference_in_means"
+EFFICIENT = "efficient"
+
+
+class ResampledCounts:
+    """The bootstrap of `difference_in_means` and `efficient`; its cost does not depend on the number of participants.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (K, S, 2)
+    design : Design
+
+    Raises
+    ------
+    NotIdentifiedError
+        The design does not identify the effect under its cheater model, so there is nothing to resample.
+    DataError, TooFewResponsesError
+        See `analysis.methods.counts.checked_counts`.
+
+    Notes
+    -----
+    Resampling n participants with replacement and counting them is one draw from Multinomial(n, counts/n).
+    """
+
+    replicates_per_chunk = 10_000
+
+    def __init__(self, counts: npt.ArrayLike, *, design: Design) -> None:
+        if not design.identification.effect:
+            raise NotIdentifiedError(f"there is no effect estimate to resample: {design.identification.assumption}")
+        self.counts = checked_counts(counts, design=design)
+        self.design = design
+
+    @property
+    def accelerations(self) -> Mapping[str, FloatArray]:
+        """Acceleration of every contrast by method, each of shape (K − 1,)."""
+        return {
+            DIFFERENCE_IN_MEANS: acceleration(self._influence_on_difference(), self.counts.reshape(-1)),
+            EFFICIENT: acceleration(self._influence_on_efficient(), self.counts.reshape(-1)),
+        }
+
+    def replicate_effects(self, replicates: int, rng: np.random.Generator) -> dict[str, FloatArray]:
+        """Draw resamples and return τ̂ by method, each of shape (replicates, K − 1); NaN where nobody is honest or a cell is empty."""
+        n = int(self.counts.sum())
+        tables = rng.multinomial(n, self.counts.reshape(-1) / n, size=replicates).reshape(replicates, *self.counts.shape).astype(float)
+        return {
+            DIFFERENCE_IN_MEANS: difference_in_means_kernel(tables, self.design).effect,
+            EFFICIENT: efficient_kernel(tables, self.design).effect,
+        }
+
+    def _influence_on_difference(self) -> FloatArray:
+        by_delta = influence_of_honest_times_effect(self.counts, self.design)
+        by_honest = influence_of_honest_proportion(self.counts, self.design)
+        joint = difference_in_means_kernel(self.counts, self.design)
+        return effect_influence(joint, by_delta.reshape(len(by_delta), -1).T, by_honest.reshape(-1))
+
+    def _influence_on_efficient(self) -> FloatArray:
+        fit = maximum_likelihood_fit(self.counts, self.design)
+        sizes = self.counts.sum(axis=-1).reshape(-1)
+        means = self.counts[..., 1].reshape(-1) / sizes
+        fitted = np.clip(fit.fitted.reshape(-1), 0.5 / (sizes + 1), 1 - 0.5 / (sizes + 1))
+        operator = fit.covariance @ (fit.model.matrix * (sizes / (fitted * (1 - fitted)))[:, None]).T
+        by_cell = (np.arange(2) - means[:, None]) * (sizes.sum() / sizes)[:, None]
+        by_parameter = np.einsum("pc,cy->cyp", operator, by_cell).reshape(-1, len(operator))
+        joint = efficient_kernel(self.counts, self.design)
+        return effect_influence(joint, by_parameter @ fit.model.contrasts.T, by_parameter[:, fit.model.honest or 0])

@@ -1,0 +1,120 @@
+"""Resample a study with covariates: multinomial weights over the distinct patterns, working models refitted under all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from analysis.methods.adjusted_study import AdjustedStudy
+from analysis.methods.bootstrap import acceleration
+from analysis.methods.cheaters import cheater_proportion_kernel
+from analysis.methods.designs import FloatArray
+from analysis.methods.doubly_robust import (
+    DOUBLY_ROBUST,
+    EFFICIENT_WITH_COVARIATES,
+    adjusted_cells,
+    doubly_robust_estimates,
+    efficient_estimates,
+    joint_of_cells,
+)
+from analysis.methods.errors import NotIdentifiedError
+from analysis.methods.weighted_refits import WeightedRefits
+
+MOST_PARTICIPANTS_FOR_TWO_STEPS = 2000
+_WEIGHTS_PER_BLOCK = 2**19
+_BINOMIAL_DRAW_PER_INTEGER_DRAW = 10
+
+
+class ResampledPatterns:
+    """The bootstrap of `doubly_robust` and `efficient_with_covariates`.
+
+    Parameters
+    ----------
+    study : AdjustedStudy
+    newton_steps : int, optional
+        Steps of Newton's method from the full-sample working models in each resample; by default 2 up to
+        ``MOST_PARTICIPANTS_FOR_TWO_STEPS`` participants and 1 beyond, where its error is far below one percent of a standard error.
+
+    Raises
+    ------
+    NotIdentifiedError
+        The design does not identify the effect under its cheater model, so there is nothing to resample.
+
+    Notes
+    -----
+    Participants who share covariates (those of any working model), arm, subsample and report are one pattern; resampling participants is
+    drawing multinomial weights of patterns. Which covariates are in a working model, and the weights of the cell means in the efficient
+    fit, are chosen once. Refits as in `analysis.methods.weighted_refits`. The order of participants does not matter.
+    """
+
+    replicates_per_chunk = 250
+
+    def __init__(self, study: AdjustedStudy, *, newton_steps: int | None = None) -> None:
+        design = study.design
+        if not design.identification.effect:
+            raise NotIdentifiedError(f"there is no effect estimate to resample: {design.identification.assumption}")
+        self.study = study
+        self._cells = adjusted_cells(study)
+        columns = np.unique(np.concatenate([model.columns for model in (*study.arm_models, *study.cell_models)]))
+        keys = np.column_stack([study.cell, study.reported, study.matrix.values[:, columns]])
+        patterns, self._frequencies = np.unique(keys, axis=0, return_counts=True)
+        self._participants = np.repeat(np.arange(len(patterns)), self._frequencies)
+        values = np.zeros((len(patterns), study.matrix.values.shape[1]))
+        values[:, columns] = patterns[:, 2:]
+        kind = (2 * patterns[:, 0] + patterns[:, 1]).astype(np.intp)
+        bounds = np.searchsorted(kind, np.arange(study.counts.size + 1))
+        self._kinds = [slice(first, last) for first, last in pairwise(bounds)]
+        arms, subsamples = design.shape
+        steps = newton_steps or (2 if len(study.reported) <= MOST_PARTICIPANTS_FOR_TWO_STEPS else 1)
+        cells = [slice(bounds[2 * cell], bounds[2 * cell + 2]) for cell in range(arms * subsamples)]
+        by_arm = [slice(cells[a * subsamples].start, cells[(a + 1) * subsamples - 1].stop) for a in range(arms)]
+        self._arm_means = WeightedRefits(values, patterns[:, 1], groups=by_arm, models=study.arm_models, newton_steps=steps)
+        self._cell_means = WeightedRefits(values, patterns[:, 1], groups=cells, models=study.cell_models, newton_steps=steps)
+
+    @property
+    def accelerations(self) -> Mapping[str, FloatArray]:
+        """Acceleration of every contrast by method, each of shape (K − 1,)."""
+        once = np.ones(len(self.study.reported))
+        both = (doubly_robust_estimates(self.study), efficient_estimates(self.study, self._cells))
+        return {estimates.method: acceleration(estimates.influence, once) for estimates in both}
+
+    def replicate_effects(self, replicates: int, rng: np.random.Generator) -> dict[str, FloatArray]:
+        """Draw resamples and return τ̂ by method, each of shape (replicates, K − 1); NaN where nobody is honest or a group is empty."""
+        block = max(1, _WEIGHTS_PER_BLOCK // len(self._frequencies))
+        parts = [self._block(min(block, replicates - first), rng) for first in range(0, replicates, block)]
+        return {method: np.concatenate([part[method] for part in parts]) for method in parts[0]}
+
+    def _block(self, replicates: int, rng: np.random.Generator) -> dict[str, FloatArray]:
+        weights = self._weights(replicates, rng)
+        counts = np.column_stack([weights[:, kind].sum(axis=1) for kind in self._kinds]).reshape(replicates, *self.study.counts.shape)
+        return {
+            DOUBLY_ROBUST: self._doubly_robust(weights, counts),
+            EFFICIENT_WITH_COVARIATES: self._efficient(weights, counts),
+        }
+
+    def _weights(self, replicates: int, rng: np.random.Generator) -> FloatArray:
+        """How often every pattern is drawn, shape (replicates, patterns); by patterns or by participants, whichever is less work."""
+        n, patterns = len(self._participants), len(self._frequencies)
+        if _BINOMIAL_DRAW_PER_INTEGER_DRAW * patterns < n:
+            return rng.multinomial(n, self._frequencies / n, size=replicates).astype(float)
+        drawn = rng.integers(0, n, size=(replicates, n))
+        if patterns < n:
+            drawn = self._participants[drawn]
+        drawn += (np.arange(replicates) * patterns)[:, None]
+        return np.bincount(drawn.reshape(-1), minlength=replicates * patterns).reshape(replicates, patterns).astype(float)
+
+    def _doubly_robust(self, weights: FloatArray, counts: FloatArray) -> FloatArray:
+        design = self.study.design
+        means = self._arm_means.means(weights)
+        honest = 1.0 - cheater_proportion_kernel(counts, design).constrained
+        truth = counts.sum(axis=(1, 3)) @ design.truth / len(self._participants)
+        differences = means[:, list(design.treatment_indexes)] - means[:, [design.control_index]]
+        return np.asarray(differences / (np.where(honest > 0.0, honest, np.nan) * truth)[:, None])
+
+    def _efficient(self, weights: FloatArray, counts: FloatArray) -> FloatArray:
+        fit = self._cells.fit
+        coefficients = (self._cell_means.means(weights) - fit.model.offset) @ self._cells.operator.T
+        return joint_of_cells(replace(fit, coefficients=coefficients), counts, self.study.design).effect
