@@ -40,7 +40,9 @@ def install_chromium() -> None:
     if chromium() or playwright_chromium() or (apt_install("chromium") and chromium()):
         return
     if subprocess.run([sys.executable, "-m", "playwright", "install", "--only-shell", "chromium"], check=False).returncode:
-        sys.exit("tests: no Chromium for the browser tests: install one (Debian: apt-get install chromium) or run `playwright install chromium`")
+        sys.exit(
+            "tests: no Chromium for the browser tests: install one (Debian: apt-get install chromium) or run `playwright install chromium`"
+        )
 
 
 if __name__ == "__main__":

@@ -70,7 +70,9 @@ class Site:
                     return
             dead = [name for name, process in self.processes.items() if process.poll() is not None]
             if dead or time.monotonic() > deadline:
-                raise AssertionError(f"the site is not ready (ended: {dead})\n" + "\n".join(self.log(name)[-3000:] for name in self.processes))
+                raise AssertionError(
+                    f"the site is not ready (ended: {dead})\n" + "\n".join(self.log(name)[-3000:] for name in self.processes)
+                )
             time.sleep(0.1)
 
     def log(self, name: str = "web") -> str:

@@ -1,0 +1,44 @@
+"""The statistics are pure. Who may import whom otherwise is written in pyproject.toml and checked by `lint-imports` (test_lint)."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.audits.tree import ROOT, project_files
+
+STATISTICS = {"numpy", "scipy", "statsmodels", "opendp"}
+METHODS = "analysis/methods"
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module that a file imports, also inside functions; relative ones as absolute names."""
+    package = list(path.with_suffix("").parts[:-1])
+    for node in ast.walk(ast.parse((ROOT / path).read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            yield ".".join([*base, *([node.module] if node.module else [])])
+
+
+def test_the_statistical_methods_import_only_numerical_libraries_and_themselves() -> None:
+    strangers = {
+        f"{path} imports {name}"
+        for path in project_files(".py", below=METHODS)
+        for name in imports(path)
+        if name.split(".")[0] not in STATISTICS | sys.stdlib_module_names and not f"{name}.".startswith("analysis.methods.")
+    }
+    assert strangers == set()
+
+
+def test_the_statistical_methods_never_draw_from_a_global_generator() -> None:
+    """`np.random.normal(…)` and `random` would make results that no seed repeats."""
+    found = [
+        f"{path}:{number}"
+        for path in project_files(".py", below=METHODS)
+        for number, line in enumerate((ROOT / path).read_text().splitlines(), start=1)
+        if any(f"np.random.{name}(" in line for name in ("seed", "rand", "randn", "randint", "random", "choice", "normal", "binomial"))
+    ]
+    assert found == []
+    assert [str(path) for path in project_files(".py", below=METHODS) if "random" in set(imports(path))] == []

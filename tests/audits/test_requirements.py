@@ -1,0 +1,70 @@
+"""The locks: in step with pyproject.toml, complete, pinned by hash, without addresses. `make lock` makes them."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.audits.tree import ROOT
+
+PRODUCTION, DEVELOPMENT = ROOT / "requirements/production.txt", ROOT / "requirements/development.txt"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+BUILD: list[str] = PROJECT["dependency-groups"]["build"]
+
+
+def pins(lock: Path) -> dict[str, set[Requirement]]:
+    """The pinned requirements of a lock by name; one name has several where markers choose."""
+    found: dict[str, set[Requirement]] = {}
+    for line in lock.read_text().splitlines():
+        if re.match(r"[a-z0-9]", line):
+            requirement = Requirement(line.removesuffix("\\").strip())
+            found.setdefault(canonicalize_name(requirement.name), set()).add(requirement)
+    return found
+
+
+def version(requirement: Requirement) -> str:
+    (specifier,) = requirement.specifier
+    assert specifier.operator == "==", requirement
+    return specifier.version
+
+
+@pytest.mark.parametrize(
+    ("lock", "wanted"),
+    [
+        (PRODUCTION, PROJECT["project"]["dependencies"] + BUILD),
+        (DEVELOPMENT, PROJECT["project"]["dependencies"] + BUILD + PROJECT["dependency-groups"]["development"]),
+    ],
+    ids=["production", "development"],
+)
+def test_every_dependency_is_locked_at_a_version_it_allows(lock: Path, wanted: list[str]) -> None:
+    locked = pins(lock)
+    for requirement in map(Requirement, wanted):
+        candidates = locked.get(canonicalize_name(requirement.name), set())
+        assert candidates, f"{requirement} is not in {lock.name}: make lock"
+        assert all(requirement.specifier.contains(version(pin), prereleases=True) for pin in candidates), f"{requirement}: make lock"
+
+
+def test_every_direct_dependency_in_the_locks_is_one_of_ours() -> None:
+    """A dependency removed from pyproject.toml is gone from the lock too."""
+    ours = {canonicalize_name(Requirement(line).name) for line in PROJECT["project"]["dependencies"] + BUILD}
+    direct = set()
+    for entry in re.split(r"\n(?=[a-z0-9])", PRODUCTION.read_text()):
+        if re.search(r"candor \(pyproject\.toml|pyproject\.toml:build", entry):
+            direct.add(canonicalize_name(Requirement(entry.splitlines()[0].removesuffix("\\").strip()).name))
+    assert direct == ours
+
+
+def test_production_is_a_part_of_development() -> None:
+    assert {name: {version(pin) for pin in found} for name, found in pins(PRODUCTION).items()} == {
+        name: {version(pin) for pin in found} for name, found in pins(DEVELOPMENT).items() if name in pins(PRODUCTION)
+    }
+
+
+@pytest.mark.parametrize("lock", [PRODUCTION, DEVELOPMENT], ids=["production", "development"])
+def test_every_pin_has_a_hash_and_no_line_has_an_address(lock: Path) -> None:
+    for entry in re.split(r"\n(?=[a-z0-9])", lock.read_text()):
+        assert "--hash=sha256:" in entry, entry.splitlines()[0]
+    assert re.search(r"://|^ *(-i|-f|--index-url|--extra-index-url|--find-links|-e)\b", lock.read_text(), re.MULTILINE) is None
