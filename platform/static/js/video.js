@@ -73,7 +73,8 @@ class Lecture {
     addEventListener("pagehide", () => this.moved({ save: true }));
     video.addEventListener("play", () => (this.offer.hidden = true));
     video.addEventListener("ratechange", () => (this.speed.value = String(video.playbackRate)));
-    video.addEventListener("keydown", (event) => this.pressed(event));
+    // Heard before it reaches the video, because Chromium's own keys would seek by a hundredth as well.
+    video.parentElement.addEventListener("keydown", (event) => this.pressed(event), { capture: true });
     this.speed.addEventListener("change", () => (video.playbackRate = Number(this.speed.value)));
     this.resume.addEventListener("click", () => this.playFrom(this.position));
     this.form.addEventListener("submit", () => this.leave());
@@ -221,7 +222,7 @@ class Lecture {
   }
 
   pressed(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.target !== this.video || event.ctrlKey || event.altKey || event.metaKey) return;
     const actions = {
       ArrowLeft: () => this.seekBy(-STEP_SECONDS),
       ArrowRight: () => this.seekBy(STEP_SECONDS),
@@ -232,6 +233,7 @@ class Lecture {
     const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!action) return;
     event.preventDefault();
+    event.stopPropagation();
     action();
   }
 }
