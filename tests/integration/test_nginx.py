@@ -1,0 +1,183 @@
+"""The committed nginx configuration, in a real nginx, in front of an application that hands files over as ours does."""
+
+import http.client
+import os
+import re
+import shutil
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.installing import apt_install
+from tests.services import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+LECTURE = bytes(range(256)) * 64
+PERSONAL_LINK = "/s/lecture-videos/r/a-personal-token"
+
+
+class Application(BaseHTTPRequestHandler):
+    """Stands in for Candor: remembers what reached it, and hands every `/v/…` over to nginx."""
+
+    seen: list[dict[str, str]]
+
+    def do_GET(self) -> None:
+        self.seen.append({name.lower(): value for name, value in self.headers.items()})
+        self.send_response(200)
+        if self.path.startswith("/v/"):
+            self.send_header("X-Accel-Redirect", "/protected-media/videos/lecture.webm")
+            self.send_header("Content-Type", "video/webm")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.do_GET()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: the test reads nginx's log."""
+
+
+@dataclass
+class Proxy:
+    client: httpx.Client
+    address: tuple[str, int]
+    trusting: ssl.SSLContext
+    plain_address: str
+    log: Path
+    seen: list[dict[str, str]]
+
+    def logged(self, room: str) -> list[str]:
+        """The lines of the access log about a room, once there are any."""
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline:
+            if found := [line for line in self.log.read_text().splitlines() if room in line]:
+                return found
+            time.sleep(0.02)
+        return []
+
+
+@pytest.fixture(scope="module")
+def nginx_program() -> str:
+    # Debian keeps it where only root's PATH looks.
+    path = f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin:/opt/homebrew/bin"
+    found = shutil.which("nginx", path=path) or (apt_install("nginx-light") and shutil.which("nginx", path=path))
+    assert found, "no nginx: install it (Debian: apt-get install nginx-light; macOS: brew install nginx)"
+    return str(found)
+
+
+@pytest.fixture
+def proxy(nginx_program: str, tmp_path: Path) -> Iterator[Proxy]:
+    tmp_path.chmod(0o755)
+    certificates, media, log = tmp_path / "certificates", tmp_path / "media", tmp_path / "access.log"
+    certificates.mkdir()
+    (media / "videos").mkdir(parents=True)
+    (media / "videos" / "lecture.webm").write_bytes(LECTURE)
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1", "-subj"]  # noqa: RUF005
+        + ["/CN=localhost", "-keyout", certificates / "privkey.pem", "-out", certificates / "fullchain.pem"],
+        check=True,
+        capture_output=True,
+    )
+    seen: list[dict[str, str]] = []
+    application = ThreadingHTTPServer(("127.0.0.1", 0), type("Seeing", (Application,), {"seen": seen}))
+    threading.Thread(target=application.serve_forever, daemon=True).start()
+    plain_port, port = free_port(), free_port()
+    configuration = (ROOT / "deployment" / "nginx.conf").read_text()
+    for committed, here in {
+        "listen 80;": f"listen 127.0.0.1:{plain_port};",
+        "listen 443 ssl": f"listen 127.0.0.1:{port} ssl",
+        "web:8000": f"127.0.0.1:{application.server_port}",
+        "/etc/nginx/certificates": str(certificates),
+        "/srv/media": str(media),
+        "/dev/stdout": str(log),
+        "/dev/stderr": str(tmp_path / "error.log"),
+        "/tmp/nginx.pid": str(tmp_path / "nginx.pid"),
+    }.items():
+        assert committed in configuration
+        configuration = configuration.replace(committed, here)
+    if not Path("/etc/nginx/mime.types").exists():
+        configuration = configuration.replace("include /etc/nginx/mime.types;", "")
+    (tmp_path / "nginx.conf").write_text(f"{'user root;' if os.geteuid() == 0 else ''}\n{configuration}")
+    process = subprocess.Popen(
+        [nginx_program, "-p", tmp_path, "-c", tmp_path / "nginx.conf", "-g", "daemon off;"], stderr=subprocess.PIPE, text=True
+    )
+    trusting = ssl.create_default_context(cafile=certificates / "fullchain.pem")
+    trusting.check_hostname = False
+    client = httpx.Client(base_url=f"https://127.0.0.1:{port}", verify=trusting)
+    try:
+        _wait_for(process, port=port)
+        yield Proxy(client, ("127.0.0.1", port), trusting, f"http://127.0.0.1:{plain_port}", log, seen)
+    finally:
+        client.close()
+        process.terminate()
+        process.communicate()
+        application.shutdown()
+        application.server_close()
+
+
+def _wait_for(process: subprocess.Popen[str], *, port: int) -> None:
+    deadline = time.monotonic() + 20
+    while process.poll() is None and time.monotonic() < deadline:
+        try:
+            httpx.get(
+                f"http://127.0.0.1:{port}/"
+            )  # plain HTTP on the TLS port: answered by nginx itself, and not logged as a request to us
+            return
+        except httpx.TransportError:
+            time.sleep(0.05)
+    raise AssertionError(f"nginx did not start: {process.communicate()[1]}")
+
+
+def test_a_lecture_is_sent_from_disk_in_the_ranges_that_a_browser_asks_for(proxy: Proxy) -> None:
+    whole = proxy.client.get("/v/token")
+    assert (whole.status_code, whole.content, whole.headers["content-type"]) == (200, LECTURE, "video/webm")
+    part = proxy.client.get("/v/token", headers={"Range": "bytes=100-199"})
+    assert (part.status_code, part.content, part.headers["content-range"]) == (206, LECTURE[100:200], f"bytes 100-199/{len(LECTURE)}")
+    assert proxy.client.get("/v/token", headers={"Range": "bytes=999999-"}).status_code == 416
+
+
+def test_nobody_can_ask_for_a_stored_file_directly(proxy: Proxy) -> None:
+    assert proxy.client.get("/protected-media/videos/lecture.webm").status_code == 404
+    assert proxy.client.get("/protected-media/../protected-media/videos/lecture.webm").status_code == 404
+    assert proxy.seen == []
+
+
+def test_the_application_learns_the_scheme_and_the_host_and_not_the_address(proxy: Proxy) -> None:
+    proxy.client.get("/", headers={"X-Forwarded-For": "203.0.113.7", "X-Request-ID": "abc", "X-Forwarded-Proto": "http"})
+    (headers,) = proxy.seen
+    assert headers["x-forwarded-proto"] == "https"
+    assert headers["host"] == "{}:{}".format(*proxy.address)
+    assert {"x-forwarded-for", "x-real-ip", "x-request-id"} & set(headers) == set()
+    assert "203.0.113.7" not in str(headers)
+
+
+def test_the_log_holds_the_hour_and_no_address_link_or_browser(proxy: Proxy) -> None:
+    proxy.client.get(
+        f"{PERSONAL_LINK}?PROLIFIC_PID=5f00", headers={"User-Agent": "A very particular browser", "Referer": "https://example.org"}
+    )
+    (line,) = proxy.logged("/s")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d GET /s 200", line), line
+
+
+def test_a_large_lecture_can_be_uploaded(proxy: Proxy) -> None:
+    assert proxy.client.post("/", content=b"0" * 20_000_000).status_code == 200
+    connection = http.client.HTTPSConnection(*proxy.address, context=proxy.trusting)
+    connection.putrequest("POST", "/")
+    connection.putheader("Content-Length", "700000000")
+    connection.endheaders()
+    assert connection.getresponse().status == 413
+    connection.close()
+
+
+def test_plain_http_is_sent_to_https(proxy: Proxy) -> None:
+    answer = httpx.get(proxy.plain_address + PERSONAL_LINK, headers={"Host": "trial.example.org"})
+    assert (answer.status_code, answer.headers["location"]) == (301, f"https://trial.example.org{PERSONAL_LINK}")
