@@ -1,0 +1,95 @@
+"""The lecture page on its own: the real template, script, style and ranged responses, and a desk that notes what the browser sends."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import URLPattern, URLResolver, include, path
+from django.utils import translation
+
+import surveys
+from surveys.ranged_response import ranged_file_response
+
+LECTURES = Path(surveys.__file__).parent / "sample" / "lectures"
+MEDIA = {
+    "tokenwebm": ("with-instructor.webm", "video/webm"),
+    "tokenmp4": ("with-instructor.mp4", "video/mp4"),
+    "tokenposter": ("with-instructor.webp", "image/webp"),
+    "tokenen": ("captions-en.vtt", "text/vtt"),
+    "tokende": ("captions-en.vtt", "text/vtt"),
+}
+SECONDS = 26.6
+NEXT_PAGE = "The next step"
+
+
+@dataclass
+class Desk:
+    """How the page is set up, and what came in from it."""
+
+    watch: str = "required"
+    required_share: float = 0.8
+    watched_share: float = 0.0
+    language: str = "en"
+    shares: list[int] = field(default_factory=list)
+    submitted: list[dict[str, str]] = field(default_factory=list)
+    statuses: list[int] = field(default_factory=list)
+
+
+desk = Desk()
+
+
+def journey(request: HttpRequest, slug: str) -> HttpResponse:
+    if request.method == "POST":
+        desk.submitted.append({name: str(value) for name, value in request.POST.items() if name != "csrfmiddlewaretoken"})
+        return render(request, "surveys/participant/base.html", {"study": {"title": NEXT_PAGE}})
+    video = SimpleNamespace(
+        title="Lectures",
+        sources=[("/m/tokenwebm", "video/webm"), ("/m/tokenmp4", "video/mp4")],
+        captions=[("/m/tokenen", "en", "English"), ("/m/tokende", "de", "Deutsch")],
+        poster_url="/m/tokenposter",
+        transcript_html="<p>Does a new lecture help students learn?</p>",
+        duration_seconds=SECONDS,
+    )
+    context = {
+        "study": SimpleNamespace(slug=slug, title="Lecture videos", contact=""),
+        "language": desk.language,
+        "step": "video",
+        "video": video,
+        "watch": desk.watch,
+        "required_share": desk.required_share,
+        "watched_share": desk.watched_share,
+        "progress_url": "/progress/",
+    }
+    with translation.override(desk.language):
+        return render(request, "surveys/participant/video.html", context)
+
+
+def progress(request: HttpRequest) -> HttpResponse:
+    desk.shares.append(int(request.POST["share"]))
+    return HttpResponse(status=204)
+
+
+def media(request: HttpRequest, token: str) -> HttpResponseBase:
+    name, media_type = MEDIA[token]
+    response = ranged_file_response(request, LECTURES / name, content_type=media_type, etag=token)
+    desk.statuses.append(response.status_code)
+    return response
+
+
+def elsewhere(request: HttpRequest, slug: str) -> HttpResponse:
+    return HttpResponse("elsewhere")
+
+
+_links: Sequence[URLPattern | URLResolver] = [
+    path("s/<slug:slug>/", journey, name="journey"),
+    *(path(f"s/<slug:slug>/{name}/", elsewhere, name=name) for name in ("privacy", "withdraw", "allocation")),
+]
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include((_links, "surveys"))),
+    path("progress/", progress),
+    path("m/<slug:token>", media),
+]
