@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import click
+import numpy as np
+from numpy.typing import NDArray
 
 from analysis.cli.estimate_text import estimate_text, forest_rows
 from analysis.cli.options import design_option, format_option, level_option
 from analysis.cli.progress import progress_bar
-from analysis.cli.reading import AnswerFile, read_design
+from analysis.cli.reading import MISSING, AnswerFile, read_design
+from analysis.methods.adjusted_study import adjusted_study
+from analysis.methods.bootstrap import ResampledStudy, bootstrap, with_bootstrap
 from analysis.methods.designs import Design
+from analysis.methods.doubly_robust import effects_with_covariates
 from analysis.methods.effects import estimate_outcome
 from analysis.methods.forest import forest_svg
-from analysis.methods.results import OutcomeEstimate
+from analysis.methods.resampled_counts import ResampledCounts
+from analysis.methods.resampled_patterns import ResampledPatterns
+from analysis.methods.results import Effect, OutcomeEstimate
+
+
+def at_least_two(context: click.Context, option: click.Parameter, replicates: int) -> int:
+    """Refuse the one number of resamples that has no spread."""
+    if replicates == 1:
+        raise click.BadParameter("expected 0 for none, or at least 2 resamples, found 1")
+    return replicates
 
 
 @click.command()
@@ -24,7 +39,15 @@ from analysis.methods.results import OutcomeEstimate
 @design_option
 @click.option("--outcome", "outcomes", multiple=True, help="Column of 0/1 answers; repeat for several. Default: every such column.")
 @click.option("--covariate", "covariates", multiple=True, help="Column measured before the assignment; repeat for several.")
-@click.option("--bootstrap", "replicates", type=click.IntRange(min=0), default=5000, show_default=True, help="Resamples; 0 for none.")
+@click.option(
+    "--bootstrap",
+    "replicates",
+    type=click.IntRange(min=0),
+    default=5000,
+    show_default=True,
+    callback=at_least_two,
+    help="Resamples; 0 for none.",
+)
 @level_option
 @click.option("--seed", type=click.IntRange(min=0), help="Of the bootstrap; default: a fresh one, reported with the results.")
 @format_option
@@ -46,8 +69,8 @@ def estimate(
     """
     design = read_design(design_path)
     answers = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates)
-    seed = secrets.randbits(32) if seed is None else seed
-    results = _from_counts(answers, design, level=level, replicates=replicates, seed=seed)
+    resampling = Resampling(replicates=replicates, seed=secrets.randbits(32) if seed is None else seed, level=level)
+    results = (_with_covariates if covariates else _from_counts)(answers, design, resampling=resampling)
     if plot is not None:
         plot.write_text(forest_svg(forest_rows(results), title=f"Effects and {100 * level:g} % intervals"), encoding="utf-8")
     if output_format == "json":
@@ -57,20 +80,76 @@ def estimate(
         click.echo(estimate_text(results, design))
 
 
-def _from_counts(answers: AnswerFile, design: Design, *, level: float, replicates: int, seed: int) -> dict[str, OutcomeEstimate]:
+def _from_counts(answers: AnswerFile, design: Design, *, resampling: Resampling) -> dict[str, OutcomeEstimate]:
     """Estimates without covariates; memory does not grow with the number of rows."""
     with progress_bar(answers.path.stat().st_size, label="Reading") as advance:
         found = answers.counts(advance)
     results = {}
     for name in answers.outcomes:
         with answers.about(name):
-            results[name] = _with_missing(estimate_outcome(found.counts[name], design=design, level=level), found.missing[name])
+            results[name] = _from_counts_of(found.counts[name], design, resampling=resampling, missing=found.missing[name])
     return results
 
 
-def _with_missing(result: OutcomeEstimate, missing: int) -> OutcomeEstimate:
-    """Say how many rows have no answer: they are left out of this outcome only."""
-    if not missing:
-        return result
-    rows = "row has" if missing == 1 else "rows have"
-    return replace(result, notes=(f"{missing} {rows} no answer and {'is' if missing == 1 else 'are'} left out.", *result.notes))
+def _with_covariates(answers: AnswerFile, design: Design, *, resampling: Resampling) -> dict[str, OutcomeEstimate]:
+    """Estimates with and without covariates; everybody who answered a question counts, whatever covariates are missing."""
+    with progress_bar(answers.path.stat().st_size, label="Reading") as advance:
+        columns = answers.columns(advance)
+    results = {}
+    for name, reported in columns.reported.items():
+        answered = np.flatnonzero(reported != MISSING)
+        with answers.about(name):
+            study = adjusted_study(
+                reported[answered],
+                columns.arm[answered],
+                columns.subsample[answered],
+                {covariate: np.array(values, dtype=object)[answered] for covariate, values in columns.covariates.items()},
+                design=design,
+            )
+            result = _from_counts_of(study.counts, design, resampling=resampling, missing=len(reported) - len(answered))
+            effects = effects_with_covariates(study, level=resampling.level)
+            if design.identification.effect:
+                effects = resampling.of(effects, ResampledPatterns(study))
+        results[name] = _with_effects(result, (*result.effects, *effects))
+    return results
+
+
+def _from_counts_of(counts: NDArray[Any], design: Design, *, resampling: Resampling, missing: int) -> OutcomeEstimate:
+    """One outcome without covariates, resampled, saying how many rows have no answer: they are left out of this outcome only."""
+    result = estimate_outcome(counts, design=design, level=resampling.level)
+    if design.identification.effect:
+        result = _with_effects(result, resampling.of(result.effects, ResampledCounts(counts, design=design)))
+    if missing:
+        about = "1 row has no answer and is left out." if missing == 1 else f"{missing} rows have no answer and are left out."
+        result = replace(result, notes=(about, *result.notes))
+    return result
+
+
+def _with_effects(result: OutcomeEstimate, effects: tuple[Effect, ...]) -> OutcomeEstimate:
+    """The result with other effects, whose notes join those that are there."""
+    said = (f"{effect.method}, {effect.treatment}: {note}" for effect in effects for note in effect.notes)
+    return replace(result, effects=effects, notes=tuple(dict.fromkeys((*result.notes, *said))))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resampling:
+    """How the bootstrap is to be run: 0 replicates for not at all."""
+
+    replicates: int
+    seed: int
+    level: float
+
+    def of(self, effects: tuple[Effect, ...], study: ResampledStudy) -> tuple[Effect, ...]:
+        """Add a bootstrap summary to every effect that has an estimate and a way to be resampled."""
+        if not self.replicates or all(effect.value is None for effect in effects):
+            return effects
+        with progress_bar(self.replicates, label="Resampling") as advance:
+            told = 0
+
+            def progress(done: int, _: int) -> None:
+                nonlocal told
+                advance(done - told)
+                told = done
+
+            run = bootstrap(study, replicates=self.replicates, seed=self.seed, progress=progress)
+        return with_bootstrap(effects, run, study=study, level=self.level)
