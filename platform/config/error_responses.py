@@ -16,7 +16,7 @@ from django.core.exceptions import PermissionDenied, SuspiciousOperation, Valida
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
-from django.template.loader import select_template
+from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy as _
 from rest_framework import exceptions as api_errors
 from rest_framework.views import set_rollback
@@ -106,12 +106,11 @@ def problem_of(error: Exception) -> Problem | None:
     return None
 
 
-def respond(request: HttpRequest, problem: Problem, *, template: str = "error.html") -> HttpResponse:
+def respond(request: HttpRequest, problem: Problem) -> HttpResponse:
     """A page, or a problem document when a program asks."""
     if wants_json(request):
         return JsonResponse(problem_details(problem), status=problem.status, content_type=PROBLEM_JSON)
-    context = {"status": int(problem.status), "title": problem.title, "message": problem.message, "advice": problem.advice}
-    return render(request, [template, "error.html"], context, status=problem.status)
+    return render(request, "error.html", page_context(problem), status=problem.status)
 
 
 def wants_json(request: HttpRequest) -> bool:
@@ -119,6 +118,11 @@ def wants_json(request: HttpRequest) -> bool:
     if request.path_info.startswith("/api/"):
         return True
     return request.get_preferred_type(["text/html", "application/json", PROBLEM_JSON]) in {"application/json", PROBLEM_JSON}
+
+
+def page_context(problem: Problem) -> dict[str, Any]:
+    """What `error.html` shows."""
+    return {"status": int(problem.status), "title": problem.title, "message": problem.message, "advice": problem.advice}
 
 
 def problem_details(problem: Problem) -> dict[str, Any]:
@@ -147,7 +151,7 @@ class ExpectedErrorMiddleware:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         problem = problem_of(exception)
-        return respond(request, problem, template=f"{problem.status}.html") if problem else None
+        return respond(request, problem) if problem else None
 
 
 def api_error(error: Exception, context: dict[str, Any]) -> JsonResponse | None:
@@ -166,17 +170,17 @@ def api_error(error: Exception, context: dict[str, Any]) -> JsonResponse | None:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's handler400."""
-    return respond(request, BAD_REQUEST, template="400.html")
+    return respond(request, BAD_REQUEST)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's handler403."""
-    return respond(request, replace(FORBIDDEN, message=str(exception)), template="403.html")
+    return respond(request, replace(FORBIDDEN, message=str(exception)))
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's handler404. What the exception says is for developers."""
-    return respond(request, NOT_FOUND, template="404.html")
+    return respond(request, NOT_FOUND)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -188,9 +192,8 @@ def internal_error(request: HttpRequest) -> HttpResponse:
     """Django's handler500. The page uses neither session nor database, and plain words if even its template fails."""
     if wants_json(request):
         return JsonResponse(problem_details(INTERNAL), status=INTERNAL.status, content_type=PROBLEM_JSON)
-    context = {"status": int(INTERNAL.status), "title": INTERNAL.title, "message": INTERNAL.message, "advice": INTERNAL.advice}
     try:
-        content, kind = select_template(["500.html", "error.html"]).render(context), "text/html"
+        content, kind = str(render_to_string("error.html", page_context(INTERNAL))), "text/html"
     except Exception:
         logger.exception("The page for errors could not be shown")
         content, kind = f"{INTERNAL.title}. {INTERNAL.message} {INTERNAL.advice}", "text/plain"

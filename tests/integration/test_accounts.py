@@ -1,0 +1,220 @@
+"""People, their roles and their logins, and what the audit log keeps of them."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AnonymousUser, Group
+from django.core.cache import cache
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, RequestFactory
+
+from accounts import actions, backends, services
+from accounts.access import require_role
+from accounts.models import Role, User
+from audit.models import Entry
+from audit.selectors import verify
+
+pytestmark = pytest.mark.django_db
+
+LOGIN = "/accounts/login/"
+PASSWORD = "a long and winding road"
+
+
+@pytest.fixture(autouse=True)
+def _no_remembered_attempts() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def administrator() -> User:
+    return services.create_user(username="root", password=PASSWORD, role=Role.ADMINISTRATOR)
+
+
+@pytest.fixture
+def investigator() -> User:
+    return services.create_user(username="ada", password=PASSWORD, role=Role.INVESTIGATOR)
+
+
+def recorded(action: str) -> list[Entry]:
+    return list(Entry.objects.filter(action=action))
+
+
+@pytest.mark.parametrize("role", Role)
+def test_only_administrators_enter_the_admin(role: Role) -> None:
+    user = services.create_user(username="somebody", password=PASSWORD, role=role)
+    assert user.is_staff == user.is_superuser == (role == Role.ADMINISTRATOR)
+
+
+def test_a_new_account_is_recorded(administrator: User) -> None:
+    user = services.create_user(username="eve", password=PASSWORD, role=Role.ANALYST, email="eve@EXAMPLE.org", actor=administrator)
+    assert user.email == "eve@example.org"
+    entry = recorded(actions.CREATED)[-1]
+    assert (entry.actor, entry.subject_id, entry.details) == (administrator, str(user.pk), {"username": "eve", "role": "analyst"})
+
+
+def test_a_name_that_does_not_fit_creates_nothing(investigator: User) -> None:
+    for username in ("ada", "two words", ""):
+        with pytest.raises(ValidationError):
+            services.create_user(username=username, password=PASSWORD, role=Role.ANALYST)
+    assert User.objects.count() == 1
+    assert len(recorded(actions.CREATED)) == 1
+
+
+def test_an_account_without_a_password_cannot_be_used() -> None:
+    services.create_user(username="later", password=None, role=Role.ANALYST)
+    assert not Client().login(username="later", password="")
+
+
+def test_a_changed_role_is_recorded_with_both(administrator: User, investigator: User) -> None:
+    changed = services.change_role(user=investigator, role=Role.ADMINISTRATOR, actor=administrator)
+    assert (changed.role, changed.is_staff, changed.is_superuser) == (Role.ADMINISTRATOR, True, True)
+    services.change_role(user=investigator, role=Role.ADMINISTRATOR, actor=administrator)
+    assert [entry.details for entry in recorded(actions.ROLE_CHANGED)] == [{"from": "investigator", "to": "administrator"}]
+    services.change_role(user=investigator, role=Role.ANALYST, actor=administrator)
+    investigator.refresh_from_db()
+    assert (investigator.is_staff, investigator.is_superuser) == (False, False)
+
+
+def test_the_database_refuses_a_superuser_with_another_role(investigator: User) -> None:
+    with pytest.raises(IntegrityError, match="administrators_and_only_they_are_superusers"):
+        User.objects.filter(pk=investigator.pk).update(is_superuser=True)
+
+
+def test_the_database_refuses_an_unknown_role(investigator: User) -> None:
+    with pytest.raises(IntegrityError, match="every_user_has_a_known_role"):
+        User.objects.filter(pk=investigator.pk).update(role="emperor")
+
+
+def test_createsuperuser_makes_an_administrator() -> None:
+    user = User.objects.create_superuser("boss", password=PASSWORD)
+    assert (user.role, user.is_staff) == (Role.ADMINISTRATOR, True)
+
+
+def test_the_demo_has_one_person_per_role_however_often_it_starts() -> None:
+    first = services.ensure_demo_users(password=PASSWORD)
+    assert {user.username: user.role for user in first} == {
+        "investigator": Role.INVESTIGATOR,
+        "irb": Role.IRB_OFFICER,
+        "analyst": Role.ANALYST,
+        "admin": Role.ADMINISTRATOR,
+    }
+    entries = Entry.objects.count()
+    assert [user.pk for user in services.ensure_demo_users(password=PASSWORD)] == [user.pk for user in first]
+    assert Entry.objects.count() == entries
+    services.ensure_demo_users(password="another long password")
+    assert Client().login(username="irb", password="another long password")
+
+
+def test_logging_in_and_out(investigator: User, client: Client) -> None:
+    assert client.get(LOGIN).status_code == 200
+    response = client.post(LOGIN, {"username": "ada", "password": PASSWORD, "next": "/accounts/login/"})
+    assert response.status_code == 302
+    assert client.session["_auth_user_id"] == str(investigator.pk)
+    assert [entry.actor for entry in recorded(actions.LOGGED_IN)] == [investigator]
+    assert client.get("/accounts/logout/").status_code == 405
+    assert client.post("/accounts/logout/").status_code == 302
+    assert "_auth_user_id" not in client.session
+
+
+def test_login_never_leads_to_another_site(investigator: User, client: Client) -> None:
+    response = client.post(LOGIN, {"username": "ada", "password": PASSWORD, "next": "https://evil.example/"})
+    assert "evil.example" not in response["Location"]
+
+
+def test_a_failed_login_is_recorded_without_what_was_typed(investigator: User, client: Client) -> None:
+    response = client.post(LOGIN, {"username": "ada", "password": "wrong"})
+    assert response.status_code == 200
+    assert "Please enter a correct" in response.content.decode()
+    client.post(LOGIN, {"username": PASSWORD, "password": "ada"})
+    known, unknown = recorded(actions.LOGIN_FAILED)
+    assert (known.subject_id, known.details, known.actor) == (str(investigator.pk), {"username": "ada"}, None)
+    assert (unknown.subject_id, unknown.details) == ("", {"username": None})
+    assert PASSWORD not in "".join(str(entry.details) + entry.actor_name for entry in Entry.objects.all())
+    assert verify().broken_at is None
+
+
+def test_an_account_that_is_switched_off_cannot_log_in(investigator: User, client: Client) -> None:
+    User.objects.filter(pk=investigator.pk).update(is_active=False)
+    assert client.post(LOGIN, {"username": "ada", "password": PASSWORD}).status_code == 200
+    assert "_auth_user_id" not in client.session
+
+
+@pytest.mark.parametrize("page", [LOGIN, "/admin/login/"])
+def test_many_wrong_passwords_close_the_door_for_a_while(
+    investigator: User, client: Client, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backends, "ATTEMPTS", 3)
+    for _ in range(3):
+        assert client.post(page, {"username": "Ada", "password": "wrong"}).status_code == 200
+    response = client.post(page, {"username": "ada", "password": PASSWORD})
+    assert response.status_code == 429
+    assert "Too many attempts to log in" in response.content.decode()
+    services.create_user(username="bob", password=PASSWORD, role=Role.ADMINISTRATOR)
+    assert client.post(page, {"username": "bob", "password": PASSWORD}).status_code == 302
+    cache.clear()
+    assert Client().post(LOGIN, {"username": "ada", "password": PASSWORD}).status_code == 302
+
+
+def test_the_right_password_forgets_earlier_slips(investigator: User, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backends, "ATTEMPTS", 2)
+    for _ in range(3):
+        client.post(LOGIN, {"username": "ada", "password": "wrong"})
+        assert Client().post(LOGIN, {"username": "ada", "password": PASSWORD}).status_code == 302
+
+
+@require_role(Role.INVESTIGATOR, Role.ADMINISTRATOR)
+def page_for_two_roles(request: HttpRequest, number: int) -> HttpResponse:
+    return HttpResponse(str(number))
+
+
+def request_by(user: Any) -> HttpRequest:
+    request = RequestFactory().get("/page/?a=1")
+    request.user = user
+    return request
+
+
+def test_a_page_opens_for_its_roles_only(administrator: User, investigator: User) -> None:
+    for user in (administrator, investigator):
+        assert page_for_two_roles(request_by(user), 7).content == b"7"
+    for role in (Role.ANALYST, Role.IRB_OFFICER):
+        user = services.create_user(username=role, password=None, role=role)
+        with pytest.raises(PermissionDenied, match="This page is for: Investigator, Administrator"):
+            page_for_two_roles(request_by(user), 7)
+
+
+def test_a_stranger_is_asked_to_log_in_and_sent_back() -> None:
+    response = page_for_two_roles(request_by(AnonymousUser()), 7)
+    assert (response.status_code, response["Location"]) == (302, "/accounts/login/?next=/page/%3Fa%3D1")
+
+
+def test_administrators_create_accounts_in_the_admin(administrator: User, client: Client) -> None:
+    client.force_login(administrator)
+    form = {"username": "new", "email": "", "role": "irb_officer", "password1": PASSWORD, "password2": PASSWORD}
+    response = client.post("/admin/accounts/user/add/", form)
+    assert response.status_code == 302, response.content.decode()
+    user = User.objects.get(username="new")
+    assert (user.role, user.is_staff) == (Role.IRB_OFFICER, False)
+    assert client.get(f"/admin/accounts/user/{user.pk}/change/").status_code == 200
+    assert Client().login(username="new", password=PASSWORD)
+    entry = recorded(actions.CREATED)[-1]
+    assert (entry.actor, entry.subject_id) == (administrator, str(user.pk))
+
+
+def test_administrators_change_roles_in_the_admin(administrator: User, investigator: User, client: Client) -> None:
+    client.force_login(administrator)
+    form = {"username": "ada", "role": "analyst", "is_active": "on", "first_name": "Ada", "last_name": "L", "email": "ada@example.org"}
+    response = client.post(f"/admin/accounts/user/{investigator.pk}/change/", form)
+    assert response.status_code == 302, response.content.decode()
+    investigator.refresh_from_db()
+    assert (investigator.role, investigator.first_name) == (Role.ANALYST, "Ada")
+    entry = recorded(actions.ROLE_CHANGED)[-1]
+    assert (entry.actor, entry.details) == (administrator, {"from": "investigator", "to": "analyst"})
+
+
+def test_accounts_are_not_deleted_in_the_admin_and_groups_are_not_offered(administrator: User, investigator: User, client: Client) -> None:
+    client.force_login(administrator)
+    assert client.post(f"/admin/accounts/user/{investigator.pk}/delete/", {"post": "yes"}).status_code == 403
+    assert Group._meta.label not in client.get("/admin/").content.decode()
+    assert client.get("/admin/auth/group/").status_code == 404
