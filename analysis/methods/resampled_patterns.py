@@ -24,8 +24,9 @@ from analysis.methods.errors import NotIdentifiedError
 from analysis.methods.weighted_refits import WeightedRefits
 
 MOST_PARTICIPANTS_FOR_TWO_STEPS = 2000
-_WEIGHTS_PER_BLOCK = 2**19
-_BINOMIAL_DRAW_PER_INTEGER_DRAW = 10
+_WEIGHTS_PER_BLOCK = 2**18  # larger blocks fall out of the processor's cache, smaller ones make thin matrix products
+_DRAWS_AT_ONCE = 2**14
+_INTEGER_DRAWS_PER_BINOMIAL_DRAW = 10
 
 
 class ResampledPatterns:
@@ -84,27 +85,28 @@ class ResampledPatterns:
     def replicate_effects(self, replicates: int, rng: np.random.Generator) -> dict[str, FloatArray]:
         """Draw resamples and return τ̂ by method, each of shape (replicates, K − 1); NaN where nobody is honest or a group is empty."""
         block = max(1, _WEIGHTS_PER_BLOCK // len(self._frequencies))
-        parts = [self._block(min(block, replicates - first), rng) for first in range(0, replicates, block)]
-        return {method: np.concatenate([part[method] for part in parts]) for method in parts[0]}
+        buffer = np.empty((min(block, replicates), len(self._frequencies)))
+        parts = []
+        for first in range(0, replicates, block):
+            weights = buffer[: replicates - first]
+            self._draw(weights, rng)
+            counts = np.column_stack([weights[:, kind].sum(axis=1) for kind in self._kinds]).reshape(-1, *self.study.counts.shape)
+            parts.append((self._doubly_robust(weights, counts), self._efficient(weights, counts)))
+        doubly_robust, efficient = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return {DOUBLY_ROBUST: doubly_robust, EFFICIENT_WITH_COVARIATES: efficient}
 
-    def _block(self, replicates: int, rng: np.random.Generator) -> dict[str, FloatArray]:
-        weights = self._weights(replicates, rng)
-        counts = np.column_stack([weights[:, kind].sum(axis=1) for kind in self._kinds]).reshape(replicates, *self.study.counts.shape)
-        return {
-            DOUBLY_ROBUST: self._doubly_robust(weights, counts),
-            EFFICIENT_WITH_COVARIATES: self._efficient(weights, counts),
-        }
-
-    def _weights(self, replicates: int, rng: np.random.Generator) -> FloatArray:
-        """How often every pattern is drawn, shape (replicates, patterns); by patterns or by participants, whichever is less work."""
+    def _draw(self, weights: FloatArray, rng: np.random.Generator) -> None:
+        """Fill in how often every pattern is drawn, by patterns or by participants, whichever is less work."""
         n, patterns = len(self._participants), len(self._frequencies)
-        if _BINOMIAL_DRAW_PER_INTEGER_DRAW * patterns < n:
-            return rng.multinomial(n, self._frequencies / n, size=replicates).astype(float)
-        drawn = rng.integers(0, n, size=(replicates, n))
-        if patterns < n:
-            drawn = self._participants[drawn]
-        drawn += (np.arange(replicates) * patterns)[:, None]
-        return np.bincount(drawn.reshape(-1), minlength=replicates * patterns).reshape(replicates, patterns).astype(float)
+        if _INTEGER_DRAWS_PER_BINOMIAL_DRAW * patterns < n:
+            weights[:] = rng.multinomial(n, self._frequencies / n, size=len(weights))
+            return
+        together = max(1, _DRAWS_AT_ONCE // n)
+        offsets = (np.arange(together) * patterns)[:, None]
+        for first in range(0, len(weights), together):
+            rows = weights[first : first + together]
+            drawn = self._participants[rng.integers(0, n, size=(len(rows), n))] + offsets[: len(rows)]
+            rows[:] = np.bincount(drawn.reshape(-1), minlength=rows.size).reshape(rows.shape)
 
     def _doubly_robust(self, weights: FloatArray, counts: FloatArray) -> FloatArray:
         design = self.study.design

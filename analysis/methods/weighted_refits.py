@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -102,8 +103,8 @@ class WeightedRefits:
 def _prepared(values: FloatArray, outcome: FloatArray, rows: slice, model: WorkingModel) -> _Group:
     columns = np.ascontiguousarray(values[:, model.columns])
     own, answers = columns[rows], outcome[rows]
-    upper = np.triu_indices(columns.shape[1])
-    products = own[:, upper[0]] * own[:, upper[1]]
+    row, column = _upper_triangle(columns.shape[1])
+    products = own[:, row] * own[:, column]
     probability = expit(own @ model.fit.coefficients)
     variance = probability * (1.0 - probability)
     diagonal = variance @ own**2
@@ -147,10 +148,13 @@ def _exactly(group: _Group, weights: FloatArray, own: FloatArray, step: FloatArr
     return np.einsum("rm,rm->r", weights, probability), residual
 
 
+_upper_triangle = cache(np.triu_indices)
+
+
 def _symmetric(upper: FloatArray, size: int) -> FloatArray:
     """Unpack upper triangles, shape (replicates, size, size)."""
     matrices = np.empty((len(upper), size, size))
-    row, column = np.triu_indices(size)
+    row, column = _upper_triangle(size)
     matrices[:, row, column] = upper
     matrices[:, column, row] = upper
     return matrices
