@@ -1,7 +1,5 @@
 """What was computed, and the work that computes it."""
 
-import uuid
-
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from surveys.models import Study
@@ -22,7 +20,6 @@ class Run(models.Model):
     so that the history of results does not tell when anybody answered.
     """
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="runs")
     kind = models.CharField(max_length=30, default="first_results")
     status = models.CharField(max_length=12, choices=RunStatus, default=RunStatus.QUEUED)

@@ -1,6 +1,10 @@
 """The addresses of analysis."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
+
+from analysis import views
 
 app_name = "analysis"
-urlpatterns: list[URLPattern | URLResolver] = []
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("studies/<slug:slug>/results/", views.results, name="results"),
+]

@@ -5,7 +5,7 @@ import secrets
 from pathlib import Path
 
 
-def installation_secret(path: Path) -> str:
+def installation_secret(path: Path, *, characters: int = 64) -> str:
     """The secret in `path`; drawn from operating-system entropy if the file is not there yet. Safe when two processes start at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -13,5 +13,5 @@ def installation_secret(path: Path) -> str:
     except FileExistsError:
         return path.read_text().strip()
     with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_urlsafe(48))
+        file.write(secrets.token_urlsafe(characters)[:characters])
     return path.read_text().strip()

@@ -1,0 +1,45 @@
+"""Estimates in plain words. The exact number is always one click away."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+
+def cheater_sentence(proportion: Mapping[str, Any]) -> str:
+    """About how many did not follow the die, in tens of students."""
+    value, interval = proportion["value"], proportion["interval"]
+    if value is None or interval is None:
+        return _("This design cannot tell how many did not follow the die.")
+    low, high = interval["low"] or 0.0, 1.0 if interval["high"] is None else interval["high"]
+    if low <= 0.005 and high >= 0.995:
+        return _("It is too early to say how many did not follow the die: the answers so far fit with anything from nobody to everybody.")
+    return _("About %(value)s in 10 students did not follow the die (between %(low)s and %(high)s in 10).") % {
+        "value": _tens(value),
+        "low": _tens(low),
+        "high": _tens(high),
+    }
+
+
+def effect_sentence(effect: Mapping[str, Any], *, treatment: str, control: str) -> str:
+    """What difference an arm made, with its interval, in percentage points."""
+    value, interval = effect["value"], effect["interval"]
+    names = {"treatment": treatment, "control": control}
+    if value is None:
+        return _("The difference between “%(treatment)s” and “%(control)s” cannot be told yet.") % names
+    points = abs(round(value * 100))
+    more = _("more") if value >= 0 else _("fewer")
+    sentence = _("With “%(treatment)s”, about %(points)d in 100 %(more)s honest students would say yes than with “%(control)s”") % (
+        names | {"points": points, "more": more}
+    )
+    if interval is None or interval["low"] is None or interval["high"] is None:
+        return sentence + _("; how exact that is cannot be said: too few answers to tell the honest share from zero.")
+    low, high = round(interval["low"] * 100), round(interval["high"] * 100)
+    if low <= 0 <= high:
+        return sentence + _("; that may be chance (between %(low)+d and %(high)+d).") % {"low": low, "high": high}
+    return sentence + _(" (between %(low)+d and %(high)+d).") % {"low": low, "high": high}
+
+
+def _tens(share: float) -> str:
+    tens = round(share * 10, 1)
+    return f"{tens:.0f}" if tens == int(tens) else f"{tens:.1f}"

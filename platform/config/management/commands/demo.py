@@ -1,0 +1,71 @@
+"""`manage.py demo`: what `make demo` runs."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from accounts.models import User
+from accounts.services import ensure_demo_users
+from analysis.models import Run, RunStatus
+from analysis.tasks import refresh
+from config.settings.secrets import installation_secret
+from django.conf import settings
+from django.core.files import File
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import transaction
+from surveys.models import Participant, Study
+from surveys.selectors import counts_of
+from surveys.services import studies
+from surveys.services.media import add_media_file
+from surveys.study_file import read_study_file
+
+SAMPLE = Path(settings.BASE_DIR) / "surveys" / "sample"
+STUDY_FILE = SAMPLE / "lecture-videos.yaml"
+
+
+class Command(BaseCommand):
+    help = "Builds the demonstration study, lets bots walk it, and serves everything from this one process. A second start keeps the data."
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=int(os.environ.get("PORT") or 8000))
+        parser.add_argument("--bots", type=int, default=int(os.environ.get("DEMO_BOTS") or 300), help="default: DEMO_BOTS, else 300")
+        parser.add_argument("--no-serve", action="store_true", help="stop when everything is built")
+
+    def handle(self, *args: Any, host: str, port: int, bots: int, no_serve: bool, **options: Any) -> None:
+        Path(settings.VAR_DIR).mkdir(parents=True, exist_ok=True)
+        call_command("migrate", verbosity=0, interactive=False)
+        password = installation_secret(Path(settings.VAR_DIR) / "demo_password", characters=12)
+        users = {user.username: user for user in ensure_demo_users(password=password)}
+        study = Study.objects.filter(slug=read_study_file(STUDY_FILE.read_text(encoding="utf-8")).slug).first()
+        study = study or _build(investigator=users["investigator"], officer=users["irb"])
+        missing = bots - Participant.objects.filter(study=study, is_bot=True).count() - counts_of(study).declined
+        if missing > 0 and study.status == "recruiting":
+            call_command("send_bots", study.slug, n=missing, stdout=self.stdout, stderr=self.stderr)
+        for run_id in Run.objects.filter(status=RunStatus.QUEUED).values_list("pk", flat=True):
+            refresh(run_id)
+        site = f"http://{'localhost' if host == '127.0.0.1' else host}:{port}"
+        self.stdout.write(
+            f"\nTake part:   {site}/s/{study.slug}/\n"
+            f"Results:     {site}/studies/{study.slug}/results/\n"
+            f"Log in as:   {', '.join(users)}\n"
+            f"Password:    {password}   (drawn for this installation, kept in {Path(settings.VAR_DIR) / 'demo_password'})\n"
+        )
+        self.stdout.flush()
+        if not no_serve:
+            call_command("serve", host=host, port=port, stdout=self.stdout)
+
+
+@transaction.atomic
+def _build(*, investigator: User, officer: User) -> Study:
+    """The sample study through its whole life up to recruiting, by the services that everybody else uses."""
+    definition = read_study_file(STUDY_FILE.read_text(encoding="utf-8"), source=str(STUDY_FILE))
+    study = studies.create_study(definition=definition, owner=investigator, accepts_bots=True)
+    for name in sorted(definition.files()):
+        with (SAMPLE / "lectures" / name).open("rb") as content:
+            add_media_file(study, name=name, content=File(content), actor=investigator)
+    studies.submit_for_review(study, actor=investigator)
+    studies.approve(study, actor=officer)
+    return studies.launch(study, actor=investigator)

@@ -1,0 +1,74 @@
+"""Many bots at once, through the application itself or over the network to a running server."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+
+import httpx
+import numpy as np
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler
+from django.db import connections
+from django.urls import reverse
+
+from surveys.bots.population import Population
+from surveys.bots.walker import Ending, Walker
+from surveys.models import Study
+from surveys.protocols import frozen_protocol
+from surveys.visitors import BOT_COOKIE, bot_ticket
+
+
+def send_bots(
+    study: Study,
+    *,
+    population: Population,
+    n: int,
+    workers: int = 4,
+    seed: int | None = None,
+    url: str = "",
+    codes: list[str] | None = None,
+    patience_seconds: float = 60.0,
+    progress: Callable[[], None] = lambda: None,
+) -> Counter[Ending]:
+    """Let `n` bots walk `study`, and count how they ended. With the same seed they are the same people; their dice never are."""
+    protocol = frozen_protocol(study.protocol_id or 0)
+    arm_of_media = {protocol.media[name]["id"]: arm.name for arm in protocol.definition.arms for name in arm.video.sources}
+    address = f"{url.rstrip('/') or _inside_address()}{reverse('surveys:journey', args=[study.slug])}"
+    streams = np.random.default_rng(seed).spawn(n)
+
+    def walk(index: int) -> Ending:
+        try:
+            with _browser(inside=not url) as client:
+                client.cookies.set(BOT_COOKIE, bot_ticket(study.slug))
+                return Walker(
+                    client=client,
+                    address=address,
+                    bot=population.draw(streams[index]),
+                    population=population,
+                    arm_of_media=arm_of_media,
+                    rng=streams[index],
+                    code=codes[index] if codes else "",
+                    patience_seconds=patience_seconds if url else 0.0,
+                ).walk()
+        finally:
+            connections.close_all()
+
+    endings: Counter[Ending] = Counter()
+    with ThreadPoolExecutor(max_workers=workers, thread_name_prefix="bot") as pool:
+        for future in as_completed([pool.submit(walk, index) for index in range(n)]):
+            endings[future.result()] += 1
+            progress()
+    return endings
+
+
+def _inside_address() -> str:
+    host = next((host for host in settings.ALLOWED_HOSTS if host.strip("*.[]:1")), "localhost")
+    return f"{'https' if settings.SESSION_COOKIE_SECURE else 'http'}://{host}"
+
+
+@contextmanager
+def _browser(*, inside: bool) -> Iterator[httpx.Client]:
+    transport = httpx.WSGITransport(app=WSGIHandler()) if inside else None
+    with httpx.Client(transport=transport, follow_redirects=True, timeout=30.0) as client:
+        yield client

@@ -1,0 +1,122 @@
+"""Who the bots are: their background, what they truly think of each question in each arm, and what they make of the die."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from analysis.methods.simulation import Behaviour, LatentModel, SimulatedPerson, reported_answer
+
+from surveys.definition import Group, MultipleChoice, Number, SingleChoice, StudyDefinition
+
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Habits:
+    """Shares of bots who do something else than answer everything to the end."""
+
+    declines: float = 0.03
+    drops_out: float = 0.05
+    leaves_blank: float = 0.1
+    misunderstands: float = 0.15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bot:
+    """One simulated participant. `answers` are the form values of the background questions, by input name."""
+
+    answers: Mapping[str, Any]
+    standardised: Mapping[str, float]
+    people: Mapping[str, SimulatedPerson]
+    declines: bool
+    drops_out_at: str | None
+    misunderstands: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Population:
+    """The latent model of every sensitive question; one cheater cheats in all of them."""
+
+    definition: StudyDefinition
+    model: LatentModel
+    habits: Habits
+
+    @classmethod
+    def of(
+        cls,
+        definition: StudyDefinition,
+        *,
+        prevalence: float,
+        effect: float,
+        cheater_proportion: float,
+        behaviour: Behaviour,
+        background_effect: float = 0.5,
+        habits: Habits | None = None,
+    ) -> "Population":
+        """`effect` is that of every arm but the control; numeric background questions shift the log-odds by `background_effect` per SD."""
+        return cls(
+            definition=definition,
+            model=LatentModel(
+                prevalence=prevalence,
+                effects={arm.name: effect for arm in definition.arms if arm.name != definition.control},
+                cheater_proportion=cheater_proportion,
+                cheater_behaviour=behaviour,
+                background_effects={question.name: background_effect for question in definition.background if isinstance(question, Number)},
+            ),
+            habits=habits or Habits(),
+        )
+
+    def draw(self, rng: Rng) -> Bot:
+        first = self.model.draw_person(rng=rng)
+        people = {question.name: SimulatedPerson(behaviour=first.behaviour, quantile=float(rng.random())) for question in self.definition.questions}
+        answers: dict[str, Any] = {}
+        standardised: dict[str, float] = {}
+        for question in self.definition.background:
+            if isinstance(question, Number):
+                value = _draw_number(question, rng)
+                standardised[question.name] = (value - (question.minimum + question.maximum) / 2) / _spread(question)
+                answers[question.name] = f"{value:g}"
+            elif isinstance(question, Group):
+                for row in range(int(rng.integers(0, question.at_most + 1))):
+                    answers |= {f"{question.name}-{row}-{field.name}": _draw_answer(field, rng) for field in question.fields}
+            else:
+                answers[question.name] = _draw_answer(question, rng)
+            if rng.random() < self.habits.leaves_blank and question.name in answers:
+                del answers[question.name]
+        leaves = rng.random() < self.habits.drops_out
+        return Bot(
+            answers=answers,
+            standardised=standardised,
+            people=people,
+            declines=bool(rng.random() < self.habits.declines),
+            drops_out_at=str(rng.choice(["background", "video", "die", "questions"])) if leaves else None,
+            misunderstands=bool(rng.random() < self.habits.misunderstands),
+        )
+
+    def reported(self, bot: Bot, *, question: str, arm: str, instruction: str, rng: Rng) -> bool:
+        """What the bot answers, after a die of its own."""
+        person = bot.people[question]
+        truth = self.model.truth(person, arm=arm, background=bot.standardised)
+        return reported_answer(truth, instruction=instruction, behaviour=person.behaviour, rng=rng)
+
+
+def _spread(question: Number) -> float:
+    """Standard deviation of the uniform values that `_draw_number` gives."""
+    width = question.maximum - question.minimum
+    return (((width + 1) ** 2 - 1) / 12) ** 0.5 if question.whole else width / 12**0.5
+
+
+def _draw_number(question: Number, rng: Rng) -> float:
+    if question.whole:
+        return float(rng.integers(int(question.minimum), int(question.maximum), endpoint=True))
+    return round(float(rng.uniform(question.minimum, question.maximum)), 2)
+
+
+def _draw_answer(question: SingleChoice | MultipleChoice | Number, rng: Rng) -> Any:
+    if isinstance(question, Number):
+        return f"{_draw_number(question, rng):g}"
+    names = [option.name for option in question.options]
+    if isinstance(question, MultipleChoice):
+        return [name for name in names if rng.random() < 0.5]
+    return str(rng.choice(names))

@@ -1,0 +1,116 @@
+"""Walking the journey over HTTP, one page after the other, as its forms say."""
+
+import secrets
+import time
+from dataclasses import dataclass, field
+from enum import StrEnum
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+import numpy as np
+from lxml import html
+
+from surveys.bots.population import Bot, Population
+
+MOST_PAGES = 40
+Page = Any  # an lxml.html document; the stubs know no more
+
+
+class Ending(StrEnum):
+    FINISHED = "finished"
+    DECLINED = "declined"
+    DROPPED_OUT = "dropped out"
+    TURNED_AWAY = "turned away"
+
+
+class UnexpectedPageError(RuntimeError):
+    """The server answered with something that no participant should see."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Walker:
+    """One bot in one browser. `arm_of_media` tells from the lecture on the page what it is about, as watching it would."""
+
+    client: httpx.Client
+    address: str
+    bot: Bot
+    population: Population
+    arm_of_media: dict[str, str]
+    rng: np.random.Generator
+    code: str = ""
+    patience_seconds: float = 0.0
+    arm: str = field(default="", init=False)
+
+    def walk(self) -> Ending:
+        """From the link to the last page, or as far as this bot goes."""
+        page = self._ask("GET", self.address)
+        for _ in range(MOST_PAGES):
+            if page.xpath('//*[@id="completion-code"]'):
+                return Ending.FINISHED
+            forms = [form for form in page.forms if form.method == "POST" and "step" in form.fields]
+            if not forms:
+                return Ending.DECLINED if self.bot.declines else Ending.TURNED_AWAY
+            form = forms[0]
+            step = form.fields["step"]
+            if step == self.bot.drops_out_at:
+                return Ending.DROPPED_OUT
+            values = {name: value for name, value in form.form_values()}
+            values |= getattr(self, f"_fill_{step}")(page, form)
+            page = self._ask("POST", self.address, data=values)
+        raise UnexpectedPageError(f"{self.address}: not at the end after {MOST_PAGES} pages")
+
+    def _fill_welcome(self, page: Page, form: Page) -> dict[str, Any]:
+        return {"language": "en"} | ({"code": self.code} if self.code else {})
+
+    def _fill_consent(self, page: Page, form: Page) -> dict[str, Any]:
+        return {"choice": "decline" if self.bot.declines else "agree"}
+
+    def _fill_background(self, page: Page, form: Page) -> dict[str, Any]:
+        return {name: value for name, value in self.bot.answers.items() if name in form.fields}
+
+    def _fill_video(self, page: Page, form: Page) -> dict[str, Any]:
+        address = page.xpath("//video//source/@src | //video/@src")[0]
+        self.arm = self.arm_of_media[address.rstrip("/").rsplit("/", 1)[1]]
+        return {}
+
+    def _fill_quiz(self, page: Page, form: Page) -> dict[str, Any]:
+        names = {name for name in form.fields if name.startswith("quiz-")}
+        return {name: str(self.rng.choice(sorted(form.inputs[name].value_options))) for name in sorted(names)}
+
+    def _fill_die(self, page: Page, form: Page) -> dict[str, Any]:
+        wrong = self.bot.misunderstands and not page.xpath('//input[@name="tried" and @value="1"]')
+        return {"check": "no" if wrong else "yes"}
+
+    def _fill_questions(self, page: Page, form: Page) -> dict[str, Any]:
+        says = {
+            int(face): row.xpath("string(.//*[@data-says])").strip().removeprefix("Answer ").replace("truthfully", "truth")
+            for row in page.xpath("//tr[@data-faces]")
+            for face in row.get("data-faces").split()
+        }
+        answers = {}
+        for name in form.fields:
+            if name.startswith("answer-"):
+                rolled = 1 + secrets.randbelow(len(says))
+                question = name.removeprefix("answer-")
+                yes = self.population.reported(self.bot, question=question, arm=self.arm, instruction=says[rolled], rng=self.rng)
+                answers[name] = "1" if yes else "0"
+        return answers
+
+    def _ask(self, method: str, address: str, data: dict[str, Any] | None = None) -> Page:
+        """The page that comes, after redirects. While the server is away it is asked again: every request may be repeated harmlessly."""
+        give_up = time.monotonic() + self.patience_seconds
+        while True:
+            try:
+                response = self.client.request(method, address, data=data, headers={"Referer": address})
+                if response.status_code not in (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT):
+                    break
+            except httpx.TransportError:
+                if time.monotonic() >= give_up:
+                    raise
+            if time.monotonic() >= give_up:
+                raise UnexpectedPageError(f"{method} {address}: the server stayed away")
+            time.sleep(0.2)
+        if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise UnexpectedPageError(f"{method} {address}: status {response.status_code}")
+        return html.fromstring(response.text)

@@ -1,0 +1,67 @@
+"""Send simulated participants through a study."""
+
+import secrets
+import sys
+from typing import Any
+
+import click
+from analysis.methods.errors import MethodError
+from analysis.methods.simulation import Behaviour
+from audit.services import record
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+
+from surveys import actions
+from surveys.bots.crowd import send_bots
+from surveys.bots.population import Habits, Population
+from surveys.models import Study, StudyStatus
+from surveys.protocols import frozen_protocol
+
+
+class Command(BaseCommand):
+    help = "Bots walk the real journey, page by page. Only studies that accept bots take them (rehearsals and demonstrations)."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study")
+        parser.add_argument("--n", type=int, default=300, help="how many bots (default: 300)")
+        parser.add_argument("--prevalence", type=float, default=0.4, help="share of true yes in the control arm")
+        parser.add_argument("--effect", type=float, default=0.2, help="added to it in every other arm")
+        parser.add_argument("--cheaters", type=float, default=0.1, help="share who do not follow the die")
+        parser.add_argument("--cheater-behaviour", default="always_no", choices=[b.value for b in Behaviour if b != Behaviour.HONEST])
+        parser.add_argument("--dropout", type=float, default=Habits().drops_out, help="share who leave in the middle")
+        parser.add_argument("--decline", type=float, default=Habits().declines, help="share who do not consent")
+        parser.add_argument("--workers", type=int, default=4, help="how many walk at the same time")
+        parser.add_argument("--seed", type=int, help="the same seed gives the same people (their dice are never the same)")
+        parser.add_argument("--url", default="", help="address of a running server; without it the bots walk through the application in this process")
+
+    def handle(self, *args: Any, study: str, n: int, workers: int, seed: int | None, url: str, **options: Any) -> None:
+        found = Study.objects.filter(slug=study).first()
+        if found is None:
+            raise CommandError(f"There is no study called {study}.")
+        if not found.accepts_bots:
+            raise CommandError(f"The study {study} does not accept bots; set “accepts bots” in the admin if it is a rehearsal.")
+        if found.status != StudyStatus.RECRUITING or found.protocol_id is None:
+            raise CommandError(f"The study {study} is {found.get_status_display().lower()}; bots need one that is recruiting.")
+        for name in ("prevalence", "cheaters", "dropout", "decline"):
+            if not 0 <= options[name] <= 1:
+                raise CommandError(f"--{name} must lie between 0 and 1, got {options[name]}.")
+        if n < 1 or workers < 1:
+            raise CommandError(f"--n and --workers must be at least 1, got {n} and {workers}.")
+        seed = secrets.randbits(32) if seed is None else seed
+        try:
+            population = Population.of(
+                frozen_protocol(found.protocol_id).definition,
+                prevalence=options["prevalence"],
+                effect=options["effect"],
+                cheater_proportion=options["cheaters"],
+                behaviour=Behaviour(options["cheater_behaviour"]),
+                habits=Habits(declines=options["decline"], drops_out=options["dropout"]),
+            )
+        except MethodError as error:
+            raise CommandError(str(error)) from error
+        with click.progressbar(length=n, label="Bots", file=sys.stderr) as bar:
+            endings = send_bots(found, population=population, n=n, workers=workers, seed=seed, url=url, progress=lambda: bar.update(1))
+        with transaction.atomic():
+            details = {"n": n, "seed": seed, "endings": dict(endings)}
+            record(actor=None, action=actions.BOTS_SENT, subject=found, details=details)
+        self.stdout.write("  ".join(f"{ending}: {count}" for ending, count in sorted(endings.items())) + f"  (seed {seed})")
