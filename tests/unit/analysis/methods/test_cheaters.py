@@ -1,0 +1,65 @@
+"""The rule at the boundary, against likelihoods maximised by brute force."""
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+from analysis.methods.cheaters import (
+    cheater_proportion_kernel,
+    constrained_honest_proportion,
+    log_likelihood_if_everybody_is_honest,
+    log_likelihood_if_nobody_is_honest,
+)
+from analysis.methods.designs import Design, FloatArray
+
+
+def brute_force(table: FloatArray, design: Design) -> float:
+    """The log-likelihood at x = 1 with every arm's prevalence found by a bounded search."""
+    total = 0.0
+    for arm in table:
+
+        def loss(p: float, arm: FloatArray = arm) -> float:
+            mean = design.truth * p + design.forced_yes
+            return -float((arm[:, 1] * np.log(mean) + arm[:, 0] * np.log(1 - mean)).sum())
+
+        found = optimize.minimize_scalar(loss, bounds=(0, 1), method="bounded", options={"xatol": 1e-12})
+        total -= min(found.fun, loss(0.0), loss(1.0))
+    return total
+
+
+def test_the_honest_likelihood_is_the_maximum_over_prevalences(design: Design) -> None:
+    tables = np.random.default_rng(1).integers(0, 30, size=(20, *design.shape, 2)).astype(float)
+    fast = log_likelihood_if_everybody_is_honest(tables, design)
+    assert fast == pytest.approx([brute_force(table, design) for table in tables], rel=1e-7)
+
+
+def test_if_nobody_is_honest_everybody_answers_yes_at_one_rate(mirrored: Design, symmetric: Design) -> None:
+    table = np.array([[[3.0, 1], [2, 2]], [[4, 0], [1, 3]]])
+    assert log_likelihood_if_nobody_is_honest(table, mirrored) == pytest.approx(6 * np.log(6 / 16) + 10 * np.log(10 / 16))
+    assert log_likelihood_if_nobody_is_honest(table, symmetric) == -np.inf
+
+
+def test_inside_the_unit_interval_nothing_changes(mirrored: Design) -> None:
+    tables = np.ones((3, 2, 2, 2))
+    assert constrained_honest_proportion(tables, np.array([0.0, 0.4, 1.0]), mirrored).tolist() == [0, 0.4, 1]
+
+
+def test_outside_the_more_likely_end_is_taken(identified_design: Design) -> None:
+    tables = np.random.default_rng(4).integers(0, 25, size=(400, *identified_design.shape, 2)).astype(float) + 1
+    estimate = cheater_proportion_kernel(tables, identified_design)
+    outside = (estimate.raw < 0) | (estimate.raw > 1)
+    assert outside.sum() > 50
+    for table, value in zip(tables[outside], estimate.constrained[outside], strict=True):
+        yes = table[..., 1].sum()
+        rate = yes / table.sum() if identified_design.cheater_model.yes_rate is None else float(identified_design.cheater_model.yes_rate)
+        nobody = stats.binom.logpmf(yes, table.sum(), rate) - stats.binom.logpmf(yes, table.sum(), yes / table.sum())
+        free = yes * np.log(yes / table.sum()) + (table.sum() - yes) * np.log(1 - yes / table.sum())
+        assert value == (0 if brute_force(table, identified_design) >= nobody + free else 1)
+
+
+def test_more_yes_than_honesty_allows_means_no_cheaters(mirrored: Design) -> None:
+    """Subsample means .2 and .8: x̂ = 3.6, so the raw λ̂ is −2.6 and the constrained one 0."""
+    table = np.array([[[80.0, 20], [20, 80]], [[80, 20], [20, 80]]])
+    estimate = cheater_proportion_kernel(table, mirrored)
+    assert float(estimate.raw) == pytest.approx(-2.6)
+    assert float(estimate.constrained) == 0
