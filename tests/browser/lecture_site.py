@@ -34,7 +34,7 @@ class Desk:
     required_share: float = 0.8
     watched_share: float = 0.0
     language: str = "en"
-    shares: list[int] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
     submitted: list[dict[str, str]] = field(default_factory=list)
     statuses: list[int] = field(default_factory=list)
 
@@ -62,14 +62,15 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
         "watch": desk.watch,
         "required_share": desk.required_share,
         "watched_share": desk.watched_share,
-        "progress_url": "/progress/",
+        "opened": "ticket",
     }
     with translation.override(desk.language):
         return render(request, "surveys/participant/video.html", context)
 
 
-def progress(request: HttpRequest) -> HttpResponse:
-    desk.shares.append(int(request.POST["share"]))
+def progress(request: HttpRequest, slug: str) -> HttpResponse:
+    assert request.POST["opened"] == "ticket"
+    desk.shares.append(float(request.POST["share"]))
     return HttpResponse(status=204)
 
 
@@ -86,10 +87,10 @@ def elsewhere(request: HttpRequest, slug: str) -> HttpResponse:
 
 _links: Sequence[URLPattern | URLResolver] = [
     path("s/<slug:slug>/", journey, name="journey"),
+    path("s/<slug:slug>/progress/", progress, name="progress"),
     *(path(f"s/<slug:slug>/{name}/", elsewhere, name=name) for name in ("privacy", "withdraw", "allocation")),
 ]
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include((_links, "surveys"))),
-    path("progress/", progress),
     path("m/<slug:token>", media),
 ]

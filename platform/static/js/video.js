@@ -49,8 +49,8 @@ class Lecture {
     const find = (mark) => element.querySelector(`[data-${mark}]`);
     this.video = element.querySelector("video");
     this.form = element.querySelector("form");
-    [this.speed, this.problem, this.retry, this.offer, this.resume, this.status, this.share, this.proceed] = [
-      "speed", "problem", "retry", "resume-offer", "resume", "status", "share", "continue",
+    [this.speed, this.problem, this.retry, this.offer, this.resume, this.status, this.proceed] = [
+      "speed", "problem", "retry", "resume-offer", "resume", "status", "continue",
     ].map(find);
     this.progressUrl = element.dataset.progressUrl;
     this.key = STORED + this.video.querySelector("source")?.getAttribute("src");
@@ -60,6 +60,7 @@ class Lecture {
     this.saved = 0;
     this.watched = new WatchedSeconds(Number(element.dataset.durationSeconds));
     this.position = this.recall();
+    find("bar").hidden = false;
     this.showCaptions();
     this.offerToResume();
     this.listen();
@@ -77,7 +78,7 @@ class Lecture {
     video.parentElement.addEventListener("keydown", (event) => this.pressed(event), { capture: true });
     this.speed.addEventListener("change", () => (video.playbackRate = Number(this.speed.value)));
     this.resume.addEventListener("click", () => this.playFrom(this.position));
-    this.form.addEventListener("submit", () => this.leave());
+    this.form.addEventListener("submit", (event) => this.leave(event));
 
     video.addEventListener("error", () => this.fail());
     video.querySelector("source:last-of-type")?.addEventListener("error", () => this.fail());
@@ -112,19 +113,15 @@ class Lecture {
     const open = parts >= this.needed;
     this.status.textContent = fill(open ? this.status.dataset.open : this.status.dataset.locked, { parts, needed: this.needed });
     this.proceed.disabled = !open;
-    this.share.value = String(parts * 10);
     if (parts > this.reported) this.report(parts);
   }
 
-  /** Tell the server; when the line is down, the next tenth or the form itself will. */
+  /** Tell the server; when the line is down, the next tenth or `Continue` will. */
   async report(parts) {
+    const body = new URLSearchParams(new FormData(this.form));
+    body.set("share", String(parts / 10));
     try {
-      const response = await fetch(this.progressUrl, {
-        method: "POST",
-        body: new URLSearchParams({ share: String(parts * 10) }),
-        headers: { "X-CSRFToken": this.form.elements.csrfmiddlewaretoken.value },
-        keepalive: true,
-      });
+      const response = await fetch(this.progressUrl, { method: "POST", body, keepalive: true });
       if (response.ok) this.reported = Math.max(this.reported, parts);
     } catch {
       // no connection
@@ -168,9 +165,14 @@ class Lecture {
     if (video.preload !== "auto") video.preload = "auto";
   }
 
-  leave() {
+  /** Nothing stays behind; what the server has not heard yet, it hears first. */
+  async leave(event) {
     this.left = true;
     sessionStorage.removeItem(this.key);
+    if (this.watched.parts <= this.reported) return;
+    event.preventDefault();
+    await this.report(this.watched.parts);
+    this.form.submit();
   }
 
   // When it does not play
