@@ -115,5 +115,5 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "filters": ["private"], "formatter": "hourly"}},
     "root": {"handlers": ["console"], "level": "INFO"},
     # Without Django's own handlers, which would mail whole requests to ADMINS.
-    "loggers": {"django": {"handlers": [], "propagate": True}, "waitress.queue": {"level": "ERROR"}},
+    "loggers": {"django": {"handlers": [], "propagate": True}, "waitress.queue": {"level": "ERROR"}, "httpx": {"level": "WARNING"}},
 }
