@@ -1,0 +1,55 @@
+"""The strictness of the browser tests, tried on pages that deserve a complaint and on one that does not."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+CSP = "default-src 'none'; script-src 'self'"
+
+
+def serve(page: Page, body: str) -> None:
+    """Answer the browser's next request to the site with a page of our own."""
+    html = f'<!doctype html><html lang="en"><title>A page</title><link rel="icon" href="data:,">{body}'
+    page.route("**/made-up", lambda route: route.fulfill(body=html, content_type="text/html", headers={"Content-Security-Policy": CSP}))
+    page.route("**/elsewhere.png", lambda route: route.abort())
+    page.goto("/made-up")
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        ("<script>document.title = 'inline'</script>", "Content Security Policy"),
+        ('<img alt="" src="https://third-party.example/elsewhere.png">', "Content Security Policy"),
+        ('<a href="https://third-party.example/elsewhere.png">elsewhere</a>', "request to elsewhere"),
+    ],
+    ids=["inline script", "foreign image", "foreign page"],
+)
+def test_a_bad_page_is_complained_about(page: Page, complaints: Any, body: str, complaint: str) -> None:
+    serve(page, body)
+    if link := page.query_selector("a"):
+        link.click(no_wait_after=True)
+        page.wait_for_timeout(200)
+    assert any(complaint in found for found in complaints.found), complaints.found
+    complaints.found.clear()
+
+
+def test_a_page_with_an_unlabelled_field_is_not_accessible(page: Page, complaints: Any, assert_accessible: Any) -> None:
+    serve(page, "<main><h1>A page</h1><input></main>")
+    with pytest.raises(AssertionError, match="label"):
+        assert_accessible(page)
+    complaints.found.clear()
+
+
+def test_a_wide_page_does_not_fit_a_phone(phone: Page, complaints: Any, assert_fits: Any) -> None:
+    serve(phone, f"<main><h1>{'long' * 100}</h1></main>")
+    with pytest.raises(AssertionError, match="wider than the screen"):
+        assert_fits(phone)
+    complaints.found.clear()
+
+
+def test_the_home_page_is_good(page: Page, phone: Page, assert_accessible: Any, assert_fits: Any) -> None:
+    for screen in (page, phone):
+        screen.goto("/")
+        assert_accessible(screen)
+        assert_fits(screen)
