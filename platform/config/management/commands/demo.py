@@ -4,16 +4,17 @@ import os
 from pathlib import Path
 from typing import Any
 
-from accounts.models import User
-from accounts.services import ensure_demo_users
-from analysis.models import Run, RunStatus
-from analysis.tasks import refresh
-from config.settings.secrets import installation_secret
 from django.conf import settings
 from django.core.files import File
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import transaction
+
+from accounts.models import User
+from accounts.services import ensure_demo_users
+from analysis.models import Run, RunStatus
+from analysis.tasks import refresh
+from config.settings.secrets import installation_secret
 from surveys.models import Participant, Study
 from surveys.selectors import counts_of
 from surveys.services import studies

@@ -1,0 +1,96 @@
+"""`manage.py serve`: web, worker and beat in one process that starts quickly, stops cleanly and survives `kill -9`."""
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.processes import ROOT, Site, embedded
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with embedded(tmp_path_factory.mktemp("embedded") / "var") as site:
+        yield site
+
+
+@pytest.fixture
+def site(installation: Site) -> Site:
+    """The site of this module, started again if the test before stopped it."""
+    if not installation.processes:
+        installation.start()
+    return installation
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_stops_cleanly_within_three_seconds(site: Site, number: signal.Signals) -> None:
+    start = time.monotonic()
+    assert site.stop("web", with_signal=number) == 0
+    assert time.monotonic() - start < 3
+    assert "Traceback" not in site.log()
+
+
+def test_it_prints_its_address_and_answers_there(site: Site) -> None:
+    assert f"http://localhost:{site.port}/" in site.log()
+    assert httpx.get(f"{site.url}/healthz").json() == {"status": "ok", "database": "ok", "worker": "ok", "beat": "ok"}
+    assert httpx.get(f"{site.url}/accounts/login/").status_code == 200
+
+
+def test_it_serves_its_own_static_files_uncollected(site: Site) -> None:
+    for address in ("/static/css/base.css", "/static/admin/css/base.css"):
+        response = httpx.get(site.url + address)
+        assert (response.status_code, response.headers["content-type"].split(";")[0]) == (200, "text/css")
+
+
+def test_the_worker_sweeps_as_soon_as_it_starts(site: Site) -> None:
+    deadline = time.monotonic() + 10
+    while "Task analysis.tasks.sweep" not in site.log() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert "Task analysis.tasks.sweep" in site.log()
+
+
+def test_it_starts_again_after_kill_9(site: Site) -> None:
+    site.kill("web")
+    site.start("web")
+    assert httpx.get(f"{site.url}/healthz").status_code == 200
+
+
+def test_it_is_a_small_process(site: Site) -> None:
+    for _ in range(50):
+        httpx.get(f"{site.url}/accounts/login/")
+    assert site.resident_megabytes() < 250
+
+
+def test_its_log_names_nobody_who_came(site: Site) -> None:
+    httpx.get(f"{site.url}/s/some-study/resume/secret-token/", headers={"user-agent": "Peculiar/1.0"})
+    httpx.get(f"{site.url}/s/some-study/?code=secret-code")
+    log = site.log()
+    assert "/s/<slug:slug>/resume/<str:token>/ 404" in log
+    for private in ("secret", "some-study", "Peculiar", " 127.0.0.1"):
+        assert private not in log
+
+
+def test_a_taken_port_is_explained(site: Site) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = str(listener.getsockname()[1])
+        done = subprocess.run(
+            [sys.executable, "manage.py", "serve", "--port", port],
+            cwd=ROOT,
+            env=site.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert (
+        done.stderr
+        == f"CommandError: Cannot listen on 127.0.0.1:{port} (Address already in use); choose another port with --port or PORT.\n"
+    )

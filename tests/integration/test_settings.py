@@ -1,0 +1,91 @@
+"""The three situations: production refuses to start unconfigured, and what starts is safe."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIGURED = {
+    "SECRET_KEY": "a-key-of-more-than-fifty-characters-for-this-test-alone-0123456789",
+    "DATABASE_URL": "postgresql://candor@127.0.0.1:1/candor",
+    "REDIS_URL": "redis://127.0.0.1:1/0",
+    "ALLOWED_HOSTS": "candor.example",
+    "MEDIA_ROOT": "/srv/candor/media",
+}
+
+
+def python(program: str, *, settings: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process of its own, with these variables and no other of ours."""
+    inherited = {name: value for name, value in os.environ.items() if name in {"PATH", "HOME", "LANG", "TMPDIR"}}
+    return subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", f"import sys; sys.path[:0] = ['.', 'platform']\n{program}"],
+        cwd=ROOT,
+        env={**inherited, "DJANGO_SETTINGS_MODULE": f"config.settings.{settings}", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+SHOW = "from django.conf import settings; import django; django.setup(); print(settings.{})"
+
+
+def shown(name: str, *, settings: str, **environment: str) -> str:
+    done = python(SHOW.format(name), settings=settings, **environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("name", CONFIGURED)
+def test_production_refuses_to_start_without_a_variable_and_names_it(name: str) -> None:
+    incomplete = {other: value for other, value in CONFIGURED.items() if other != name}
+    done = python(SHOW.format("DEBUG"), settings="production", **incomplete)
+    assert done.returncode != 0
+    assert f"missing: {name}." in done.stderr
+
+
+def test_production_takes_an_empty_variable_for_a_missing_one() -> None:
+    done = python(SHOW.format("DEBUG"), settings="production", **{**CONFIGURED, "SECRET_KEY": ""})
+    assert "missing: SECRET_KEY." in done.stderr
+
+
+def test_wsgi_and_celery_start_in_production_unless_told_otherwise() -> None:
+    for module in ("config.wsgi", "config.celery"):
+        program = f"import os; del os.environ['DJANGO_SETTINGS_MODULE']; import {module}; from django.conf import settings; settings.DEBUG"
+        done = python(program, settings="development")
+        assert "missing: SECRET_KEY, DATABASE_URL, REDIS_URL, ALLOWED_HOSTS, MEDIA_ROOT." in done.stderr
+
+
+def test_the_deployment_check_has_nothing_to_say() -> None:
+    program = "import django, django.core.management as m; django.setup(); m.call_command('check', deploy=True, fail_level='INFO')"
+    done = python(program, settings="production", **CONFIGURED)
+    assert (done.returncode, done.stdout) == (0, "System check identified no issues (0 silenced).\n"), done.stderr
+
+
+@pytest.mark.parametrize("settings", ["development", "production"])
+def test_debugging_is_off_and_templates_are_cached(settings: str, tmp_path: Path) -> None:
+    assert shown("DEBUG", settings=settings, CANDOR_VAR=str(tmp_path), **CONFIGURED) == "False"
+    program = """
+import django; django.setup()
+from django.template import engines
+print(type(engines["django"].engine.template_loaders[0]).__module__)
+"""
+    done = python(program, settings=settings, CANDOR_VAR=str(tmp_path), **CONFIGURED)
+    assert done.stdout.strip() == "django.template.loaders.cached", done.stderr
+
+
+def test_an_installation_draws_its_own_secret_once(tmp_path: Path) -> None:
+    first = shown("SECRET_KEY", settings="development", CANDOR_VAR=str(tmp_path))
+    assert len(first) >= 50
+    assert shown("SECRET_KEY", settings="development", CANDOR_VAR=str(tmp_path)) == first
+    assert shown("SECRET_KEY", settings="development", CANDOR_VAR=str(tmp_path / "other")) != first
+    assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
+
+
+def test_production_cookies_travel_over_tls_only() -> None:
+    for name in ("SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "SESSION_COOKIE_HTTPONLY", "SECURE_SSL_REDIRECT"):
+        assert shown(name, settings="production", **CONFIGURED) == "True"
