@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, inf, sqrt
 
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from analysis.methods.best_die import DieSuggestion, OptimalMirrored, best_dice, optimal_mirrored
 from analysis.methods.designs import Design
@@ -82,9 +83,9 @@ def power_of_z_test(*, effect: float, standard_error: float, level: float = 0.95
     >>> round(power_of_z_test(effect=2.8, standard_error=1.0), 3), round(power_of_z_test(effect=0.0, standard_error=1.0), 3)
     (0.8, 0.05)
     """
-    critical = norm.isf((1 - level) / 2)
+    critical = ndtri((1 + level) / 2)
     shift = abs(effect) / standard_error
-    return float(norm.sf(critical - shift) + norm.cdf(-critical - shift))
+    return float(ndtr(shift - critical) + ndtr(-critical - shift))
 
 
 def participants_for_power(*, effect: float, unit_standard_error: float, power: float, level: float = 0.95) -> int | None:
@@ -103,8 +104,8 @@ def participants_for_power(*, effect: float, unit_standard_error: float, power: 
 
     Notes
     -----
-    n = (z_{1−α/2} + z_{power})² σ²/effect² leaves out the rejections in the wrong direction, so the true power is at least the wanted one;
-    for power ≥ ½ the difference is below one participant in a thousand.
+    (z_{1−α/2} + z_{power})² σ²/effect² leaves out the rejections in the wrong direction, so it is enough; the fewest that are enough
+    are found below it by bisection.
 
     Examples
     --------
@@ -117,7 +118,12 @@ def participants_for_power(*, effect: float, unit_standard_error: float, power: 
         raise MethodError(f"the power must lie between {1 - level:.6g} (what no effect gives) and 1, found {power:.6g}")
     if effect == 0:
         return None
-    return max(ceil(((norm.isf((1 - level) / 2) + norm.ppf(power)) * unit_standard_error / effect) ** 2 - 1e-9), 1)
+    enough = max(ceil(((ndtri((1 + level) / 2) + ndtri(power)) * unit_standard_error / effect) ** 2), 1)
+    return 1 + bisect_left(
+        range(1, enough),
+        power,
+        key=lambda n: power_of_z_test(effect=effect, standard_error=unit_standard_error / sqrt(n), level=level),
+    )
 
 
 def plan_study(
@@ -258,14 +264,14 @@ def _contrast(design: Design, index: int, *, expected: Precision, n: int, needed
 
 
 def _cheater_precision(scenario: Scenario, expected: Precision, *, n: int, level: float) -> CheaterPrecision:
-    critical = float(norm.isf((1 - level) / 2))
+    critical = float(ndtri((1 + level) / 2))
     error = expected.unit_honest_proportion_error / sqrt(n)
     distance = scenario.honest_proportion / error
     return CheaterPrecision(
         standard_error=error,
         half_width=critical * error,
         participants_for_five_points=ceil((critical * expected.unit_honest_proportion_error / 0.05) ** 2),
-        unbounded_probability=float(norm.cdf(critical - distance) - norm.cdf(-critical - distance)),
+        unbounded_probability=float(ndtr(critical - distance) - ndtr(-critical - distance)),
     )
 
 
