@@ -11,6 +11,7 @@ from analysis.methods.counts import NO, YES, margins_of
 from analysis.methods.designs import Design, FloatArray
 from analysis.methods.errors import NotIdentifiedError
 from analysis.methods.identification import truth_is_equal
+from analysis.methods.joint_estimates import ROUNDING
 
 
 def subsample_weights(design: Design) -> FloatArray:
@@ -111,8 +112,8 @@ def constrained_honest_proportion(counts: FloatArray, raw: FloatArray, design: D
     Clark, S. J. & Desharnais, R. A. (1998). Honest answers to embarrassing questions: detecting cheating in the randomized response model.
     Psychological Methods 3, 160–168.
     """
-    used = np.array(raw, dtype=float)
-    outside = (used < 0) | (used > 1)
+    used = np.asarray(np.clip(raw, 0.0, 1.0))
+    outside = np.abs(used - raw) > ROUNDING
     if np.any(outside):
         tables = counts[outside]
         honest = log_likelihood_if_everybody_is_honest(tables, design) >= log_likelihood_if_nobody_is_honest(tables, design)

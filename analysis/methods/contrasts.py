@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from analysis.methods.designs import Design
 from analysis.methods.intervals import fieller_interval, two_sided_p_value, wald_interval
-from analysis.methods.joint_estimates import JointEstimates
+from analysis.methods.joint_estimates import ROUNDING, JointEstimates
 from analysis.methods.multiplicity import holm
 from analysis.methods.results import Effect, HonestTimesEffect, Interval
 
@@ -140,7 +140,7 @@ def _one_effect(
     if not math.isnan(raw) and value is None:
         said.append(NOBODY_HONEST)
     if value is not None:
-        if used != raw:
+        if abs(used - raw) > ROUNDING:
             said.append(CUT_TO_ONE.format(raw=raw))
         if abs(value) > 1:
             said.append(OUTSIDE)

@@ -15,7 +15,7 @@ from analysis.methods.counts import checked_counts
 from analysis.methods.designs import Design, FloatArray
 from analysis.methods.difference_in_means import difference_in_means_kernel
 from analysis.methods.intervals import cut_to, fieller_interval, normal_quantile, wald_interval
-from analysis.methods.joint_estimates import NOBODY_IS_HONEST, JointEstimates
+from analysis.methods.joint_estimates import NOBODY_IS_HONEST, ROUNDING, JointEstimates
 from analysis.methods.results import Bounds, CheaterProportion, OutcomeEstimate, Prevalence
 
 __all__ = [
@@ -39,6 +39,7 @@ CONTRADICTION = "No cheater proportion in [0, 1] is within the confidence interv
 INCOMPATIBLE = (
     "No shares of honest people and cheaters give exactly the observed means; the bounds belong to the nearest means that some do."
 )
+PREVALENCE_OUTSIDE = "The prevalence in arm {arm!r} is estimated outside [0, 1]: too few answers, or an assumption of the model fails."
 NOT_CONVERGED = "The efficient fit did not settle: its numbers are approximate."
 
 
@@ -114,11 +115,13 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
             assumption=ARM_SPECIFIC,
         )
 
+    prevalence = _prevalence(fit, used=float(used), design=design, level=level) if identification.prevalence else ()
     cheaters, about_cheaters = _cheater_proportion(table, design, level=level)
     notes = [INFINITE_EPSILON] if math.isinf(design.epsilon) else []
     notes += [*about_cheaters, *few]
     if bounds is not None and not bounds.compatible:
         notes.append(INCOMPATIBLE)
+    notes += [PREVALENCE_OUTSIDE.format(arm=one.arm) for one in prevalence if one.value is not None and not 0 <= one.value <= 1]
     notes += [f"{effect.method}, {effect.treatment}: {note}" for effect in effects for note in effect.notes]
     return OutcomeEstimate(
         n=int(table.sum()),
@@ -130,7 +133,7 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
         honest_times_effect=effects[0].honest_times_effect,
         bounds=None if bounds is None else Bounds(cheater_proportion=bounds.cheater_proportion, effect=bounds.effects[0]),
         specification_test=fit.specification_test(),
-        prevalence=_prevalence(fit, used=float(used), design=design, level=level) if identification.prevalence else (),
+        prevalence=prevalence,
         notes=tuple(notes),
     )
 
@@ -148,7 +151,7 @@ def _cheater_proportion(table: FloatArray, design: Design, *, level: float) -> t
         return CheaterProportion(value=None, raw=None, standard_error=None, interval=None), [NO_CHEATER_PROPORTION]
     estimate = cheater_proportion_kernel(table, design)
     raw, value, error = float(estimate.raw), float(estimate.constrained), math.sqrt(float(estimate.variance))
-    notes = [] if raw == value else [BOUNDARY.format(raw=raw, value=value)]
+    notes = [] if abs(raw - value) <= ROUNDING else [BOUNDARY.format(raw=raw, value=value)]
     if error < 1e-12:
         notes.append("No standard error of the cheater proportion: the answers within every subsample do not vary.")
         return CheaterProportion(value=value, raw=raw, standard_error=None, interval=None), notes

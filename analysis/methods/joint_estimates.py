@@ -8,8 +8,11 @@ import numpy as np
 
 from analysis.methods.designs import FloatArray
 
-NOBODY_IS_HONEST = 1e-9
-"""An x̂ up to this is a zero that rounding has blurred."""
+ROUNDING = 1e-9
+"""Shares closer than this are the same number, blurred by rounding."""
+
+NOBODY_IS_HONEST = ROUNDING
+"""An x̂ up to this is zero."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
