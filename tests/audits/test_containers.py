@@ -128,3 +128,11 @@ def test_the_application_gets_every_setting_it_refuses_to_start_without() -> Non
     given = set(SERVICES["web"]["environment"])
     given |= {word.split("=")[0] for name, arguments in instructions() if name == "ENV" for word in arguments.split()}
     assert {"SECRET_KEY", "DATABASE_URL", "REDIS_URL", "ALLOWED_HOSTS", "MEDIA_ROOT", "DJANGO_SETTINGS_MODULE"} <= given
+
+
+def test_no_log_of_the_composition_gets_answers_or_the_time_of_a_visit() -> None:
+    assert {"log_min_error_statement=panic", "log_error_verbosity=terse"} <= set(SERVICES["postgres"]["command"])
+    (access_log,) = re.findall(r"access_log (\S+)", (ROOT / "deployment/nginx.conf").read_text())
+    assert any(volume.endswith(f":{Path(access_log).parent}") for volume in SERVICES["nginx"]["volumes"]), "Docker stamps standard output"
+    web = next(json.loads(arguments) for name, arguments in instructions() if name == "CMD")
+    assert "--no-access-log" in web

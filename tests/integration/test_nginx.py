@@ -98,7 +98,7 @@ def proxy(nginx_program: str, tmp_path: Path) -> Iterator[Proxy]:
         "web:8000": f"127.0.0.1:{application.server_port}",
         "/etc/nginx/certificates": str(certificates),
         "/srv/media": str(media),
-        "/dev/stdout": str(log),
+        "/var/log/candor/access.log": str(log),
         "/dev/stderr": str(tmp_path / "error.log"),
         "/tmp/nginx.pid": str(tmp_path / "nginx.pid"),
     }.items():
