@@ -1,5 +1,6 @@
 """The audit log: what is recorded stays, in order, and every change to it shows."""
 
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from io import StringIO
 from typing import Any
@@ -176,14 +177,12 @@ def test_the_models_refuse_to_change_or_delete(three_entries: list[Entry]) -> No
     ],
 )
 def test_the_database_refuses_to_change_or_delete(three_entries: list[Entry], sql: str) -> None:
-    triggers.install(connection)
     with pytest.raises(DatabaseError, match="neither changed nor deleted"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(sql)
     assert verify().intact == 3
 
 
 def test_the_log_goes_on_under_the_triggers(three_entries: list[Entry], actor: Any) -> None:
-    triggers.install(connection)
     assert record(actor=actor, action=OPENED, subject=None).sequence == 4
     assert verify().intact == 4
 
@@ -209,3 +208,26 @@ def test_the_admin_shows_the_log_and_changes_nothing(three_entries: list[Entry],
     assert client.post("/admin/audit/entry/2/change/", {"actor_name": "eve"}).status_code == 403
     assert client.post("/admin/audit/entry/2/delete/", {"post": "yes"}).status_code == 403
     assert verify().intact == 3 + Entry.objects.exclude(action=OPENED).count()
+
+
+def test_writers_at_the_same_time_make_one_chain(postgresql: None, actor: Any) -> None:
+    """Sixteen at once, some of which change their mind: no gap, no fork, nobody turned away."""
+
+    def write(number: int) -> None:
+        try:
+            for attempt in range(5):
+                with transaction.atomic():
+                    record(actor=actor, action=OPENED, subject=None, details={"writer": number, "attempt": attempt})
+                    transaction.set_rollback(attempt == 4)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(write, range(16)))
+    assert (verify().intact, verify().broken_at) == (16 * 4, None)
+
+
+def test_the_database_refuses_to_empty_the_log(postgresql: None, three_entries: list[Entry]) -> None:
+    for sql in ("TRUNCATE audit_entry", "TRUNCATE audit_head"):
+        with pytest.raises(DatabaseError, match="neither changed nor deleted"), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(sql)
