@@ -25,19 +25,16 @@ def effect_sentence(effect: Mapping[str, Any], *, treatment: str, control: str) 
     """What difference an arm made, with its interval, in percentage points."""
     value, interval = effect["value"], effect["interval"]
     names = {"treatment": treatment, "control": control}
-    if value is None:
-        return _("The difference between “%(treatment)s” and “%(control)s” cannot be told yet.") % names
-    points = abs(round(value * 100))
-    more = _("more") if value >= 0 else _("fewer")
-    sentence = _("With “%(treatment)s”, about %(points)d in 100 %(more)s honest students would say yes than with “%(control)s”") % (
-        names | {"points": points, "more": more}
-    )
-    if interval is None or interval["low"] is None or interval["high"] is None:
-        return sentence + _("; how exact that is cannot be said: too few answers to tell the honest share from zero.")
-    low, high = round(interval["low"] * 100), round(interval["high"] * 100)
-    if low <= 0 <= high:
-        return sentence + _("; that may be chance (between %(low)+d and %(high)+d).") % {"low": low, "high": high}
-    return sentence + _(" (between %(low)+d and %(high)+d).") % {"low": low, "high": high}
+    if value is None or interval is None or interval["low"] is None or interval["high"] is None:
+        return _("It is too early to say what difference “%(treatment)s” makes against “%(control)s”.") % names
+    numbers = {"points": abs(round(value * 100)), "low": round(interval["low"] * 100), "high": round(interval["high"] * 100)}
+    if value >= 0:
+        difference = _("Of 100 honest students, about %(points)d more would say yes with “%(treatment)s” than with “%(control)s”")
+    else:
+        difference = _("Of 100 honest students, about %(points)d fewer would say yes with “%(treatment)s” than with “%(control)s”")
+    chance = numbers["low"] <= 0 <= numbers["high"]
+    certainty = _("; that may be chance (between %(low)+d and %(high)+d).") if chance else _(" (between %(low)+d and %(high)+d).")
+    return (difference + certainty) % (names | numbers)
 
 
 def _tens(share: float) -> str:
