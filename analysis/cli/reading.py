@@ -114,9 +114,9 @@ class AnswerFile:
         if not rows:
             raise InputError(f"{path}: a header but no rows of answers")
         self.outcomes = tuple(dict.fromkeys(outcomes)) or self._columns_that_look_like_outcomes(rows)
-        used = {*ASSIGNMENT, *self.outcomes, *self.covariates}
-        self.unused = tuple(name for name in self.header if name not in used)
         for name in (*self.outcomes, *self.covariates):
+            if name not in self.header:
+                raise InputError(f"{path}: there is no column {name!r}; row 1 has {', '.join(self.header)}")
             if name in ASSIGNMENT or name in set(self.outcomes) & set(self.covariates):
                 raise InputError(f"{path}: column {name!r} cannot be {'an outcome or covariate' if name in ASSIGNMENT else 'both'}")
 
@@ -190,9 +190,6 @@ class AnswerFile:
         return tuple(found)
 
     def _picker(self, *names: str) -> Callable[[Row], tuple[str, ...]]:
-        for name in names:
-            if name not in self.header:
-                raise InputError(f"{self.path}: there is no column {name!r}; row 1 has {', '.join(self.header)}")
         return itemgetter(*(self.header.index(name) for name in names))
 
     def _codes(self, pattern: Sequence[str], outcomes: Sequence[str], *, rows: Sequence[Row], numbers: Sequence[int]) -> list[int]:

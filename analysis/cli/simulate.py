@@ -63,9 +63,6 @@ def simulate(
 ) -> None:
     """Simulate a trial: arm, subsample, reported answer and covariates of every participant."""
     design = read_design(design_path)
-    if seed is None:
-        seed = secrets.randbits(32)
-        click.echo(f"seed {seed}", err=True)
     model = LatentModel(
         prevalence=prevalence,
         effects=effects_by_arm(effects, treatments=design.treatments),
@@ -73,6 +70,9 @@ def simulate(
         cheater_behaviour=Behaviour(cheater_behaviour),
         background_effects=_background_effects(covariates, taken=("arm", "subsample", outcome)),
     )
+    if seed is None:
+        seed = secrets.randbits(32)
+        click.echo(f"seed {seed}", err=True)
     with output.open("w", encoding="utf-8", newline="") if output else nullcontext(sys.stdout) as file:
         write_trial(file, design, model, n=n, outcome=outcome, rng=np.random.default_rng(seed))
 
