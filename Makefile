@@ -30,12 +30,11 @@ lint: $(VENV)/development.installed  ## style, types, layers, templates
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/djlint --check --lint templates
+	$(BIN)/djlint --lint templates
 
-format: $(VENV)/development.installed  ## put code and templates in the house style
+format: $(VENV)/development.installed  ## put the code in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/djlint --reformat --quiet templates
 
 bench: $(VENV)/development.installed  ## journeys per second against the production server set-up
 	$(BIN)/python -m tests.services $(BIN)/python benchmarks/journeys.py $(ARGS)

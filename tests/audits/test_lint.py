@@ -20,7 +20,7 @@ SOURCE_ROOTS = os.pathsep.join([str(ROOT), str(ROOT / "platform")])
         ["ruff", "format", "--check", "--no-cache", "."],
         ["mypy"],
         ["lint-imports", "--no-cache"],
-        ["djlint", "--quiet", "--check", "--lint", "templates"],
+        ["djlint", "--quiet", "--lint", "templates"],
     ],
     ids=["style", "format", "types", "layers", "templates"],
 )
