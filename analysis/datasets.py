@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from django.db.models import Count
 from numpy.typing import NDArray
+
 from surveys.models import Response, Step, Study
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+
 from surveys.models import Study
 
 
@@ -23,7 +24,9 @@ class Run(models.Model):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="runs")
     kind = models.CharField(max_length=30, default="first_results")
     status = models.CharField(max_length=12, choices=RunStatus, default=RunStatus.QUEUED)
-    due_at = models.DateTimeField(null=True, blank=True, help_text="While queued: not before; while running: when the worker was last heard of.")
+    due_at = models.DateTimeField(
+        null=True, blank=True, help_text="While queued: not before; while running: when the worker was last heard of."
+    )
     attempts = models.PositiveSmallIntegerField(default=0)
     n = models.PositiveIntegerField(null=True, blank=True)
     method_version = models.CharField(max_length=20, blank=True)

@@ -7,13 +7,13 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from surveys.definition import StudyDefinition
-from surveys.models import Study
-from surveys.protocols import frozen_protocol
 
 from analysis.datasets import cell_counts
 from analysis.methods.errors import MethodError
 from analysis.models import Run, RunStatus
+from surveys.definition import StudyDefinition
+from surveys.models import Study
+from surveys.protocols import frozen_protocol
 
 METHOD_VERSION = "1"
 FIRST_RESULTS = "first_results"

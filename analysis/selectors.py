@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from surveys.models import Study
-from surveys.protocols import frozen_protocol
-
 from analysis.models import Run, RunStatus
 from analysis.wording import cheater_sentence, effect_sentence
+from surveys.models import Study
+from surveys.protocols import frozen_protocol
 
 
 def latest_results(study: Study) -> Run | None:

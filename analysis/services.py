@@ -16,7 +16,7 @@ def request_refresh(study_id: int) -> None:
     if run is None:
         return
     try:
-        tasks.refresh.apply_async(args=[run.pk], countdown=runner.DEBOUNCE.total_seconds(), retry=False)
+        tasks.refresh.apply_async(args=(run.pk,), countdown=runner.DEBOUNCE.total_seconds(), retry=False)
     except OperationalError:  # the run stands in the database; the sweep will find it when the broker is back
         logger.warning("The broker is away; a run waits for the sweep")
 

@@ -15,7 +15,7 @@ def refresh(run_id: int) -> None:
     if run is not None:
         runner.execute(run)
     elif Run.objects.filter(pk=run_id, status=RunStatus.QUEUED).exists():
-        refresh.apply_async(args=[run_id], countdown=AGAIN_SECONDS)
+        refresh.apply_async(args=(run_id,), countdown=AGAIN_SECONDS)
 
 
 @shared_task(name="analysis.tasks.sweep")

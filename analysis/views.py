@@ -1,14 +1,14 @@
 """The results page."""
 
-from accounts.access import require_role, user_of
-from accounts.models import Role
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
-from surveys.selectors import access_own_study, counts_of
 
+from accounts.access import require_role, user_of
+from accounts.models import Role
 from analysis.selectors import latest_results, outcomes_in_words, state_of_work
+from surveys.selectors import access_own_study, counts_of
 
 
 @require_role(Role.INVESTIGATOR, Role.ADMINISTRATOR)

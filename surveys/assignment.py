@@ -48,7 +48,8 @@ def draw_list(
     """The list: a sequence of subsamples, and for each subsample its own sequence of arms by the same scheme."""
     order = draw_sequence(subsamples, length, scheme=scheme, block_multiples=block_multiples)
     arms_of = {
-        subsample: iter(draw_sequence(arms, order.count(subsample), scheme=scheme, block_multiples=block_multiples)) for subsample in subsamples
+        subsample: iter(draw_sequence(arms, order.count(subsample), scheme=scheme, block_multiples=block_multiples))
+        for subsample in subsamples
     }
     return [Assignment(subsample=subsample, arm=next(arms_of[subsample])) for subsample in order]
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Annotated, Any, Literal, Self
 
-from analysis.methods.designs import CheaterModel, Design
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, StringConstraints, model_validator
+
+from analysis.methods.designs import Design
 from analysis.methods.dice import DieDesign
 from analysis.methods.errors import MethodError
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, StringConstraints, model_validator
 
 
 class Part(BaseModel):
@@ -201,7 +202,9 @@ class StudyDefinition(Part):
             raise ValueError(f"die.weights names subsamples that are not there: {', '.join(sorted(unknown))}")
         for where, text in _texts(self):
             if isinstance(text.root, dict) and (missing := [code for code in self.languages if code not in text.root]):
-                raise ValueError(f"{where}: the text in {', '.join(missing)} is missing (the study's languages are {', '.join(self.languages)})")
+                raise ValueError(
+                    f"{where}: the text in {', '.join(missing)} is missing (the study's languages are {', '.join(self.languages)})"
+                )
         try:
             self.design()
         except MethodError as error:

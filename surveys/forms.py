@@ -1,4 +1,4 @@
-"""Reading what participants typed: every background question and quiz item is optional, and a mistake gets a sentence that says what was expected."""
+"""Reading what participants typed. Background questions and quiz items are optional; a mistake gets a sentence with what was expected."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -33,7 +33,8 @@ def read_responses(questions: Iterable[SensitiveQuestionView], data: QueryDict) 
     values = {question.id: data.get(f"answer-{question.id}", "") for question in questions}
     missing = [question for question in questions if values[question.id] not in ("0", "1")]
     return {name: value == "1" for name, value in values.items()}, [
-        {"field": f"answer-{question.id}", "message": _("Choose an answer: %(question)s") % {"question": question.text}} for question in missing
+        {"field": f"answer-{question.id}", "message": _("Choose an answer: %(question)s") % {"question": question.text}}
+        for question in missing
     ]
 
 

@@ -5,7 +5,28 @@ from functools import cache
 import nh3
 from markdown_it import MarkdownIt
 
-ALLOWED_TAGS = {"p", "br", "strong", "em", "ul", "ol", "li", "h2", "h3", "h4", "a", "blockquote", "code", "hr", "table", "thead", "tbody", "tr", "th", "td"}
+ALLOWED_TAGS = {
+    "p",
+    "br",
+    "strong",
+    "em",
+    "ul",
+    "ol",
+    "li",
+    "h2",
+    "h3",
+    "h4",
+    "a",
+    "blockquote",
+    "code",
+    "hr",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+}
 
 
 @cache

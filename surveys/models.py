@@ -44,7 +44,8 @@ class Study(models.Model):
         constraints = (
             models.CheckConstraint(condition=models.Q(status__in=StudyStatus.values), name="study_status_is_known"),
             models.CheckConstraint(
-                condition=models.Q(status__in=("draft", "in_review")) | models.Q(protocol__isnull=False), name="approved_study_has_a_protocol"
+                condition=models.Q(status__in=("draft", "in_review")) | models.Q(protocol__isnull=False),
+                name="approved_study_has_a_protocol",
             ),
         )
 
@@ -135,7 +136,8 @@ class Participant(models.Model):
             ),
             models.CheckConstraint(condition=models.Q(watched_tenths__lte=10), name="watched_share_is_at_most_one"),
             models.CheckConstraint(
-                condition=models.Q(step=Step.FINISHED, finished_on__isnull=False) | (~models.Q(step=Step.FINISHED) & models.Q(finished_on__isnull=True)),
+                condition=models.Q(step=Step.FINISHED, finished_on__isnull=False)
+                | (~models.Q(step=Step.FINISHED) & models.Q(finished_on__isnull=True)),
                 name="finished_participant_has_a_day",
             ),
         )

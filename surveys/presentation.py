@@ -11,7 +11,15 @@ from surveys.journey import steps_of
 from surveys.markdown import sanitised_html
 from surveys.protocols import FrozenProtocol, frozen_protocol
 
-LANGUAGE_NAMES = {"en": "English", "de": "Deutsch", "nl": "Nederlands", "fr": "Français", "es": "Español", "it": "Italiano", "pt": "Português"}
+LANGUAGE_NAMES = {
+    "en": "English",
+    "de": "Deutsch",
+    "nl": "Nederlands",
+    "fr": "Français",
+    "es": "Español",
+    "it": "Italiano",
+    "pt": "Português",
+}
 
 FASTEST_SPEED = 2.0
 Pairs = tuple[tuple[str, str], ...]
@@ -191,9 +199,10 @@ def _video(protocol: FrozenProtocol, arm: str, language: str) -> VideoView:
 
 def _die(definition: StudyDefinition, subsample: str) -> DieView:
     faces = definition.die.subsamples[subsample]
-    said: dict[int, str] = {face: "yes" for face in faces.yes} | {face: "no" for face in faces.no}
+    said: dict[int, str] = dict.fromkeys(faces.yes, "yes") | dict.fromkeys(faces.no, "no")
     by_answer = {
-        says: tuple(face for face in range(1, definition.die.sides + 1) if said.get(face, "truth") == says) for says in ("yes", "no", "truth")
+        says: tuple(face for face in range(1, definition.die.sides + 1) if said.get(face, "truth") == says)
+        for says in ("yes", "no", "truth")
     }
     return DieView(
         sides=definition.die.sides,

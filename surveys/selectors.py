@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from accounts.models import Role, User
 from django.db.models import Count, Q, QuerySet, Sum
 from django.http import Http404
 
+from accounts.models import Role, User
 from surveys.assignment import Assignment, list_document
 from surveys.models import AllocationList, Participant, SlotStatus, Step, Study, StudyStatus, Tally, TallyKind
 
@@ -44,9 +44,12 @@ def access_own_study(user: User, slug: str) -> Study:
 
 def study_in_public(slug: str) -> Study:
     """A study that anybody may read about: one that has been approved."""
-    study = Study.objects.defer("definition").filter(slug=slug, protocol__isnull=False).exclude(
-        status__in=(StudyStatus.DRAFT, StudyStatus.IN_REVIEW)
-    ).first()
+    study = (
+        Study.objects.defer("definition")
+        .filter(slug=slug, protocol__isnull=False)
+        .exclude(status__in=(StudyStatus.DRAFT, StudyStatus.IN_REVIEW))
+        .first()
+    )
     if study is None:
         raise Http404("There is no such study.")
     return study

@@ -1,7 +1,7 @@
 """The study file: one readable YAML (or JSON, which is YAML) document for a whole study. Errors name the line and the place."""
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import yaml
@@ -16,7 +16,7 @@ MAXIMUM_CHARACTERS = 1_000_000
 class _Loader(yaml.SafeLoader):
     """YAML 1.2's booleans only, so that `yes` and `no` stay words; a key that stands twice is an error."""
 
-    yaml_implicit_resolvers = {
+    yaml_implicit_resolvers = {  # noqa: RUF012  (as PyYAML declares it)
         first: [(tag, pattern) for tag, pattern in resolvers if tag not in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
@@ -24,7 +24,7 @@ class _Loader(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Any] = set()
         for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+            key = self.construct_object(key_node, deep=True)
             if isinstance(key, Hashable) and key in seen:
                 raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", key_node.start_mark)
             seen.add(key)
@@ -32,7 +32,8 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            raise yaml.composer.ComposerError(None, None, "aliases (*name) are not allowed", self.peek_event().start_mark)
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, "aliases (*name) are not allowed", mark)
         return super().compose_node(parent, index)
 
 
@@ -65,7 +66,7 @@ def read_study_file(text: str, *, source: str = "study file") -> StudyDefinition
     if len(text) > MAXIMUM_CHARACTERS:
         raise DefinitionError([f"{source}: a study file has at most {MAXIMUM_CHARACTERS:,} characters, this one has {len(text):,}"])
     try:
-        root = yaml.compose(text, Loader=_Loader)  # noqa: S506  (a SafeLoader)
+        root = yaml.compose(text, Loader=_Loader)
         document = yaml.load(text, Loader=_Loader)  # noqa: S506
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
@@ -88,7 +89,12 @@ def define(document: dict[str, Any], *, source: str = "study", root: yaml.Node |
 
 def write_study_file(definition: StudyDefinition) -> str:
     """The study file of `definition`; reading it gives the same definition back."""
-    return yaml.dump(document_of(definition), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)  # noqa: S506
+    return dump(document_of(definition))
+
+
+def dump(document: Mapping[str, Any]) -> str:
+    """Plain values as readable YAML."""
+    return yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
 def document_of(definition: StudyDefinition) -> dict[str, Any]:
@@ -100,7 +106,8 @@ def _sentence(problem: Any, *, source: str, root: yaml.Node | None) -> str:
     line, path = _place(problem["loc"], root)
     came = "" if problem["type"] == "missing" or isinstance(problem["input"], dict | list) else f", got {problem['input']!r}"
     message = problem["msg"].removeprefix("Value error, ")
-    return f"{source}{f', line {line}' if line else ''}: {path + ': ' if path else ''}{message}{'' if problem['type'] == 'value_error' else came}"
+    where = f"{source}, line {line}" if line else source
+    return f"{where}: {path + ': ' if path else ''}{message}{'' if problem['type'] == 'value_error' else came}"
 
 
 def _place(location: tuple[int | str, ...], root: yaml.Node | None) -> tuple[int | None, str]:
@@ -114,6 +121,6 @@ def _place(location: tuple[int | str, ...], root: yaml.Node | None) -> tuple[int
             child = node.value[part]
         if child is not None:
             node, line = child, child.start_mark.line + 1
-        if child is not None or root is None or part == location[-1] and isinstance(node, yaml.MappingNode):
+        if child is not None or root is None or (part == location[-1] and isinstance(node, yaml.MappingNode)):
             path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
     return line, path

@@ -38,7 +38,7 @@ def hash_of_withdrawal_code(code: str) -> str:
 
 
 def completion_code(token: str, study: str) -> str:
-    """Proof of completion: a number that follows from the token, signed for this study. Nothing about it is stored, so nothing can link it."""
+    """Proof of completion: a number that follows from the token, signed for this study. Nothing of it is stored, so nothing can link it."""
     number = _digest("completion", token)[:5]
     return _readable(number + _signature(number, study))
 

@@ -1,4 +1,4 @@
-"""Who stands behind a request: somebody new, somebody who pressed Start, or a participant. Known by one cookie, which no script can read."""
+"""Who stands behind a request: somebody new, somebody who pressed Start, or a participant. Known by one cookie that no script reads."""
 
 import time
 from dataclasses import asdict

@@ -5,32 +5,56 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('surveys', '0001_initial'),
+        ("surveys", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(default='first_results', max_length=30)),
-                ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('superseded', 'Superseded')], default='queued', max_length=12)),
-                ('due_at', models.DateTimeField(blank=True, help_text='While queued: not before; while running: when the worker was last heard of.', null=True)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('n', models.PositiveIntegerField(blank=True, null=True)),
-                ('method_version', models.CharField(blank=True, max_length=20)),
-                ('results', models.JSONField(blank=True, null=True)),
-                ('error', models.TextField(blank=True)),
-                ('finished_on', models.DateField(blank=True, null=True)),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='surveys.study')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("kind", models.CharField(default="first_results", max_length=30)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("superseded", "Superseded"),
+                        ],
+                        default="queued",
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "due_at",
+                    models.DateTimeField(
+                        blank=True, help_text="While queued: not before; while running: when the worker was last heard of.", null=True
+                    ),
+                ),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("n", models.PositiveIntegerField(blank=True, null=True)),
+                ("method_version", models.CharField(blank=True, max_length=20)),
+                ("results", models.JSONField(blank=True, null=True)),
+                ("error", models.TextField(blank=True)),
+                ("finished_on", models.DateField(blank=True, null=True)),
+                ("study", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="runs", to="surveys.study")),
             ],
             options={
-                'indexes': [models.Index(fields=['study', 'kind', 'n'], name='results_by_n')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('status', 'queued')), fields=('study', 'kind'), name='one_queued_run_of_a_kind'), models.UniqueConstraint(condition=models.Q(('status', 'running')), fields=('study', 'kind'), name='one_running_run_of_a_kind')],
+                "indexes": [models.Index(fields=["study", "kind", "n"], name="results_by_n")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("status", "queued")), fields=("study", "kind"), name="one_queued_run_of_a_kind"
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("status", "running")), fields=("study", "kind"), name="one_running_run_of_a_kind"
+                    ),
+                ],
             },
         ),
     ]

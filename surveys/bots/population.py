@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from analysis.methods.simulation import Behaviour, LatentModel, SimulatedPerson, reported_answer
 
+from analysis.methods.simulation import Behaviour, LatentModel, SimulatedPerson, reported_answer
 from surveys.definition import Group, MultipleChoice, Number, SingleChoice, StudyDefinition
 
 Rng = np.random.Generator
@@ -69,7 +69,10 @@ class Population:
 
     def draw(self, rng: Rng) -> Bot:
         first = self.model.draw_person(rng=rng)
-        people = {question.name: SimulatedPerson(behaviour=first.behaviour, quantile=float(rng.random())) for question in self.definition.questions}
+        people = {
+            question.name: SimulatedPerson(behaviour=first.behaviour, quantile=float(rng.random()))
+            for question in self.definition.questions
+        }
         answers: dict[str, Any] = {}
         standardised: dict[str, float] = {}
         for question in self.definition.background:

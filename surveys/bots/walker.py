@@ -55,7 +55,7 @@ class Walker:
             step = form.fields["step"]
             if step == self.bot.drops_out_at:
                 return Ending.DROPPED_OUT
-            values = {name: value for name, value in form.form_values()}
+            values = dict(form.form_values())
             values |= getattr(self, f"_fill_{step}")(page, form)
             page = self._ask("POST", self.address, data=values)
         raise UnexpectedPageError(f"{self.address}: not at the end after {MOST_PAGES} pages")

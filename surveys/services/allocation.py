@@ -3,11 +3,11 @@
 import secrets
 from collections import Counter
 
-from accounts.models import User
-from audit.services import record
 from django.db import connection, transaction
 from django.utils import timezone
 
+from accounts.models import User
+from audit.services import record
 from surveys import actions
 from surveys.assignment import Assignment, commitment, draw_list, list_document
 from surveys.definition import StudyDefinition
@@ -71,7 +71,12 @@ def take_slot(study: Study, definition: StudyDefinition) -> Assignment:
         if not has_room(study):
             raise StudyFullError
         allocation_list = draw_allocation_list(locked, definition)
-        record(actor=None, action=actions.ALLOCATION_EXTENDED, subject=study, details={"list": allocation_list.number, "sha256": allocation_list.sha256})
+        record(
+            actor=None,
+            action=actions.ALLOCATION_EXTENDED,
+            subject=study,
+            details={"list": allocation_list.number, "sha256": allocation_list.sha256},
+        )
     return assignment
 
 

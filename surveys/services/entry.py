@@ -4,10 +4,10 @@ import csv
 import io
 from collections.abc import Iterable
 
-from accounts.models import User
-from audit.services import record
 from django.db import transaction
 
+from accounts.models import User
+from audit.services import record
 from surveys import actions
 from surveys.errors import SurveyError
 from surveys.models import EntryCode, Study

@@ -3,12 +3,12 @@
 import hashlib
 from pathlib import PurePath
 
-from accounts.models import User
-from audit.services import record
 from django.core.files import File
 from django.core.files.base import ContentFile
 from django.db import transaction
 
+from accounts.models import User
+from audit.services import record
 from surveys import actions
 from surveys.errors import SurveyError, TransitionError
 from surveys.models import MediaFile, Study, StudyStatus
@@ -29,10 +29,7 @@ def add_media_file(study: Study, *, name: str, content: File, actor: User) -> Me
     """Check and store a file under `name`; an older file of that name stays for the protocols that use it, but is no longer current."""
     if study.status != StudyStatus.DRAFT:
         raise TransitionError(f"Files can be added to a draft only; this study is {study.get_status_display().lower()}.")
-    try:
-        media = _facts(name, content)
-    except VideoError as error:
-        raise MediaError(f"{name}: {error}") from error
+    media = examine(name, content)
     media.study = study
     content.seek(0)
     with transaction.atomic():
@@ -45,7 +42,16 @@ def add_media_file(study: Study, *, name: str, content: File, actor: User) -> Me
     return media
 
 
+def examine(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
+    """What the file really is, as an unsaved MediaFile; MediaError if a study cannot use it."""
+    try:
+        return _facts(name, content)
+    except VideoError as error:
+        raise MediaError(f"{name}: {error}") from error
+
+
 def _facts(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
+    content.seek(0)
     match PurePath(name).suffix.lower():
         case ".mp4" | ".webm":
             video = check_video(content, max_bytes=MAXIMUM_VIDEO_BYTES, max_seconds=MAXIMUM_VIDEO_SECONDS)
@@ -58,7 +64,9 @@ def _facts(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
         case ".png" | ".jpg" | ".jpeg" | ".webp":
             return _picture(name, content)
         case other:
-            raise MediaError(f"{name}: expected a video (.mp4, .webm), captions (.vtt) or a picture (.png, .jpg, .webp), got {other or 'no suffix'}")
+            raise MediaError(
+                f"{name}: expected a video (.mp4, .webm), captions (.vtt) or a picture (.png, .jpg, .webp), got {other or 'no suffix'}"
+            )
 
 
 def _picture(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]

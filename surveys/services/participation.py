@@ -50,7 +50,11 @@ def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_id
     """Refuse early who could not consent later: unknown or spent code, panel member who was here before, full study. Changes nothing."""
     match protocol.definition.entry.kind:
         case "codes":
-            spent = EntryCode.objects.filter(study=study, code_hash=hash_of_entry_code(code, study.slug)).values_list("spent", flat=True).first()
+            spent = (
+                EntryCode.objects.filter(study=study, code_hash=hash_of_entry_code(code, study.slug))
+                .values_list("spent", flat=True)
+                .first()
+            )
             if spent is not False:
                 raise EntryRefusedError(situation="code_spent" if spent else "code_unknown")
         case kind if kind in PANELS:
@@ -110,7 +114,10 @@ def _spend_entry(study: Study, protocol: FrozenProtocol, visit: Visit) -> None:
 def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
     """The participant, locked, if `step` is theirs to do now."""
     participant = (
-        Participant.objects.select_for_update(of=("self",)).select_related("study").defer("study__definition").get(token_hash=hash_of_token(token))
+        Participant.objects.select_for_update(of=("self",))
+        .select_related("study")
+        .defer("study__definition")
+        .get(token_hash=hash_of_token(token))
     )
     if participant.step == FINISHED or comes_before(step, participant.step):
         raise AlreadyDoneError
@@ -144,7 +151,9 @@ def record_background(token: str, *, answers: Mapping[str, Any]) -> None:
 @transaction.atomic
 def record_watched(token: str, *, tenths: int) -> None:
     """Remember how much of the lecture has been watched, in tenths; it never goes down."""
-    Participant.objects.filter(token_hash=hash_of_token(token), step=VIDEO, watched_tenths__lt=tenths).update(watched_tenths=min(tenths, 10))
+    Participant.objects.filter(token_hash=hash_of_token(token), step=VIDEO, watched_tenths__lt=tenths).update(
+        watched_tenths=min(tenths, 10)
+    )
 
 
 @transaction.atomic
@@ -189,7 +198,7 @@ def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
 
 @transaction.atomic
 def withdraw(study: Study, *, code: str) -> bool:
-    """Delete everything that is stored of the person who holds this code. Only the count of those who were assigned stays. False: no such code."""
+    """Delete everything that is stored of the person who holds this code; only the count of those assigned stays. False: no such code."""
     study = Study.objects.select_for_update().get(pk=study.pk)
     if study.data_published:
         raise JourneyError("The data of this study are published.", situation="published")

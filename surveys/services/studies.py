@@ -1,12 +1,14 @@
 """A study's life: draft → in review → approved → recruiting ⇄ paused → closed → archived. Each step is guarded and audited."""
 
+import hashlib
+import json
 from collections.abc import Mapping
 
-from accounts.models import Role, User
-from audit.services import record
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from accounts.models import Role, User
+from audit.services import record
 from surveys import actions
 from surveys.definition import StudyDefinition
 from surveys.errors import DefinitionError, TransitionError
@@ -43,17 +45,21 @@ def create_study(*, definition: StudyDefinition, owner: User, accepts_bots: bool
 
 
 @transaction.atomic
-def change_definition(study: Study, *, definition: StudyDefinition, actor: User) -> Study:
-    """Replace the draft. Only a draft can be changed: after review starts a change means going back to draft, and a new version."""
+def change_definition(
+    study: Study, *, definition: StudyDefinition, actor: User, owner: User | None = None, accepts_bots: bool | None = None
+) -> Study:
+    """Replace the draft, and if given its owner and whether bots may walk it. A study in review or later must go back to draft first."""
     study = _locked(study)
     if study.status != StudyStatus.DRAFT:
         raise TransitionError(f"Only a draft can be changed; this study is {study.get_status_display().lower()}.")
     if definition.slug != study.slug:
         raise DefinitionError([f"slug: expected {study.slug}, got {definition.slug}; a study keeps its slug"])
     _describe(study, definition)
+    study.owner = owner or study.owner
+    study.accepts_bots = study.accepts_bots if accepts_bots is None else accepts_bots
     study.full_clean(exclude=("protocol",))
     study.save()
-    record(actor=actor, action=actions.STUDY_CHANGED, subject=study)
+    record(actor=actor, action=actions.STUDY_CHANGED, subject=study, details={"sha256": fingerprint(study)})
     return study
 
 
@@ -66,7 +72,9 @@ def submit_for_review(study: Study, *, actor: User) -> Study:
         raise TransitionError("Before review: " + " ".join(missing))
     study.protocol = freeze(study, define(study.definition))
     study.save()
-    record(actor=actor, action=actions.SUBMITTED, subject=study, details={"version": study.protocol.version, "sha256": study.protocol.sha256})
+    record(
+        actor=actor, action=actions.SUBMITTED, subject=study, details={"version": study.protocol.version, "sha256": study.protocol.sha256}
+    )
     return study
 
 
@@ -104,7 +112,9 @@ def launch(study: Study, *, actor: User) -> Study:
     study.save()
     ArmState.objects.bulk_create(ArmState(study=study, arm=arm.name, quota=arm.quota) for arm in definition.arms)
     allocation_list = draw_allocation_list(study, definition)
-    record(actor=actor, action=actions.LAUNCHED, subject=study, details={"sha256": allocation_list.sha256, "length": allocation_list.length})
+    record(
+        actor=actor, action=actions.LAUNCHED, subject=study, details={"sha256": allocation_list.sha256, "length": allocation_list.length}
+    )
     return study
 
 
@@ -128,6 +138,11 @@ def close(study: Study, *, actor: User) -> Study:
 
 def archive(study: Study, *, actor: User) -> Study:
     return _move(study, StudyStatus.ARCHIVED, actor=actor, action=actions.ARCHIVED)
+
+
+def fingerprint(study: Study) -> str:
+    """Changes whenever the draft does; tells an editor that somebody else was quicker."""
+    return hashlib.sha256(json.dumps(study.definition, sort_keys=True).encode()).hexdigest()
 
 
 def missing_before_review(study: Study) -> list[str]:

@@ -1,4 +1,4 @@
-"""What anybody may read about a study: the consent text, why answers are private, how groups are drawn; and the lecture, for whom it is meant."""
+"""What anybody may read about a study: consent, why answers are private, how groups are drawn; and the lecture, for whom it is meant."""
 
 from pathlib import Path
 from uuid import UUID
@@ -66,7 +66,13 @@ def allocation(request: HttpRequest, slug: str) -> HttpResponse:
         }
         for one in study.allocation_lists.order_by("number")
     ]
-    context = {"study": shown, "language": shown.language, "launched_on": study.launched_on, "lists": lists, "list_published": _published(study)}
+    context = {
+        "study": shown,
+        "language": shown.language,
+        "launched_on": study.launched_on,
+        "lists": lists,
+        "list_published": _published(study),
+    }
     with translation.override(shown.language):
         return render(request, "surveys/participant/allocation.html", context)
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-from accounts.access import require_role, user_of
-from accounts.models import Role, User
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
+from accounts.access import require_role, user_of
+from accounts.models import Role, User
 from surveys.errors import SurveyError
 from surveys.models import EntryCode, Study, StudyStatus
 from surveys.selectors import access_own_study, access_study, counts_of, studies_of
@@ -43,7 +43,7 @@ OFFICER_ACTIONS: dict[str, tuple[StudyStatus, object, Action]] = {
 
 
 def _actions(study: Study, user: User) -> dict[str, tuple[StudyStatus, object, Action]]:
-    owner = study.owner_id == user.pk
+    owner = study.owner_id == user.pk or user.role == Role.ADMINISTRATOR
     allowed = (OWNER_ACTIONS if owner else {}) | (OFFICER_ACTIONS if user.role == Role.IRB_OFFICER and not owner else {})
     return {name: action for name, action in allowed.items() if action[0] == study.status}
 

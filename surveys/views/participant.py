@@ -56,7 +56,9 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
         return _newcomer(request, get_object_or_404(Study.objects.defer("definition"), slug=slug))
     shown = presentation(participant.protocol_id, participant.language)
     with translation.override(participant.language):
-        person = Person(token=token, participant=participant, shown=shown, is_bot=participant.is_bot and visitors.is_bot(request, participant.study))
+        person = Person(
+            token=token, participant=participant, shown=shown, is_bot=participant.is_bot and visitors.is_bot(request, participant.study)
+        )
         if request.method == "POST":
             return _take(request, person)
         if participant.step != FINISHED and participant.study.status not in (StudyStatus.RECRUITING, StudyStatus.PAUSED):
@@ -73,7 +75,9 @@ def _show(request: HttpRequest, person: Person, *, status: int = 200, **more: An
         "step": step,
         "progress": person.shown.progress(step),
         "errors": [],
-        "resume_url": request.build_absolute_uri(reverse("surveys:resume", args=[person.shown.slug, person.token])) if step != FINISHED else "",
+        "resume_url": request.build_absolute_uri(reverse("surveys:resume", args=[person.shown.slug, person.token]))
+        if step != FINISHED
+        else "",
         **page.context(person),
         **more,
     }
@@ -120,13 +124,19 @@ def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
         return response
 
 
-def _show_newcomer(request: HttpRequest, study: Study, shown: Presentation, visit: Visit | None, *, status: int = 200, **more: Any) -> HttpResponse:
+def _show_newcomer(
+    request: HttpRequest, study: Study, shown: Presentation, visit: Visit | None, *, status: int = 200, **more: Any
+) -> HttpResponse:
     step = CONSENT if visit else WELCOME
     context: dict[str, Any] = {"study": shown, "language": shown.language, "step": step, "progress": shown.progress(step), "errors": []}
     if visit:
         context |= {"consent_html": shown.consent_html, "consent_version": shown.version}
     else:
-        context |= {"entry": shown.entry, "entry_fields": _panel_fields(request.GET, shown.entry), "code_value": request.POST.get("code", "")}
+        context |= {
+            "entry": shown.entry,
+            "entry_fields": _panel_fields(request.GET, shown.entry),
+            "code_value": request.POST.get("code", ""),
+        }
     return render(request, f"surveys/participant/{step}.html", context | more, status=status)
 
 
@@ -170,7 +180,8 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
         claimed = request.POST.get("share", "")
         tenths = int(float(claimed) * 10 + 1e-6) if claimed.replace(".", "", 1).isdigit() else 0
         participation.record_watched(
-            token, tenths=video.believable_tenths(tenths, participant.watched_tenths, visitors.seconds_since(request.POST.get("opened", "")))
+            token,
+            tenths=video.believable_tenths(tenths, participant.watched_tenths, visitors.seconds_since(request.POST.get("opened", ""))),
         )
     return HttpResponse(status=204)
 

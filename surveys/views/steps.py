@@ -110,9 +110,13 @@ def _die_context(person: Person) -> dict[str, Any]:
 def _take_die(data: QueryDict, person: Person) -> None:
     chosen, tried = data.get("check", ""), data.get("tried", "")
     if chosen != CHECK["right"]:
-        wrong = _("Not quite. The die said “answer yes”, so you click Yes, although your true answer is no. That is what protects everybody.")
+        wrong = _(
+            "Not quite. The die said “answer yes”, so you click Yes, although your true answer is no. That is what protects everybody."
+        )
         message = wrong if chosen else _("Choose what you would click.")
-        raise Invalid(check=CHECK | {"error": message}, errors=[{"field": "check", "message": message}], tried="1" if chosen or tried else "")
+        raise Invalid(
+            check=CHECK | {"error": message}, errors=[{"field": "check", "message": message}], tried="1" if chosen or tried else ""
+        )
     participation.finish_die(person.token, understood_at_once=not tried)
 
 

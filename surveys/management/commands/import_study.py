@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from accounts.models import User
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
+from accounts.models import User
 from surveys.errors import SurveyError
 from surveys.models import Study
 from surveys.services.media import add_media_file
@@ -21,7 +21,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument("--owner", required=True, help="user name of the investigator who owns the study")
-        parser.add_argument("--media", type=Path, help="folder with the videos, captions and posters (default: the folder of the study file)")
+        parser.add_argument(
+            "--media", type=Path, help="folder with the videos, captions and posters (default: the folder of the study file)"
+        )
         parser.add_argument("--replace", action="store_true", help="change the draft if the study exists already")
 
     def handle(self, *args: Any, file: Path, owner: str, media: Path | None, replace: bool, **options: Any) -> None:
@@ -48,4 +50,6 @@ class Command(BaseCommand):
             raise CommandError(f"The study file names a file that is not there: {error.filename}") from error
         except SurveyError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"{study.slug}: draft ready, ε = {study.epsilon_per_question:.3f} per question, {study.epsilon_total:.3f} in total.")
+        self.stdout.write(
+            f"{study.slug}: draft ready, ε = {study.epsilon_per_question:.3f} per question, {study.epsilon_total:.3f} in total."
+        )

@@ -5,12 +5,12 @@ import sys
 from typing import Any
 
 import click
-from analysis.methods.errors import MethodError
-from analysis.methods.simulation import Behaviour
-from audit.services import record
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
+from analysis.methods.errors import MethodError
+from analysis.methods.simulation import Behaviour
+from audit.services import record
 from surveys import actions
 from surveys.bots.crowd import send_bots
 from surveys.bots.population import Habits, Population
@@ -32,7 +32,9 @@ class Command(BaseCommand):
         parser.add_argument("--decline", type=float, default=Habits().declines, help="share who do not consent")
         parser.add_argument("--workers", type=int, default=4, help="how many walk at the same time")
         parser.add_argument("--seed", type=int, help="the same seed gives the same people (their dice are never the same)")
-        parser.add_argument("--url", default="", help="address of a running server; without it the bots walk through the application in this process")
+        parser.add_argument(
+            "--url", default="", help="address of a running server; without it the bots walk through the application in this process"
+        )
 
     def handle(self, *args: Any, study: str, n: int, workers: int, seed: int | None, url: str, **options: Any) -> None:
         found = Study.objects.filter(slug=study).first()
