@@ -18,10 +18,11 @@ from analysis.methods.errors import NotIdentifiedError
 
 DIFFERENCE_IN_MEANS = "difference_in_means"
 EFFICIENT = "efficient"
+EFFICIENT_ARM_SPECIFIC = "efficient_arm_specific_cheaters"
 
 
 class ResampledCounts:
-    """The bootstrap of `difference_in_means` and `efficient`; its cost does not depend on the number of participants.
+    """The bootstrap of the methods of `analysis.methods.effects`; its cost does not depend on the number of participants.
 
     Parameters
     ----------
@@ -47,37 +48,41 @@ class ResampledCounts:
             raise NotIdentifiedError(f"there is no effect estimate to resample: {design.identification.assumption}")
         self.counts = checked_counts(counts, design=design)
         self.design = design
+        self._efficient = {EFFICIENT: False}
+        if design.identification.arm_specific_cheaters and design.cheater_model.yes_rate is None:
+            self._efficient[EFFICIENT_ARM_SPECIFIC] = True
 
     @property
     def accelerations(self) -> Mapping[str, FloatArray]:
         """Acceleration of every contrast by method, each of shape (K − 1,)."""
-        return {
-            DIFFERENCE_IN_MEANS: acceleration(self._influence_on_difference(), self.counts.reshape(-1)),
-            EFFICIENT: acceleration(self._influence_on_efficient(), self.counts.reshape(-1)),
-        }
+        influences = {DIFFERENCE_IN_MEANS: self._influence_on_difference()}
+        influences |= {method: self._influence_on_efficient(arm_specific) for method, arm_specific in self._efficient.items()}
+        return {method: acceleration(influence, self.counts.reshape(-1)) for method, influence in influences.items()}
 
     def replicate_effects(self, replicates: int, rng: np.random.Generator) -> dict[str, FloatArray]:
         """Draw resamples and return τ̂ by method, each of shape (replicates, K − 1); NaN where nobody is honest or a cell is empty."""
         n = int(self.counts.sum())
         tables = rng.multinomial(n, self.counts.reshape(-1) / n, size=replicates).reshape(replicates, *self.counts.shape).astype(float)
-        return {
-            DIFFERENCE_IN_MEANS: difference_in_means_kernel(tables, self.design).effect,
-            EFFICIENT: efficient_kernel(tables, self.design).effect,
-        }
+        effects = {DIFFERENCE_IN_MEANS: difference_in_means_kernel(tables, self.design).effect}
+        for method, arm_specific in self._efficient.items():
+            effects[method] = efficient_kernel(tables, self.design, arm_specific_cheaters=arm_specific).effect
+        return effects
 
     def _influence_on_difference(self) -> FloatArray:
+        """ψ of every count, shape (K·S·2, K − 1)."""
         by_delta = influence_of_honest_times_effect(self.counts, self.design)
         by_honest = influence_of_honest_proportion(self.counts, self.design)
         joint = difference_in_means_kernel(self.counts, self.design)
         return effect_influence(joint, by_delta.reshape(len(by_delta), -1).T, by_honest.reshape(-1))
 
-    def _influence_on_efficient(self) -> FloatArray:
-        fit = maximum_likelihood_fit(self.counts, self.design)
+    def _influence_on_efficient(self, arm_specific: bool) -> FloatArray:
+        """ψ of every count, shape (K·S·2, K − 1): what it adds to its cell mean, carried through the weighted least squares."""
+        fit = maximum_likelihood_fit(self.counts, self.design, arm_specific_cheaters=arm_specific)
         sizes = self.counts.sum(axis=-1).reshape(-1)
         means = self.counts[..., 1].reshape(-1) / sizes
         fitted = np.clip(fit.fitted.reshape(-1), 0.5 / (sizes + 1), 1 - 0.5 / (sizes + 1))
         operator = fit.covariance @ (fit.model.matrix * (sizes / (fitted * (1 - fitted)))[:, None]).T
         by_cell = (np.arange(2) - means[:, None]) * (sizes.sum() / sizes)[:, None]
         by_parameter = np.einsum("pc,cy->cyp", operator, by_cell).reshape(-1, len(operator))
-        joint = efficient_kernel(self.counts, self.design)
-        return effect_influence(joint, by_parameter @ fit.model.contrasts.T, by_parameter[:, fit.model.honest or 0])
+        joint = efficient_kernel(self.counts, self.design, arm_specific_cheaters=arm_specific)
+        return effect_influence(joint, by_parameter @ fit.model.contrasts.T, by_parameter[:, self.design.shape[0]])

@@ -21,6 +21,7 @@ from analysis.methods.doubly_robust import (
     joint_of_cells,
 )
 from analysis.methods.errors import NotIdentifiedError
+from analysis.methods.joint_estimates import NOBODY_IS_HONEST
 from analysis.methods.weighted_refits import WeightedRefits
 
 MOST_PARTICIPANTS_FOR_TWO_STEPS = 2000
@@ -114,7 +115,7 @@ class ResampledPatterns:
         honest = 1.0 - cheater_proportion_kernel(counts, design).constrained
         truth = counts.sum(axis=(1, 3)) @ design.truth / len(self._participants)
         differences = means[:, list(design.treatment_indexes)] - means[:, [design.control_index]]
-        return np.asarray(differences / (np.where(honest > 0.0, honest, np.nan) * truth)[:, None])
+        return np.asarray(differences / (np.where(honest > NOBODY_IS_HONEST, honest, np.nan) * truth)[:, None])
 
     def _efficient(self, weights: FloatArray, counts: FloatArray) -> FloatArray:
         fit = self._cells.fit
