@@ -1,0 +1,190 @@
+"""Every address × everybody who may ask for it. An address that does not stand in the tables below fails the audit."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from accounts.models import Role, User
+from accounts.services import create_user
+from surveys.models import Study
+from surveys.services.studies import approve, create_study, launch, submit_for_review
+from surveys.study_file import read_study_file
+
+pytestmark = pytest.mark.django_db
+
+VISITORS = ("nobody", "owner", "colleague", "officer", "analyst", "administrator")
+ROLES = {
+    "owner": Role.INVESTIGATOR,
+    "colleague": Role.INVESTIGATOR,
+    "officer": Role.IRB_OFFICER,
+    "analyst": Role.ANALYST,
+    "administrator": Role.ADMINISTRATOR,
+}
+LOGIN = "login"
+"""Sent to the login page."""
+OUT = "out"
+"""Sent elsewhere: after logging out, or because there is no reason to log in again."""
+REFUSED = (LOGIN, 403, 404)
+
+# What a GET is answered, for:          nobody owner  colleague officer analyst administrator
+EVERYWHERE: dict[str, tuple[Any, ...]] = {
+    "home":                             (200,   200,   200,   200,   200,   200),
+    "accounts:login":                   (200,   OUT,   OUT,   OUT,   OUT,   OUT),
+    "accounts:logout":                  (405,   405,   405,   405,   405,   405),
+    "surveys:studies":                  (LOGIN, 200,   200,   200,   403,   200),
+}  # fmt: skip
+# The same for the addresses of one study, which belongs to `owner`; once it recruits …
+RECRUITING: dict[str, tuple[Any, ...]] = {
+    "surveys:journey":                  (200,   200,   200,   200,   200,   200),
+    "surveys:progress":                 (405,   405,   405,   405,   405,   405),
+    "surveys:resume":                   (404,   404,   404,   404,   404,   404),
+    "surveys:withdraw":                 (200,   200,   200,   200,   200,   200),
+    "surveys:consent_copy":             (200,   200,   200,   200,   200,   200),
+    "surveys:privacy":                  (200,   200,   200,   200,   200,   200),
+    "surveys:allocation":               (200,   200,   200,   200,   200,   200),
+    "surveys:allocation_list":          (404,   404,   404,   404,   404,   404),
+    "surveys:media":                    (404,   404,   404,   404,   404,   404),
+    "surveys:study":                    (LOGIN, 200,   404,   200,   403,   200),
+    "surveys:codes":                    (LOGIN, 200,   404,   403,   403,   200),
+    "analysis:results":                 (LOGIN, 200,   404,   403,   403,   200),
+}  # fmt: skip
+# … and while it is a draft, which only its owner and administrators see.
+DRAFT: dict[str, tuple[Any, ...]] = {
+    "surveys:journey":                  (403,   403,   403,   403,   403,   403),
+    "surveys:progress":                 (405,   405,   405,   405,   405,   405),
+    "surveys:resume":                   (404,   404,   404,   404,   404,   404),
+    "surveys:withdraw":                 (200,   200,   200,   200,   200,   200),
+    "surveys:consent_copy":             (404,   404,   404,   404,   404,   404),
+    "surveys:privacy":                  (404,   404,   404,   404,   404,   404),
+    "surveys:allocation":               (404,   404,   404,   404,   404,   404),
+    "surveys:allocation_list":          (404,   404,   404,   404,   404,   404),
+    "surveys:media":                    (404,   404,   404,   404,   404,   404),
+    "surveys:study":                    (LOGIN, 200,   404,   404,   403,   200),
+    "surveys:codes":                    (LOGIN, 200,   404,   403,   403,   200),
+    "analysis:results":                 (LOGIN, 200,   404,   403,   403,   200),
+}  # fmt: skip
+ARGUMENTS = {"number": 1, "token": "unknown", "media_id": "00000000-0000-0000-0000-000000000000"}
+# Django's admin is one rule, not a table: administrators only, but for the door itself.
+ADMIN_DOOR = {"admin:login", "admin:logout", "admin:jsi18n"}
+
+SAMPLE = Path(__file__).resolve().parents[2] / "surveys" / "sample"
+
+
+def routes(patterns: list[URLPattern | URLResolver] | None = None, namespace: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The name and the parameters of every address in the URLconf; only the namespace for one without a name."""
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace)
+        else:
+            matcher = pattern.pattern
+            yield f"{namespace}{pattern.name or ''}", tuple(matcher.converters or matcher.regex.groupindex)
+
+
+def own_routes() -> dict[str, tuple[str, ...]]:
+    return {name: parameters for name, parameters in routes() if not name.startswith("admin:")}
+
+
+@pytest.fixture
+def people() -> dict[str, User]:
+    return {name: create_user(username=name, password=None, role=role) for name, role in ROLES.items()}
+
+
+@pytest.fixture
+def recruiting(people: dict[str, User]) -> Study:
+    call_command("import_study", str(SAMPLE / "lecture-videos.yaml"), owner="owner", media=SAMPLE / "lectures", verbosity=0)
+    study = Study.objects.get(slug="lecture-videos")
+    study = submit_for_review(study, actor=people["owner"])
+    study = approve(study, actor=people["officer"])
+    return launch(study, actor=people["owner"])
+
+
+@pytest.fixture
+def draft(people: dict[str, User]) -> Study:
+    definition = read_study_file((SAMPLE / "lecture-videos.yaml").read_text())
+    return create_study(definition=definition.model_copy(update={"slug": "still-a-draft"}), owner=people["owner"])
+
+
+def client_of(visitor: str, people: dict[str, User]) -> Client:
+    client = Client()
+    if visitor in people:
+        client.force_login(people[visitor])
+    return client
+
+
+def outcome(response: Any) -> Any:
+    """The status, or where a redirection leads."""
+    if response.status_code == 302:
+        return LOGIN if response["Location"].startswith(("/accounts/login/", "/admin/login/")) else OUT
+    return response.status_code
+
+
+def check(table: dict[str, tuple[Any, ...]], visitor: str, people: dict[str, User], slug: str = "") -> None:
+    """Ask for every address of the table; whoever is refused a page must not be able to send anything to it either."""
+    wrong = []
+    for name, outcomes in table.items():
+        expected = outcomes[VISITORS.index(visitor)]
+        given = {"slug": slug, **ARGUMENTS}
+        address = reverse(name, kwargs={parameter: given[parameter] for parameter in own_routes()[name]})
+        found = outcome(client_of(visitor, people).get(address))
+        if found != expected:
+            wrong.append(f"GET {name}: expected {expected}, found {found}")
+        if expected in REFUSED and (found := outcome(client_of(visitor, people).post(address))) not in (*REFUSED, 405):
+            wrong.append(f"POST {name}: expected a refusal, found {found}")
+    assert not wrong, f"for {visitor}:\n" + "\n".join(wrong)
+
+
+def test_every_address_has_a_name_and_a_line() -> None:
+    names = own_routes()
+    of_a_study = {name for name, parameters in names.items() if "slug" in parameters}
+    assert set(names) - of_a_study == set(EVERYWHERE), "a line in EVERYWHERE for each address, and no other"
+    assert of_a_study == set(RECRUITING), "a line in RECRUITING for each address of a study, and no other"
+    assert of_a_study == set(DRAFT), "a line in DRAFT for each address of a study, and no other"
+    assert not [name for name in names if not name or name.endswith(":")], "an address has no name"
+
+
+@pytest.mark.parametrize("visitor", VISITORS)
+def test_everywhere(visitor: str, people: dict[str, User]) -> None:
+    check(EVERYWHERE, visitor, people)
+
+
+@pytest.mark.parametrize("visitor", VISITORS)
+def test_a_study_that_recruits(visitor: str, people: dict[str, User], recruiting: Study) -> None:
+    check(RECRUITING, visitor, people, recruiting.slug)
+
+
+@pytest.mark.parametrize("visitor", VISITORS)
+def test_a_draft(visitor: str, people: dict[str, User], draft: Study) -> None:
+    check(DRAFT, visitor, people, draft.slug)
+
+
+@pytest.mark.parametrize("visitor", VISITORS)
+def test_an_absent_study_is_answered_like_a_forbidden_one(visitor: str, people: dict[str, User]) -> None:
+    wrong = []
+    for name, outcomes in DRAFT.items():
+        given = {"slug": "no-such-study", **ARGUMENTS}
+        address = reverse(name, kwargs={parameter: given[parameter] for parameter in own_routes()[name]})
+        found, colleague = outcome(client_of(visitor, people).get(address)), outcomes[VISITORS.index("colleague")]
+        if colleague == 404 and visitor not in {"nobody", "analyst"} and found not in {403, 404}:
+            wrong.append(f"{name}: {found}")
+    assert not wrong
+
+
+@pytest.mark.parametrize("visitor", VISITORS)
+def test_the_admin_is_for_administrators(visitor: str, people: dict[str, User]) -> None:
+    names = {name: parameters for name, parameters in routes() if name.startswith("admin:") and name not in ADMIN_DOOR | {"admin:"}}
+    assert len(names) > 10
+    client = client_of(visitor, people)
+    wrong = []
+    for name, parameters in names.items():
+        values = {"object_id": "1", "id": "1", "app_label": "accounts", "content_type_id": "1"}
+        address = reverse(name, kwargs={parameter: values[parameter] for parameter in parameters} or None)
+        for method in (client.get, client.post):
+            entered = outcome(method(address)) != LOGIN
+            if entered != (visitor == "administrator"):
+                wrong.append(f"{method.__name__} {name}: {'entered' if entered else 'refused'}")
+    assert not wrong, f"for {visitor}:\n" + "\n".join(wrong)
