@@ -1,0 +1,174 @@
+"""A short version of ``benchmarks/coverage.py``: intervals cover, tests keep their level, plans come true.
+
+Tolerances. The share of R independent trials that cover has standard error s = sqrt(.95·.05/R). A setting passes when the share lies within
+.935–.955, the band of the specification, widened by 4 s on each side; for 20,000 trials s = .0015, for 120 trials .020. With the ~100
+comparisons of this file a false alarm at 4 s then has a probability below 1 % even if every true coverage sat at the edge of the band; all
+seeds are fixed, so that what passes goes on passing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.methods.cell_means import maximum_likelihood_fit
+from analysis.methods.designs import Design
+from analysis.methods.difference_in_means import difference_in_means_kernel
+from analysis.methods.effects import efficient_kernel
+from analysis.methods.information import Scenario, precision
+from analysis.methods.power import plan_study
+from analysis.methods.simulation import Behaviour, LatentModel, cell_probabilities, simulate_counts
+from benchmarks.coverage import DESIGNS, MIRRORED, Setting, closed_form, monitored, resampled, with_covariates
+
+TRIALS = 20_000
+STANDARD_ERROR = np.sqrt(0.95 * 0.05 / TRIALS)
+LOW, HIGH = 0.935, 0.955
+
+
+@pytest.mark.parametrize("effect", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("cheaters", [0.0, 0.3])
+@pytest.mark.parametrize("n", [200, 1000])
+@pytest.mark.parametrize("design", DESIGNS)
+def test_fieller_covers_and_the_specification_test_keeps_its_level(design, n, cheaters, effect):
+    setting = Setting(design=design, n=n, cheaters=cheaters, effect=effect)
+    found = closed_form(setting, replicates=TRIALS, rng=setting.rng(2021, "test"))
+    for method in ("difference_in_means", "efficient"):
+        assert LOW - 4 * STANDARD_ERROR < found[f"{method}_fieller"] < HIGH + 4 * STANDARD_ERROR
+        assert found[f"{method}_reported"] >= found[f"{method}_fieller"] - 0.025  # x̂ significantly below zero ("empty") is rarer than that
+    # Chi-square in small cells: between 4 % and 6.5 % false alarms at a nominal 5 %.
+    assert 0.04 < found["specification_test"] < 0.065
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_bootstrap_intervals_cover_at_a_thousand(design):
+    """120 trials: four standard errors are .080."""
+    setting = Setting(design=design, n=1000, cheaters=0.1, effect=0.1)
+    found = resampled(setting, replicates=120, rng=setting.rng(2021, "bootstrap test"), resamples=300)
+    assert found["bootstrap_trials"] > 110
+    assert found["bootstrap_percentile"] > 0.95 - 0.080
+    assert found["bootstrap_bca"] > 0.95 - 0.080
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_intervals_with_covariates_cover(design):
+    """120 trials: four standard errors are .080."""
+    setting = Setting(design=design, n=500, cheaters=0.1, effect=0.3)
+    found = with_covariates(setting, replicates=120, rng=setting.rng(2021, "covariates test"))
+    for method in ("doubly_robust", "efficient_with_covariates"):
+        assert LOW - 0.080 < found[f"{method}_fieller"] <= 1
+
+
+def test_the_sequence_covers_at_all_times_at_once_and_the_ordinary_interval_does_not():
+    """100 trials watched from the 100th to the 2,000th participant: at least .95 less four standard errors (.087)."""
+    setting = Setting(design="mirrored", n=2000, cheaters=0.3, effect=0.3)
+    found = monitored(setting, replicates=100, rng=setting.rng(2021, "monitoring test"))
+    assert found["always_covered_anytime"] > 0.95 - 0.087
+    assert found["always_covered_fixed_n"] < 0.8
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_the_planned_standard_errors_are_those_of_simulated_trials(name):
+    """20,000 trials of 20,000 people: a standard deviation is known to 0.5 %, and the asymptotic one is 1 % accurate; 3 % are allowed."""
+    design, behaviour = DESIGNS[name]
+    rate = 0.5 if behaviour is Behaviour.RANDOM else 0.0
+    scenario = Scenario(prevalence=(0.4, 0.6), honest_proportion=0.85, cheater_yes_rate=rate)
+    model = LatentModel(prevalence=0.4, effects={"treatment": 0.2}, cheater_proportion=0.15, cheater_behaviour=behaviour)
+    counts = simulate_counts(design, model, n=20_000, trials=TRIALS, rng=np.random.default_rng(5)).astype(float)
+    # x̂ before the boundary rule, which the asymptotic variance knows nothing of.
+    joint = maximum_likelihood_fit(counts, design).joint_estimates()
+    expected = precision(design, scenario)
+    raw_effect = joint.honest_times_effect[:, 0] / joint.honest_proportion
+    for found, unit in (
+        (raw_effect, expected.unit_effect_error[0]),
+        (joint.honest_times_effect[:, 0], expected.unit_honest_times_effect_error[0]),
+        (joint.honest_proportion, expected.unit_honest_proportion_error),
+    ):
+        assert np.std(found) == pytest.approx(unit / 20_000**0.5, rel=0.03)
+
+
+@pytest.mark.parametrize(("name", "n"), [("mirrored", 1000), ("symmetric, q known", 500), ("three subsamples", 2000)])
+def test_the_planned_power_is_the_share_of_simulated_trials_that_reject(name, n):
+    """20,000 trials: four standard errors of a share are .014; the normal approximation at these n costs up to .01 more."""
+    design, behaviour = DESIGNS[name]
+    rate = 0.5 if behaviour is Behaviour.RANDOM else 0.0
+    (contrast,) = plan_study(design, prevalence=0.4, effects=0.15, cheater_proportion=0.1, cheater_yes_rate=rate, n=n).contrasts
+    model = LatentModel(prevalence=0.4, effects={"treatment": 0.15}, cheater_proportion=0.1, cheater_behaviour=behaviour)
+    joint = efficient_kernel(simulate_counts(design, model, n=n, trials=TRIALS, rng=np.random.default_rng(6)).astype(float), design)
+    rejected = joint.honest_times_effect[:, 0] ** 2 > 1.959964**2 * joint.honest_times_effect_variance[:, 0]
+    assert 0.3 < contrast.power < 0.97
+    assert rejected.mean() == pytest.approx(contrast.power, abs=0.024)
+
+
+def test_the_chance_of_an_unbounded_interval_is_as_planned():
+    design, model = DESIGNS["mirrored"][0], LatentModel(prevalence=0.4, effects={"treatment": 0.2}, cheater_proportion=0.15)
+    plan = plan_study(design, prevalence=0.4, effects=0.2, cheater_proportion=0.15, n=300)
+    joint = difference_in_means_kernel(
+        simulate_counts(design, model, n=300, trials=TRIALS, rng=np.random.default_rng(7)).astype(float), design
+    )
+    unbounded = joint.honest_proportion**2 <= 1.959964**2 * joint.honest_proportion_variance
+    assert unbounded.mean() == pytest.approx(plan.cheater_proportion.unbounded_probability, abs=0.02)
+
+
+def exact_effect(design: Design, model: LatentModel, *, method: str, trial_size: float = 1e6) -> float:
+    """What an estimator tends to: its value at the exact cell probabilities, as if a million answers had no chance variation."""
+    yes = cell_probabilities(design, model)
+    shares = trial_size * np.outer(design.arm_shares, design.subsample_shares)
+    table = np.stack([shares * (1 - yes), shares * yes], axis=-1)
+    if method == "difference_in_means":
+        return float(difference_in_means_kernel(table, design).effect[0])
+    return float(efficient_kernel(table, design, arm_specific_cheaters=method.endswith("arm_specific_cheaters")).effect[0])
+
+
+def population(behaviour: Behaviour) -> LatentModel:
+    """The statistics page's example: τ = .2 and 20 % cheaters."""
+    return LatentModel(prevalence=0.4, effects={"treatment": 0.2}, cheater_proportion=0.2, cheater_behaviour=behaviour)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "limit"),
+    [
+        (Behaviour.ALWAYS_NO, 0.2),
+        (Behaviour.ALWAYS_YES, 0.2),
+        (Behaviour.RANDOM, 0.2),
+        (Behaviour.OPPOSITE, 0.1),
+        (Behaviour.TRUTHFUL, 0.3),
+        (Behaviour.REFUSE_FORCED_YES, 0.25),
+    ],
+)
+def test_the_mirrored_design_forgives_alike_cheaters_and_is_biased_as_stated_by_others(behaviour, limit):
+    assert exact_effect(DESIGNS["mirrored"][0], population(behaviour), method="difference_in_means") == pytest.approx(limit, abs=1e-9)
+
+
+@pytest.mark.parametrize("behaviour", [Behaviour.ALWAYS_NO, Behaviour.RANDOM, Behaviour.OPPOSITE, Behaviour.TRUTHFUL])
+def test_three_subsamples_recover_the_effect_even_when_cheating_depends_on_the_arm(behaviour):
+    found = exact_effect(DESIGNS["three subsamples"][0], population(behaviour), method="efficient_arm_specific_cheaters")
+    assert found == pytest.approx(0.2, abs=1e-6)
+
+
+def test_refusing_only_the_forced_yes_is_beyond_three_subsamples_too():
+    """Such people say yes with probability t_s·p_a, differently in every subsample, which none of the models allows."""
+    found = exact_effect(DESIGNS["three subsamples"][0], population(Behaviour.REFUSE_FORCED_YES), method="efficient_arm_specific_cheaters")
+    assert found == pytest.approx(0.25, abs=1e-6)
+
+
+def test_a_wrong_assumption_about_cheaters_misleads_as_stated():
+    """Symmetric design, 20 % answer at random, q = 0 assumed: λ̂ → 0 and τ̂ → .16."""
+    design = DESIGNS["symmetric, q known"][0]
+    yes = cell_probabilities(design, population(Behaviour.RANDOM))
+    table = np.stack([1 - yes, yes], axis=-1) * 1e6
+    joint = difference_in_means_kernel(table, design)
+    assert float(joint.honest_proportion) == pytest.approx(1.0, abs=1e-9)
+    assert exact_effect(design, population(Behaviour.RANDOM), method="difference_in_means") == pytest.approx(0.16, abs=1e-9)
+
+
+def test_the_specification_test_notices_cheating_that_depends_on_arm_and_subsample():
+    """Half report the opposite, and the effect is large: with three subsamples and 20,000 people the test of alike cheaters fails nearly always."""
+    design = DESIGNS["three subsamples"][0]
+    model = LatentModel(prevalence=0.2, effects={"treatment": 0.6}, cheater_proportion=0.5, cheater_behaviour=Behaviour.OPPOSITE)
+    fit = maximum_likelihood_fit(simulate_counts(design, model, n=20_000, trials=200, rng=np.random.default_rng(8)).astype(float), design)
+    assert (fit.statistic > 5.991).mean() > 0.9  # χ² with 2 degrees of freedom at 5 %
+    assert fit.df == 2
+
+
+def test_the_design_of_the_page_is_the_one_that_is_simulated():
+    assert DESIGNS["mirrored"][0] == Design.of(arms=("control", "treatment"), control="control", subsamples=MIRRORED)
