@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -64,7 +64,18 @@ def _installed_package(name: str) -> Path:
 
 
 @contextmanager
-def postgresql(folder: Path) -> Iterator[str]:
+def services(*, settings: Sequence[str] = POSTGRESQL_SETTINGS) -> Iterator[tuple[str, str]]:
+    """Both servers, in a private folder that goes with them; yields DATABASE_URL and REDIS_URL."""
+    # A short path, for PostgreSQL's socket lies in it and may have 107 characters.
+    with tempfile.TemporaryDirectory(prefix="candor-", dir="/tmp", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        folder.chmod(0o711)
+        with postgresql(folder / "postgresql", settings=settings) as database, redis_server(folder / "redis") as broker:
+            yield database, broker
+
+
+@contextmanager
+def postgresql(folder: Path, *, settings: Sequence[str] = POSTGRESQL_SETTINGS) -> Iterator[str]:
     """A fresh PostgreSQL whose files are in `folder`; yields the address of its database `candor`."""
     owner = _unprivileged_user()
     programs = postgresql_programs()
@@ -80,7 +91,7 @@ def postgresql(folder: Path) -> Iterator[str]:
         folder=folder,
     )
     command = [programs / "postgres", "-D", data, "-p", str(port), "-k", folder, "-h", "127.0.0.1"]
-    for setting in POSTGRESQL_SETTINGS:
+    for setting in settings:
         command += ["-c", setting]
     address = f"postgresql://candor@127.0.0.1:{port}"
 
@@ -194,20 +205,16 @@ def main(command: list[str]) -> int:
         return 2
     signal.signal(signal.SIGTERM, _terminated)
     signal.signal(signal.SIGHUP, _terminated)
-    # A short path, for PostgreSQL's socket lies in it and may have 107 characters.
-    with tempfile.TemporaryDirectory(prefix="candor-", dir="/tmp", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        folder.chmod(0o711)
-        with postgresql(folder / "postgresql") as database, redis_server(folder / "redis") as broker:
-            process = subprocess.Popen(command, env={**os.environ, "DATABASE_URL": database, "REDIS_URL": broker})
-            try:
-                return process.wait()
-            except KeyboardInterrupt:
-                return process.wait()
-            finally:
-                if process.poll() is None:
-                    process.terminate()
-                    process.wait()
+    with services() as (database, broker):
+        process = subprocess.Popen(command, env={**os.environ, "DATABASE_URL": database, "REDIS_URL": broker})
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            return process.wait()
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
 
 
 if __name__ == "__main__":
