@@ -1,0 +1,64 @@
+"""A study that is recruiting, and people who stand where a test needs them; put there by the services, so that a test walks only the pages it is about."""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from accounts.models import Role, User
+from django.core.files import File
+from playwright.sync_api import BrowserContext
+
+import surveys
+from surveys.models import Participant, Study
+from surveys.services import participation, studies
+from surveys.services.media import add_media_file
+from surveys.services.participation import Visit
+from surveys.study_file import define, document_of, read_study_file
+from surveys.tokens import new_token
+from surveys.visitors import COOKIE
+
+SAMPLE = Path(surveys.__file__).parent / "sample"
+SLUG = "lecture-videos"
+JOURNEY = f"/s/{SLUG}/"
+TWO_QUESTIONS = [
+    {"name": "attention", "text": "Did your attention wander?"},
+    {"name": "comprehension", "text": "Were you unable to follow?"},
+]
+
+
+def recruiting_study(**changes: Any) -> Study:
+    """The sample study, launched; its lectures need not be watched. `changes` replace parts of the study file."""
+    document = document_of(read_study_file((SAMPLE / "lecture-videos.yaml").read_text(encoding="utf-8"), source="sample"))
+    definition = define(
+        {**document, "watching": {"mode": "optional"}, "minimum_seconds": 0, "allocation": {"planned_participants": 40}, **changes}
+    )
+    investigator = User.objects.create_user("investigator", password="correct horse", role=Role.INVESTIGATOR)
+    officer = User.objects.create_user("officer", password="correct horse", role=Role.IRB_OFFICER)
+    study = studies.create_study(definition=definition, owner=investigator)
+    for name in sorted(definition.files()):
+        with SAMPLE.joinpath("lectures", name).open("rb") as content:
+            add_media_file(study, name=name, content=File(content), actor=investigator)
+    study = studies.submit_for_review(study, actor=investigator)
+    study = studies.approve(study, actor=officer)
+    return studies.launch(study, actor=investigator)
+
+
+def token_at_questions(study: Study, *, subsample: str, language: str = "en") -> str:
+    """The token of a new participant of `subsample` who has everything but the sensitive questions behind them."""
+    for _attempt in range(100):
+        token = new_token()
+        participant = participation.enrol(study, visit=Visit(token=token, language=language))
+        participation.record_background(token, answers={})
+        participation.finish_video(token)
+        participation.record_quiz(token, answers={})
+        participation.finish_die(token, understood_at_once=True)
+        if Participant.objects.get(pk=participant.pk).subsample == subsample:
+            return token
+    raise AssertionError(f"nobody was drawn into subsample {subsample}")
+
+
+def become(context: BrowserContext, site: str, token: str) -> None:
+    """From now on this browser is the participant's."""
+    context.add_cookies(
+        [{"name": COOKIE, "value": token, "domain": urlsplit(site).hostname or "", "path": JOURNEY, "httpOnly": True, "sameSite": "Lax"}]
+    )

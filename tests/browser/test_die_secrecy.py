@@ -1,0 +1,126 @@
+"""The die's non-interference, in a real Chromium and on the real journey: whatever the die showed, nobody outside the page can notice a difference.
+
+The same check is run on pages that leak on purpose, one leak at a time, and must notice each.
+"""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page, Route
+
+from surveys.models import Study
+from tests.browser.die_traces import Trace, differences, trace_of
+from tests.browser.people import JOURNEY, become, TWO_QUESTIONS, recruiting_study, token_at_questions
+
+FACES = range(1, 7)
+
+# What a careless or curious change to the die could do. `face()` reads what the die of the first question showed.
+LEAK = """
+const face = () => Number(Object.entries(sessionStorage).find(([key]) => key.startsWith("candor-die:"))?.[1] ?? 0);
+const form = document.querySelector("[data-questions]");
+const afterRoll = (leak) => document.addEventListener("click", (event) => event.target.closest("[data-roll]") && setTimeout(leak, 0));
+const onSubmit = (leak) => form?.addEventListener("submit", leak);
+"""
+LEAKS = {
+    "a picture whose address has the face": (
+        "from_rolling_on",
+        "afterRoll(() => { new Image().src = `/static/images/favicon.svg?${face()}`; });",
+    ),
+    "a picture for one face only": (
+        "from_rolling_on",
+        "afterRoll(() => { if (face() === 6) new Image().src = '/static/images/favicon.svg?seen'; });",
+    ),
+    "a beacon": ("from_rolling_on", "afterRoll(() => { navigator.sendBeacon('/healthz', String(face())); });"),
+    "a header": ("from_rolling_on", "afterRoll(() => { fetch('/healthz', { headers: { 'X-Face': String(face()) } }); });"),
+    "a hidden field": (
+        "from_rolling_on",
+        """onSubmit(() => { const field = document.createElement("input"); field.type = "hidden"; field.name = "face"; field.value = face(); form.append(field); });""",
+    ),
+    "padding in the body": (
+        "bytes_sent",
+        """onSubmit(() => { const field = document.createElement("input"); field.type = "hidden"; field.name = "p"; field.value = "x".repeat(face()); form.append(field); });""",
+    ),
+    "the order of the answers": (
+        "from_rolling_on",
+        "onSubmit(() => { if (face() === 6) form.prepend(...[...form.querySelectorAll('section')].reverse()); });",
+    ),
+    "the address of the form": ("from_rolling_on", "onSubmit(() => { form.action += `?${face()}`; });"),
+    "a cookie": ("cookies", "afterRoll(() => { document.cookie = `seen=${face()}; path=/`; });"),
+    "the life of a cookie": ("cookies", "afterRoll(() => { document.cookie = `seen=1; path=/; max-age=${face() * 36000}`; });"),
+    "localStorage": ("kept", "afterRoll(() => { localStorage.setItem('seen', face()); });"),
+    "sessionStorage that stays": ("kept", "afterRoll(() => { sessionStorage.setItem('seen', face()); });"),
+    "a database in the browser": ("kept", "afterRoll(() => { indexedDB.open(`seen-${face()}`); });"),
+    "the name of the window": ("kept", "afterRoll(() => { window.name = face(); });"),
+    "the length of the history": ("kept", "afterRoll(() => { for (let step = face(); step; step--) history.pushState(null, ''); });"),
+    "a later submit": (
+        "milliseconds_until_sent",
+        "onSubmit((event) => { event.preventDefault(); setTimeout(() => HTMLFormElement.prototype.submit.call(form), face() * 200); });",
+    ),
+}
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    return recruiting_study(questions=TWO_QUESTIONS)
+
+
+def trace(new_page: Callable[..., Page], site: str, study: Study, *, subsample: str, face: int) -> Trace:
+    token = token_at_questions(study, subsample=subsample)
+    page = new_page()
+    become(page.context, site, token)
+    return trace_of(page.context, face=face, token=token)
+
+
+@pytest.mark.parametrize("subsample", ["1", "2"])
+def test_no_face_makes_a_difference_that_can_be_noticed_outside_the_page(
+    new_page: Callable[..., Page], site: str, study: Study, subsample: str
+) -> None:
+    traces = [trace(new_page, site, study, subsample=subsample, face=face) for face in FACES]
+    assert [request.split(" ", 1)[0] for request in traces[0].from_rolling_on if JOURNEY in request.split(" ")[1]] == ["POST", "GET"]
+    assert traces[0].kept["session"] == traces[0].kept["local"] == "{}"
+    for other in traces[1:]:
+        assert other == traces[0]
+
+
+def test_the_two_designs_cannot_be_told_apart_by_what_is_sent(new_page: Callable[..., Page], site: str, study: Study) -> None:
+    assert not differences([trace(new_page, site, study, subsample=subsample, face=3) for subsample in ("1", "2")])
+
+
+def leaking_traces(browser: Browser, site: str, study: Study, change: Callable[[str], str]) -> list[Trace]:
+    """Traces of the faces 1 and 6 on a page whose die was changed."""
+
+    def changed_die(route: Route) -> None:
+        response = route.fetch()
+        route.fulfill(response=response, body=change(response.text()))
+
+    traces = []
+    for face in (1, 6):
+        token = token_at_questions(study, subsample="1")
+        context = browser.new_context(base_url=site, locale="en")
+        try:
+            context.route("**/js/die*.js", changed_die)
+            become(context, site, token)
+            traces.append(trace_of(context, face=face, token=token))
+        finally:
+            context.close()
+    return traces
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_a_leak_is_noticed(browser: Browser, site: str, study: Study, leak: str) -> None:
+    part, script = LEAKS[leak]
+    assert part in differences(leaking_traces(browser, site, study, lambda source: source + LEAK + script))
+
+
+def test_a_die_that_rolls_longer_for_some_faces_is_noticed(browser: Browser, site: str, study: Study) -> None:
+    honest = "still ? 0 : ROLL_MILLISECONDS"
+
+    def slower(source: str) -> str:
+        assert honest in source
+        return source.replace(honest, f"{honest} + 100 * face")
+
+    assert differences(leaking_traces(browser, site, study, slower)) == ["milliseconds_until_told"]
+
+
+def test_a_harmless_change_of_the_die_is_not_taken_for_a_leak(browser: Browser, site: str, study: Study) -> None:
+    assert not differences(leaking_traces(browser, site, study, lambda source: source + LEAK + "afterRoll(() => { face(); });"))
