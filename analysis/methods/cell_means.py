@@ -9,15 +9,18 @@ import numpy.typing as npt
 from scipy import linalg, stats
 
 from analysis.methods.cheaters import constrained_honest_proportion
-from analysis.methods.counts import margins_of
+from analysis.methods.counts import NO, YES
 from analysis.methods.designs import Design, FloatArray
 from analysis.methods.errors import DataError, NotIdentifiedError
 from analysis.methods.identification import on_one_line, truth_is_equal
 from analysis.methods.joint_estimates import JointEstimates
 from analysis.methods.results import SpecificationTest
 
-ITERATIONS = 60
-TOLERANCE = 1e-10
+ITERATIONS = 100
+HALVINGS = 30
+TOLERANCE = 1e-9
+HALF_A_PERSON = 0.5
+NEARLY_ALL = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,45 +245,72 @@ def maximum_likelihood_fit(counts: FloatArray, design: Design, *, arm_specific_c
 
     Notes
     -----
-    Fisher scoring: least squares with weights n/(μ(1 − μ)), μ from the step before, first from (yes + ½)/(n + 1). In the weights μ is kept
-    between 1/(2n + 2) and 1 − 1/(2n + 2), so that a cell in which everybody answers alike has a large but finite weight. J is Pearson's χ².
+    The log-likelihood Σ yes·ln μ + no·ln(1 − μ) is concave in the coefficients, since μ is linear in them. Newton's steps, cut to stay
+    inside 0 < μ < 1 and halved while they gain too little, climb it from any start. A cell in which nobody said yes (or no) counts half a
+    person who did, so that the maximum lies inside; variances take μ at least ½/(n + 1) from 0 and 1. The covariance is the inverse
+    expected information, J is Pearson's χ².
     """
     model = cell_model(design, arm_specific_cheaters=arm_specific_cheaters)
-    margins = margins_of(counts)
-    cells = margins.cells.reshape(*counts.shape[:-3], -1)
-    complete = np.all(cells > 0, axis=-1)
-    size = np.where(complete[..., None], cells, 1.0)
-    means = np.where(complete[..., None], counts[..., 1].reshape(cells.shape) / size, 0.5)
-    floor = 0.5 / (size + 1)
-    matrix = model.matrix
-    mu = (means * size + 0.5) / (size + 1)
-    coefficients = np.zeros((*cells.shape[:-1], matrix.shape[1]))
-    change = np.full(cells.shape[:-1], np.inf)
-    for step in range(ITERATIONS):
-        weights = size / (mu * (1 - mu))
-        information = np.einsum("cp,...c,cq->...pq", matrix, weights, matrix)
-        score = np.einsum("cp,...c->...p", matrix, weights * (means - model.offset))
-        new = np.linalg.solve(information, score[..., None])[..., 0]
-        if step > ITERATIONS // 3:
-            new = (new + coefficients) / 2
-        change = np.abs(new - coefficients).max(axis=-1)
-        coefficients = new
-        fitted = coefficients @ matrix.T + model.offset
-        mu = np.clip(fitted, floor, 1 - floor)
-        if np.all(change < TOLERANCE):
-            break
-    weights = size / (mu * (1 - mu))
-    covariance = np.linalg.inv(np.einsum("cp,...c,cq->...pq", matrix, weights, matrix))
+    matrix, batch = model.matrix, counts.shape[:-3]
+    tables = counts.reshape(-1, len(matrix), 2)
+    complete = np.all(tables.sum(axis=-1) > 0, axis=-1)
+    tables = np.where(complete[:, None, None], tables, 1.0)
+    size = tables.sum(axis=-1)
+    known = None if arm_specific_cheaters else design.cheater_model.yes_rate
+    inside = (design.truth / 2 + design.forced_yes) / 2 + float(HALF_A_PERSON if known is None else known) / 2
+    start = np.asarray(np.linalg.lstsq(matrix, np.tile(inside, design.shape[0]) - model.offset)[0], dtype=float)
+    coefficients, converged = _climb(np.where(tables > 0, tables, HALF_A_PERSON), matrix, model.offset, start)
+    mu = coefficients @ matrix.T + model.offset
+    floor = HALF_A_PERSON / (size + 1)
+    spread = np.clip(mu, floor, 1 - floor)
+    weights = size / (spread * (1 - spread))
+    covariance = np.asarray(np.linalg.inv(_gram(weights, matrix)), dtype=float)
     undefined = np.where(complete, 0.0, np.nan)
     return CellFit(
         model=model,
-        coefficients=coefficients + undefined[..., None],
-        covariance=covariance + undefined[..., None, None],
-        fitted=(fitted + undefined[..., None]).reshape(counts.shape[:-1]),
-        statistic=(weights * (means - fitted) ** 2).sum(axis=-1) + undefined,
-        df=cells.shape[-1] - matrix.shape[1],
-        converged=change < 1e-6,
+        coefficients=(coefficients + undefined[:, None]).reshape(*batch, -1),
+        covariance=(covariance + undefined[:, None, None]).reshape(*batch, *covariance.shape[1:]),
+        fitted=(mu + undefined[:, None]).reshape(counts.shape[:-1]),
+        statistic=((weights * (tables[..., YES] / size - mu) ** 2).sum(axis=-1) + undefined).reshape(batch),
+        df=matrix.shape[0] - matrix.shape[1],
+        converged=converged.reshape(batch),
     )
+
+
+def _gram(weights: FloatArray, matrix: FloatArray) -> FloatArray:
+    """matrixᵀ · diag(weights) · matrix for weights of shape (B, cells), as one product of matrices."""
+    parameters = matrix.shape[1]
+    products = (matrix[:, :, None] * matrix[:, None, :]).reshape(len(matrix), -1)
+    return (weights @ products).reshape(-1, parameters, parameters)
+
+
+def _climb(tables: FloatArray, matrix: FloatArray, offset: float, start: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Where the binomial log-likelihoods of tables (B, cells, 2) are largest: coefficients (B, P), and whether each search settled."""
+    no, yes = tables[..., NO], tables[..., YES]
+    coefficients = np.tile(start, (len(tables), 1))
+    moving = np.arange(len(tables))
+    for _ in range(ITERATIONS):
+        y, z = yes[moving], no[moving]
+        mu = coefficients[moving] @ matrix.T + offset
+        score = (y / mu - z / (1 - mu)) @ matrix
+        change = np.linalg.solve(_gram(y / mu**2 + z / (1 - mu) ** 2, matrix), score[..., None])[..., 0]
+        shift, slope = change @ matrix.T, (score * change).sum(axis=-1)
+        length = NEARLY_ALL / np.maximum(-shift / mu, shift / (1 - mu)).max(axis=-1).clip(NEARLY_ALL)
+        height = (y * np.log(mu) + z * np.log(1 - mu)).sum(axis=-1)
+        for _ in range(HALVINGS):
+            new = mu + length[:, None] * shift
+            gained = (y * np.log(new) + z * np.log(1 - new)).sum(axis=-1) - height
+            short = gained < 0.1 * length * slope - 1e-12 * np.abs(height)
+            if not np.any(short):
+                break
+            length = np.where(short, length / 2, length)
+        coefficients[moving] += length[:, None] * change
+        moving = moving[np.abs(change).max(axis=-1) > TOLERANCE]
+        if len(moving) == 0:
+            break
+    converged = np.ones(len(tables), dtype=bool)
+    converged[moving] = False
+    return coefficients, converged
 
 
 def efficient_kernel(counts: FloatArray, design: Design, *, arm_specific_cheaters: bool = False) -> JointEstimates:

@@ -25,7 +25,7 @@ def unknown_cheaters(pair: str) -> Design:
     return Design.of(arms=("a", "b"), control="a", subsamples=forced, cheater_model="unknown")
 
 
-def means_of(design: Design, x: float, p: tuple[float, float], q: float) -> FloatArray:
+def means_of(design: Design, x: float, p: tuple[float, ...], q: float) -> FloatArray:
     return x * (design.truth * np.array(p)[:, None] + design.forced_yes) + (1 - x) * q
 
 
@@ -98,7 +98,7 @@ def test_a_stated_rate_that_looks_honest_still_gives_bounds(cell_probabilities: 
 def test_three_arms_share_one_range_of_the_honest_share() -> None:
     two = unknown_cheaters("p* = 1/4")
     three = Design.of(arms=("a", "b", "c"), control="a", subsamples=dict(two.subsamples), cheater_model="unknown")
-    means = means_of(three, 0.7, (0.3, 0.5, 0.1), 0.4)  # type: ignore[arg-type]
+    means = means_of(three, 0.7, (0.3, 0.5, 0.1), 0.4)
     bounds = sharp_bounds(means, three)
     pairs = [sharp_bounds(means[[0, arm]], two).honest_proportion for arm in (1, 2)]
     assert bounds.honest_proportion == pytest.approx((max(low for low, _ in pairs), min(high for _, high in pairs)), abs=1e-6)

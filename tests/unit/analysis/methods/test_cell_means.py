@@ -144,3 +144,27 @@ def test_fixing_the_honest_share_gives_the_constrained_least_squares_fit(symmetr
         for arm in (slice(0, 2), slice(2, 4))
     ]
     assert joint.effect == pytest.approx([slopes[1] - slopes[0]])
+
+
+def test_the_search_settles_on_any_table_at_a_maximum_of_the_likelihood(design: Design) -> None:
+    """Tables far from the model, with zeros: the score vanishes and no small step along a coefficient is better."""
+    tables = np.random.default_rng(9).integers(0, 12, size=(500, *design.shape, 2)).astype(float)
+    tables[..., 0] += tables.sum(axis=-1) == 0
+    fit = maximum_likelihood_fit(tables, design)
+    assert fit.converged.all()
+    no, yes = (np.where(tables[..., answer] > 0, tables[..., answer], 0.5) for answer in (0, 1))
+
+    def height(coefficients: FloatArray) -> FloatArray:
+        mu = (coefficients @ fit.model.matrix.T + fit.model.offset).reshape(yes.shape)
+        return np.where((mu > 0) & (mu < 1), yes * np.log(np.abs(mu)) + no * np.log(np.abs(1 - mu)), -np.inf).sum(axis=(1, 2))
+
+    best = height(fit.coefficients)
+    for step in 1e-3 * np.vstack([np.eye(fit.coefficients.shape[1]), -np.eye(fit.coefficients.shape[1])]):
+        assert np.all(height(fit.coefficients + step) < best)
+
+
+def test_a_billion_answers_settle_as_ten_do(mirrored: Design) -> None:
+    table = np.array([[[13.0, 7], [11, 9]], [[9, 11], [6, 14]]])
+    small, large = maximum_likelihood_fit(table, mirrored), maximum_likelihood_fit(1e8 * table, mirrored)
+    assert large.converged
+    assert large.coefficients == pytest.approx(small.coefficients)

@@ -2,6 +2,7 @@ import json
 import math
 import pickle
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -71,16 +72,16 @@ def test_numbers_of_questions_and_rolls_must_be_whole(mirrored: Design, question
         ({"cheater_model": {"rate": 0.5}}, "must be a name or"),
     ],
 )
-def test_designs_that_protect_nobody_or_teach_nothing_are_refused(change: dict[str, object], complaint: str) -> None:
-    parts: dict[str, object] = {"arms": ARMS, "control": "control", "subsamples": MIRRORED}
+def test_designs_that_protect_nobody_or_teach_nothing_are_refused(change: dict[str, Any], complaint: str) -> None:
+    parts: dict[str, Any] = {"arms": ARMS, "control": "control", "subsamples": MIRRORED}
     with pytest.raises(DesignError, match=complaint):
-        Design.of(**(parts | change))  # type: ignore[arg-type]
+        Design.of(**(parts | change))
 
 
 @pytest.mark.parametrize("value", ["one", "1/0", float("nan"), float("inf"), None, True, [0.5]])
-def test_what_is_not_a_number_is_not_a_probability(value: object) -> None:
+def test_what_is_not_a_number_is_not_a_probability(value: Any) -> None:
     with pytest.raises(DesignError, match="share must be a number"):
-        exact_probability(value, name="share")  # type: ignore[arg-type]
+        exact_probability(value, name="share")
 
 
 def test_data_collected_elsewhere_can_be_reanalysed_although_epsilon_is_infinite() -> None:
