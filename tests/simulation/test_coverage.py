@@ -162,7 +162,7 @@ def test_a_wrong_assumption_about_cheaters_misleads_as_stated():
 
 
 def test_the_specification_test_notices_cheating_that_depends_on_arm_and_subsample():
-    """Half report the opposite, and the effect is large: with three subsamples and 20,000 people the test of alike cheaters fails nearly always."""
+    """Half report the opposite of a truth that the treatment changes: the test of alike cheaters then fails in 20,000 people."""
     design = DESIGNS["three subsamples"][0]
     model = LatentModel(prevalence=0.2, effects={"treatment": 0.6}, cheater_proportion=0.5, cheater_behaviour=Behaviour.OPPOSITE)
     fit = maximum_likelihood_fit(simulate_counts(design, model, n=20_000, trials=200, rng=np.random.default_rng(8)).astype(float), design)
