@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from accounts.access import user_of
 from surveys.models import AllocationList, ArmState, MediaFile, Protocol, Study, StudyStatus
-from surveys.sections import SECTIONS, read_sections, sections_of
+from surveys.sections import SECTIONS, Section, read_sections, sections_of
 from surveys.services.allocation import change_arm
 from surveys.services.media import MediaError, add_media_file, examine
 from surveys.services.studies import change_definition, create_study, fingerprint
@@ -26,18 +26,11 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        texts = sections_of(self.instance.definition) if self.instance.pk else {}
-        for section in SECTIONS:
-            lines = max(texts.get(section.name, section.example).count("\n") + 2, 5)
-            self.fields[section.name] = forms.CharField(
-                label=section.title,
-                help_text=section.help,
-                initial=texts.get(section.name, section.example),
-                required=False,
-                strip=False,
-                widget=forms.Textarea(attrs={"rows": min(lines, 40), "cols": 110, "spellcheck": "false", "class": "vLargeTextField"}),
-            )
-        self.fields["loaded"].initial = fingerprint(self.instance) if self.instance.pk else ""
+        if self.instance.pk:
+            self.fields["loaded"].initial = fingerprint(self.instance)
+        for name, text in sections_of(self.instance.definition).items() if self.instance.pk else ():
+            self.fields[name].initial = text
+            self.fields[name].widget.attrs["rows"] = min(max(text.count("\n") + 2, 5), 40)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -53,6 +46,15 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
         if definition and not self.instance.pk and Study.objects.filter(slug=definition.slug).exists():
             self.add_error("about", f"A study called {definition.slug} exists already; choose another slug.")
         return cleaned | {"definition": definition}
+
+
+def _section_field(section: Section) -> forms.CharField:
+    rows = max(section.example.count("\n") + 2, 5)
+    widget = forms.Textarea(attrs={"rows": rows, "cols": 110, "spellcheck": "false", "class": "vLargeTextField"})
+    return forms.CharField(label=section.title, help_text=section.help, initial=section.example, required=False, strip=False, widget=widget)
+
+
+SectionedStudyForm = type("SectionedStudyForm", (StudyForm,), {section.name: _section_field(section) for section in SECTIONS})
 
 
 class MediaFileForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -90,7 +92,7 @@ class MediaFileInline(admin.TabularInline):  # type: ignore[type-arg]
 class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """What is frozen can be read only; steps such as launching are taken on the study's own page."""
 
-    form = StudyForm
+    form = SectionedStudyForm
     inlines = (MediaFileInline,)
     list_display = ("title", "slug", "status", "owner", "epsilon_per_question", "epsilon_total")
     list_filter = ("status",)

@@ -1,5 +1,6 @@
 """Reading what participants typed. Background questions and quiz items are optional; a mistake gets a sentence with what was expected."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -55,9 +56,9 @@ def _names(field: FieldView) -> set[str]:
 
 
 def _number_error(field: FieldView, value: str) -> str:
-    number = _number(value)
+    number = _number(value, whole=field.whole)
     expected: Mapping[str, Any] = {"minimum": f"{field.minimum:g}", "maximum": f"{field.maximum:g}", "value": value[:40]}
-    if number is None or (field.whole and number != int(number)):
+    if number is None:
         kind = _("a whole number from %(minimum)s to %(maximum)s") if field.whole else _("a number from %(minimum)s to %(maximum)s")
         return _("Enter %(kind)s, not “%(value)s”.") % {"kind": kind % expected, "value": value[:40]}
     if field.minimum is not None and field.maximum is not None and not field.minimum <= number <= field.maximum:
@@ -65,12 +66,11 @@ def _number_error(field: FieldView, value: str) -> str:
     return ""
 
 
-def _number(value: str) -> float | None:
-    try:
-        number = float(value.replace(",", "."))
-    except ValueError:
+def _number(value: str, *, whole: bool) -> float | None:
+    """What was typed, with a decimal comma or point; a whole number has neither, for “1,000” and “1.000” mean a thousand to some."""
+    if not re.fullmatch(r"[+-]?\d{1,15}" if whole else r"[+-]?\d{1,15}([.,]\d{1,20})?", value, re.ASCII):
         return None
-    return number if abs(number) < 1e15 else None  # also turns away inf and nan
+    return float(value.replace(",", "."))
 
 
 def _answers(fields: Iterable[FieldView]) -> dict[str, Any]:
@@ -83,5 +83,6 @@ def _answer(field: FieldView) -> Any:
     if field.kind == "group":
         return [answers for row in field.rows if (answers := _answers(row))]
     if field.kind == "number":
-        return None if not field.value or (number := _number(str(field.value))) is None else int(number) if field.whole else number
+        number = _number(str(field.value), whole=field.whole)
+        return int(number) if number is not None and field.whole else number
     return list(field.value) if field.kind == "multiple_choice" else field.value

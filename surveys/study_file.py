@@ -84,7 +84,12 @@ def define(document: dict[str, Any], *, source: str = "study", root: yaml.Node |
     try:
         return StudyDefinition.model_validate(document)
     except ValidationError as error:
-        raise DefinitionError([_sentence(problem, source=source, root=root) for problem in error.errors(include_url=False)]) from error
+        problems = error.errors(include_url=False)
+        # A list that is too short only because its items are wrong needs no sentence of its own.
+        causes = [
+            one for one in problems if not any(one["loc"] == other["loc"][: len(one["loc"])] for other in problems if other is not one)
+        ]
+        raise DefinitionError([_sentence(one, source=source, root=root) for one in causes or problems]) from error
 
 
 def write_study_file(definition: StudyDefinition) -> str:

@@ -85,14 +85,15 @@ def bot_ticket(slug: str) -> str:
     return signing.dumps(slug, salt=_BOT_SALT)
 
 
-def opened_ticket() -> str:
-    """When a page was opened, signed and kept in the page, so that the server need not store any time."""
-    return signing.dumps(int(time.time()), salt=_OPENED_SALT)
+def opening_ticket(participant: Participant) -> str:
+    """When the lecture's page was opened and what had been watched by then; signed and kept in the page, so that no time is stored."""
+    return signing.dumps([int(time.time()), participant.watched_tenths], salt=f"{_OPENED_SALT}.{participant.pk}")
 
 
-def seconds_since(ticket: str) -> float:
-    """How long ago a ticket was written; 0 for a ticket that is not ours."""
+def since_opening(ticket: str, participant: Participant) -> tuple[float, int]:
+    """The seconds since the page was opened and the tenths watched by then; nothing for a ticket that this participant was not given."""
     try:
-        return max(time.time() - int(signing.loads(ticket, salt=_OPENED_SALT)), 0.0)
+        opened, tenths = signing.loads(ticket, salt=f"{_OPENED_SALT}.{participant.pk}")
     except signing.BadSignature:
-        return 0.0
+        return 0.0, 0
+    return max(time.time() - opened, 0.0), tenths

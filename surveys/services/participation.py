@@ -117,8 +117,11 @@ def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
         Participant.objects.select_for_update(of=("self",))
         .select_related("study")
         .defer("study__definition")
-        .get(token_hash=hash_of_token(token))
+        .filter(token_hash=hash_of_token(token))
+        .first()
     )
+    if participant is None:  # withdrawn from another tab or device since the page was asked for
+        raise JourneyError("The data were taken out.", situation="withdrawn")
     if participant.step == FINISHED or comes_before(step, participant.step):
         raise AlreadyDoneError
     if participant.step != step:
@@ -139,13 +142,19 @@ def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str) -
     participant.save(update_fields=("step", *fields))
 
 
-@transaction.atomic
 def record_background(token: str, *, answers: Mapping[str, Any]) -> None:
-    """Store the background answers and assign, silently and once, subsample and arm."""
-    participant, protocol = _at(token, BACKGROUND)
-    participant.background = dict(answers)
-    _assign(participant, protocol)
-    participant.save(update_fields=("step", "background", "subsample", "arm"))
+    """Store the background answers and assign, silently and once, subsample and arm. Of whom there is no room for, nothing is kept."""
+    try:
+        with transaction.atomic():
+            participant, protocol = _at(token, BACKGROUND)
+            participant.background = dict(answers)
+            _assign(participant, protocol)
+            participant.save(update_fields=("step", "background", "subsample", "arm"))
+    except StudyFullError:
+        with transaction.atomic():
+            PanelMember.objects.filter(study_id=participant.study_id, completion_hash=completion_hash(token)).delete()
+            Participant.objects.filter(pk=participant.pk, step=BACKGROUND).delete()
+        raise
 
 
 @transaction.atomic

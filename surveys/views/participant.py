@@ -1,5 +1,6 @@
 """The participant's pages. Stored state decides which page it is, never the address; only a click (POST) changes anything."""
 
+import re
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
@@ -11,7 +12,7 @@ from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
 from surveys import visitors
-from surveys.errors import JourneyError, LinkUnknownError, StudyClosedError
+from surveys.errors import JourneyError, LinkUnknownError, StepOutOfOrderError, StudyClosedError
 from surveys.journey import CONSENT, FINISHED, VIDEO, WELCOME, comes_before
 from surveys.models import Study, StudyStatus
 from surveys.presentation import Presentation, presentation
@@ -59,11 +60,9 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
         person = Person(
             token=token, participant=participant, shown=shown, is_bot=participant.is_bot and visitors.is_bot(request, participant.study)
         )
-        if request.method == "POST":
-            return _take(request, person)
         if participant.step != FINISHED and participant.study.status not in (StudyStatus.RECRUITING, StudyStatus.PAUSED):
             raise StudyClosedError
-        return _show(request, person)
+        return _take(request, person) if request.method == "POST" else _show(request, person)
 
 
 def _show(request: HttpRequest, person: Person, *, status: int = 200, **more: Any) -> HttpResponse:
@@ -90,6 +89,8 @@ def _take(request: HttpRequest, person: Person) -> HttpResponse:
     page = STEP_PAGES.get(sent)
     if page is None or page.take is None or comes_before(sent, here):
         return _to_journey(person.shown.slug)
+    if sent != here:
+        raise StepOutOfOrderError
     try:
         page.take(request.POST, person)
     except AlreadyDoneError:
@@ -140,13 +141,14 @@ def _show_newcomer(
     return render(request, f"surveys/participant/{step}.html", context | more, status=status)
 
 
+PANEL_IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,100}")
 PANEL_PARAMETERS: Mapping[str, str] = {"prolific": "PROLIFIC_PID", "sona": "survey_code"}
 
 
 def _panel_fields(data: Mapping[str, str], entry: str) -> list[tuple[str, str]]:
     """What Prolific or SONA put into the address, carried to the moment when somebody presses Start."""
     parameter = PANEL_PARAMETERS.get(entry, "")
-    return [("panel_identifier", data[parameter][:100])] if parameter and data.get(parameter) else []
+    return [("panel_identifier", data[parameter])] if parameter and data.get(parameter) else []
 
 
 def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpResponse:
@@ -155,7 +157,7 @@ def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpRespo
         token=new_token(),
         language=language if language in dict(shown.languages) else shown.language,
         code=request.POST.get("code", "").strip()[:64],
-        panel_identifier=request.POST.get("panel_identifier", "")[:100],
+        panel_identifier=identifier if PANEL_IDENTIFIER.fullmatch(identifier := request.POST.get("panel_identifier", "")) else "",
         is_bot=visitors.is_bot(request, study),
     )
     if shown.entry == "codes" and not visit.code:
@@ -168,6 +170,10 @@ def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpRespo
     return response
 
 
+# What the lecture page says, and nothing finer: 0, 0.1, … 1.
+TENTHS: Mapping[str, int] = {f"{tenths / 10:g}": tenths for tenths in range(11)}
+
+
 @require_POST
 @participant_page
 def progress(request: HttpRequest, slug: str) -> HttpResponse:
@@ -177,12 +183,9 @@ def progress(request: HttpRequest, slug: str) -> HttpResponse:
         raise LinkUnknownError
     if participant.step == VIDEO:
         video = presentation(participant.protocol_id, participant.language).videos[participant.arm]
-        claimed = request.POST.get("share", "")
-        tenths = int(float(claimed) * 10 + 1e-6) if claimed.replace(".", "", 1).isdigit() else 0
-        participation.record_watched(
-            token,
-            tenths=video.believable_tenths(tenths, participant.watched_tenths, visitors.seconds_since(request.POST.get("opened", ""))),
-        )
+        seconds, at_opening = visitors.since_opening(request.POST.get("opened", ""), participant)
+        claimed = TENTHS.get(request.POST.get("share", ""), 0)
+        participation.record_watched(token, tenths=video.believable_tenths(claimed, at_opening=at_opening, seconds=seconds))
     return HttpResponse(status=204)
 
 
@@ -222,7 +225,7 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
                 stage = "done"
         context = {"study": shown or study, "stage": stage, "errors": errors, "code_value": code, "step": "withdraw"}
         response = render(request, "surveys/participant/withdraw.html", context, status=422 if errors else 200)
-    if stage == "done":
+    if stage == "done" and token and visitors.participant_with(token, slug) is None:
         visitors.forget(response, slug)
     return response
 

@@ -60,7 +60,7 @@ def _video_context(person: Person) -> dict[str, Any]:
         "watch": "optional" if person.is_bot else watching.mode,
         "required_share": watching.share,
         "watched_share": person.participant.watched_tenths / 10,
-        "opened": visitors.opened_ticket(),
+        "opened": visitors.opening_ticket(person.participant),
     }
 
 
@@ -68,7 +68,7 @@ def _take_video(data: QueryDict, person: Person) -> None:
     watching = frozen_protocol(person.participant.protocol_id).definition.watching
     if watching.mode == "required" and not person.is_bot:
         # Without JavaScript nothing is reported while the lecture plays; then the time since the page was opened speaks.
-        waited = visitors.seconds_since(data.get("opened", ""))
+        waited, _tenths = visitors.since_opening(data.get("opened", ""), person.participant)
         needed = watching.share * person.shown.videos[person.participant.arm].duration_seconds
         if person.participant.watched_tenths / 10 < int(watching.share * 10 + 1e-6) / 10 and waited < needed:
             raise Invalid(errors=[{"field": "lecture", "message": _("Please watch a little more of the lecture first.")}])
