@@ -30,6 +30,11 @@ class _Loader(yaml.SafeLoader):
             seen.add(key)
         return super().construct_mapping(node, deep=deep)
 
+    def construct_scalar(self, node: yaml.ScalarNode) -> Any:
+        """JSON writes characters beyond 16 bits as two halves; together they are one character."""
+        value = super().construct_scalar(node)
+        return value.encode("utf-16", "surrogatepass").decode("utf-16") if isinstance(value, str) else value
+
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
@@ -65,9 +70,12 @@ def read_study_file(text: str, *, source: str = "study file") -> StudyDefinition
     """The study in `text`, or a DefinitionError with one line for every mistake: source, line, place, what was expected, what came."""
     if len(text) > MAXIMUM_CHARACTERS:
         raise DefinitionError([f"{source}: a study file has at most {MAXIMUM_CHARACTERS:,} characters, this one has {len(text):,}"])
+    if text.lstrip().startswith("{"):  # JSON may be indented with tabs, which YAML refuses; inside its strings there are none
+        text = text.replace("\t", " ")
     try:
-        root = yaml.compose(text, Loader=_Loader)
-        document = yaml.load(text, Loader=_Loader)  # noqa: S506
+        loader = _Loader(text)
+        root = loader.get_single_node()
+        document = loader.construct_document(root) if root else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         where = f"{source}, line {mark.line + 1}, column {mark.column + 1}" if mark else source
@@ -109,10 +117,15 @@ def document_of(definition: StudyDefinition) -> dict[str, Any]:
 
 def _sentence(problem: Any, *, source: str, root: yaml.Node | None) -> str:
     line, path = _place(problem["loc"], root)
-    came = "" if problem["type"] == "missing" or isinstance(problem["input"], dict | list) else f", got {problem['input']!r}"
+    came = "" if problem["type"] == "missing" or isinstance(problem["input"], dict | list) else f", got {_shortened(problem['input'])}"
     message = problem["msg"].removeprefix("Value error, ")
     where = f"{source}, line {line}" if line else source
     return f"{where}: {path + ': ' if path else ''}{message}{'' if problem['type'] == 'value_error' else came}"
+
+
+def _shortened(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:60]}… ({len(text):,} characters)"
 
 
 def _place(location: tuple[int | str, ...], root: yaml.Node | None) -> tuple[int | None, str]:
