@@ -83,8 +83,12 @@ def recover() -> list[int]:
     for run in Run.objects.filter(status=RunStatus.RUNNING, due_at__lt=now - SILENCE):
         try:
             with transaction.atomic():
-                status = RunStatus.QUEUED if run.attempts < MOST_ATTEMPTS else RunStatus.FAILED
-                Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, due_at=run.due_at).update(status=status, due_at=now)
+                left = Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, due_at=run.due_at)
+                if run.attempts < MOST_ATTEMPTS:
+                    left.update(status=RunStatus.QUEUED, due_at=now)
+                else:
+                    error = f"Given up after {run.attempts} workers fell silent."
+                    left.update(status=RunStatus.FAILED, due_at=None, error=error, finished_on=timezone.localdate())
         except IntegrityError:  # a newer request waits already and will see everything
             Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING).update(status=RunStatus.SUPERSEDED, due_at=None)
         logger.warning("A run of kind %s was left by its worker and has been taken over", run.kind)

@@ -21,8 +21,15 @@ class Part(BaseModel):
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,49}$")]
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{1,49}$")]
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[a-z0-9]{2,8})?$")]
-FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
-NonEmpty = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20_000)]
+VideoName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.(?i:mp4|webm)$")]
+CaptionsName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.(?i:vtt)$")]
+PictureName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.(?i:png|jpe?g|webp)$")]
+# No control characters but tab and line ends: PostgreSQL stores no NUL, and nobody can see the others.
+NonEmpty = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=20_000),
+    StringConstraints(pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"),
+]
 Role = Literal["quasi_identifier", "sensitive", "auxiliary"]
 
 
@@ -117,9 +124,9 @@ class SensitiveQuestion(Question):
 
 
 class Video(Part):
-    sources: Annotated[tuple[FileName, ...], Field(min_length=1, max_length=4)]
-    captions: dict[Language, FileName] = {}
-    poster: FileName | None = None
+    sources: Annotated[tuple[VideoName, ...], Field(min_length=1, max_length=4)]
+    captions: dict[Language, CaptionsName] = {}
+    poster: PictureName | None = None
     transcript: Text | None = None
 
     def files(self) -> Iterator[str]:

@@ -57,7 +57,7 @@ def _names(field: FieldView) -> set[str]:
 
 def _number_error(field: FieldView, value: str) -> str:
     number = _number(value, whole=field.whole)
-    expected: Mapping[str, Any] = {"minimum": f"{field.minimum:g}", "maximum": f"{field.maximum:g}", "value": value[:40]}
+    expected: Mapping[str, Any] = {"minimum": f"{field.minimum:.15g}", "maximum": f"{field.maximum:.15g}", "value": value[:40]}
     if number is None:
         kind = _("a whole number from %(minimum)s to %(maximum)s") if field.whole else _("a number from %(minimum)s to %(maximum)s")
         return _("Enter %(kind)s, not “%(value)s”.") % {"kind": kind % expected, "value": value[:40]}
@@ -68,7 +68,7 @@ def _number_error(field: FieldView, value: str) -> str:
 
 def _number(value: str, *, whole: bool) -> float | None:
     """What was typed, with a decimal comma or point; a whole number has neither, for “1,000” and “1.000” mean a thousand to some."""
-    if not re.fullmatch(r"[+-]?\d{1,15}" if whole else r"[+-]?\d{1,15}([.,]\d{1,20})?", value, re.ASCII):
+    if not re.fullmatch(r"[+-]?\d{1,15}" if whole else r"[+-]?(\d{1,15}([.,]\d{0,20})?|[.,]\d{1,20})", value, re.ASCII):
         return None
     return float(value.replace(",", "."))
 

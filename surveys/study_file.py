@@ -30,7 +30,7 @@ class _Loader(yaml.SafeLoader):
             seen.add(key)
         return super().construct_mapping(node, deep=deep)
 
-    def construct_scalar(self, node: yaml.ScalarNode) -> Any:
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
         """JSON writes characters beyond 16 bits as two halves; together they are one character."""
         value = super().construct_scalar(node)
         return value.encode("utf-16", "surrogatepass").decode("utf-16") if isinstance(value, str) else value

@@ -34,7 +34,7 @@ def withdrawal_code(token: str) -> str:
 
 
 def hash_of_withdrawal_code(code: str) -> str:
-    return _digest("withdrawal code", _normalised(code)).hex()
+    return _digest("withdrawal code", normalised(code)).hex()
 
 
 def completion_code(token: str, study: str) -> str:
@@ -45,7 +45,7 @@ def completion_code(token: str, study: str) -> str:
 
 def completion_code_is_genuine(code: str, study: str) -> bool:
     try:
-        content = base64.b32decode(_normalised(code))
+        content = base64.b32decode(normalised(code))
     except ValueError:
         return False
     return len(content) == 10 and hmac.compare_digest(content[5:], _signature(content[:5], study))
@@ -53,7 +53,7 @@ def completion_code_is_genuine(code: str, study: str) -> bool:
 
 def hash_of_entry_code(code: str, study: str) -> str:
     """Course list codes can be short, so their hash is keyed: whoever steals the table cannot try them all."""
-    return salted_hmac(f"entry code {study}", _normalised(code), algorithm="sha256").hexdigest()
+    return salted_hmac(f"entry code {study}", normalised(code), algorithm="sha256").hexdigest()
 
 
 def _digest(purpose: str, secret: str) -> bytes:
@@ -69,6 +69,6 @@ def _readable(content: bytes) -> str:
     return "-".join(text[start : start + 4] for start in range(0, len(text), 4))
 
 
-def _normalised(code: str) -> str:
+def normalised(code: str) -> str:
     """What a person typed, without dashes, spaces and case."""
     return "".join(code.split()).replace("-", "").upper()

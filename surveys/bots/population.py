@@ -79,7 +79,7 @@ class Population:
             if isinstance(question, Number):
                 value = _draw_number(question, rng)
                 standardised[question.name] = (value - (question.minimum + question.maximum) / 2) / _spread(question)
-                answers[question.name] = f"{value:g}"
+                answers[question.name] = f"{value:.15g}"
             elif isinstance(question, Group):
                 for row in range(int(rng.integers(0, question.at_most + 1))):
                     answers |= {f"{question.name}-{row}-{field.name}": _draw_answer(field, rng) for field in question.fields}
@@ -118,7 +118,7 @@ def _draw_number(question: Number, rng: Rng) -> float:
 
 def _draw_answer(question: SingleChoice | MultipleChoice | Number, rng: Rng) -> Any:
     if isinstance(question, Number):
-        return f"{_draw_number(question, rng):g}"
+        return f"{_draw_number(question, rng):.15g}"
     names = [option.name for option in question.options]
     if isinstance(question, MultipleChoice):
         return [name for name in names if rng.random() < 0.5]

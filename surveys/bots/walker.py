@@ -44,13 +44,13 @@ class Walker:
 
     def walk(self) -> Ending:
         """From the link to the last page, or as far as this bot goes."""
-        page = self._ask("GET", self.address)
+        page, step = self._ask("GET", self.address), ""
         for _ in range(MOST_PAGES):
             if page.xpath('//*[@id="completion-code"]'):
                 return Ending.FINISHED
             forms = [form for form in page.forms if form.method == "POST" and "step" in form.fields]
             if not forms:
-                return Ending.DECLINED if self.bot.declines else Ending.TURNED_AWAY
+                return Ending.DECLINED if self.bot.declines and step == "consent" else Ending.TURNED_AWAY
             form = forms[0]
             step = form.fields["step"]
             if step == self.bot.drops_out_at:

@@ -11,7 +11,7 @@ from audit.services import record
 from surveys import actions
 from surveys.errors import SurveyError
 from surveys.models import EntryCode, Study
-from surveys.tokens import hash_of_entry_code
+from surveys.tokens import hash_of_entry_code, normalised
 
 MAXIMUM_CODES = 100_000
 
@@ -29,15 +29,16 @@ def read_codes(content: bytes, *, source: str = "file") -> list[str]:
         raise CodesError(f"{source}: expected a UTF-8 text file, but byte {error.start + 1} is not UTF-8") from error
     codes: dict[str, int] = {}
     try:
-        for line, row in enumerate(csv.reader(io.StringIO(text)), 1):
+        rows = csv.reader(io.StringIO(text))
+        for row in rows:
+            line = rows.line_num
             code = row[0].strip() if row else ""
             if not code or (line == 1 and code.lower() == "code"):
                 continue
-            if not 4 <= len(code) <= 64:
-                raise CodesError(f"{source}, line {line}: expected a code of 4 to 64 characters, got {len(code)}")
-            if code in codes:
-                raise CodesError(f"{source}, line {line}: the code stands in line {codes[code]} already")
-            codes[code] = line
+            if not 4 <= len(normalised(code)) <= 64:
+                raise CodesError(f"{source}, line {line}: expected a code of 4 to 64 letters and digits, got {len(normalised(code))}")
+            if (first := codes.setdefault(normalised(code), line)) != line:
+                raise CodesError(f"{source}, line {line}: the code stands in line {first} already (case, spaces and dashes do not count)")
     except csv.Error as error:
         raise CodesError(f"{source}: not readable as CSV: {error}") from error
     if not 1 <= len(codes) <= MAXIMUM_CODES:

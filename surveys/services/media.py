@@ -74,6 +74,6 @@ def _picture(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
     if len(data) > MAXIMUM_PICTURE_BYTES:
         raise MediaError(f"{name}: expected a picture of at most {MAXIMUM_PICTURE_BYTES // 1024**2} MB")
     media_type = next((kind for head, kind in PICTURES.items() if data.startswith(head)), None)
-    if media_type is None:
+    if media_type is None or (media_type == "image/webp" and data[8:12] != b"WEBP"):  # RIFF also holds sounds and films
         raise MediaError(f"{name}: expected a PNG, JPEG or WebP picture, but the file does not begin like one")
     return MediaFile(name=name, media_type=media_type, size=len(data), sha256=hashlib.sha256(data).hexdigest())

@@ -156,7 +156,7 @@ def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpRespo
     visit = Visit(
         token=new_token(),
         language=language if language in dict(shown.languages) else shown.language,
-        code=request.POST.get("code", "").strip()[:64],
+        code=request.POST.get("code", "").strip()[:128],
         panel_identifier=identifier if PANEL_IDENTIFIER.fullmatch(identifier := request.POST.get("panel_identifier", "")) else "",
         is_bot=visitors.is_bot(request, study),
     )

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from accounts.models import User
 from surveys.errors import SurveyError
-from surveys.models import Study
+from surveys.models import MediaFile, Study
 from surveys.services.media import add_media_file
 from surveys.services.studies import change_definition, create_study
 from surveys.study_file import read_study_file
@@ -36,6 +36,7 @@ class Command(BaseCommand):
         user = User.objects.filter(username=owner).first()
         if user is None:
             raise CommandError(f"There is no user called {owner}.")
+        stored: list[MediaFile] = []
         try:
             with transaction.atomic():
                 existing = Study.objects.filter(slug=definition.slug).first() if replace else None
@@ -45,10 +46,12 @@ class Command(BaseCommand):
                     study = create_study(definition=definition, owner=user)
                 for name in sorted(definition.files()):
                     with (media or file.parent).joinpath(name).open("rb") as content:
-                        add_media_file(study, name=name, content=File(content), actor=user)
-        except FileNotFoundError as error:
-            raise CommandError(f"The study file names a file that is not there: {error.filename}") from error
-        except SurveyError as error:
+                        stored.append(add_media_file(study, name=name, content=File(content), actor=user))
+        except (OSError, SurveyError) as error:
+            for one in stored:  # their rows are gone with the transaction
+                one.file.delete(save=False)
+            if isinstance(error, FileNotFoundError):
+                raise CommandError(f"The study file names a file that is not there: {error.filename}") from error
             raise CommandError(str(error)) from error
         self.stdout.write(
             f"{study.slug}: draft ready, ε = {study.epsilon_per_question:.3f} per question, {study.epsilon_total:.3f} in total."
