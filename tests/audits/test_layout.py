@@ -54,7 +54,10 @@ def test_every_module_says_what_it_is() -> None:
         str(path)
         for folder in (*APPLICATIONS, "benchmarks")
         for path in project_files(".py", below=folder)
-        if "migrations" not in path.parts and path.name != "apps.py" and (text := (ROOT / path).read_text().strip()) and not text.startswith(('"""', "#!"))
+        if "migrations" not in path.parts
+        and path.name != "apps.py"
+        and (text := (ROOT / path).read_text().strip())
+        and not text.startswith(('"""', "#!"))
     ]
     assert silent == []
 
