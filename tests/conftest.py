@@ -5,11 +5,11 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from audit import triggers
 from django.db import connection
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.test import override_settings
 
+from audit import triggers
 from tests.processes import Site, embedded, production
 
 # The same examples on every run; HYPOTHESIS_PROFILE=explore (pytest's --hypothesis-profile) looks for new ones.
