@@ -39,6 +39,18 @@ class ResampledCounts:
     Notes
     -----
     Resampling n participants with replacement and counting them is one draw from Multinomial(n, counts/n).
+
+    Examples
+    --------
+    Hardly anything varies among forty million participants with reported means .4 and .6 and subsample means .45 and .55, so that every
+    resample gives (.2/.5)/(.1·6) = 2/3:
+
+    >>> design = Design.of(arms=("a", "b"), control="a", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> counts = np.array([[[13, 7], [11, 9]], [[9, 11], [7, 13]]]) * 500_000
+    >>> replicates = ResampledCounts(counts, design=design).replicate_effects(3, np.random.default_rng(1))
+    >>> replicates["difference_in_means"].round(2).tolist()
+    [[0.67], [0.67], [0.67]]
     """
 
     replicates_per_chunk = 10_000

@@ -112,6 +112,15 @@ def test_drawing_patterns_is_as_good_as_drawing_participants(monkeypatch):
         np.testing.assert_allclose(np.quantile(by_participant[method], [0.1, 0.5, 0.9]), quantiles, atol=0.2 * effects.std())
 
 
+def test_leaving_one_method_out_does_not_change_the_other():
+    study = study_of(300)
+    both = bootstrap(ResampledPatterns(study), replicates=60, seed=6).effects
+    for method, expected in both.items():
+        alone = bootstrap(ResampledPatterns(study, methods=[method]), replicates=60, seed=6).effects
+        assert list(alone) == [method]
+        np.testing.assert_array_equal(alone[method], expected)
+
+
 def test_workers_do_not_change_the_result():
     resampled = ResampledPatterns(study_of(300))
     runs = [bootstrap(resampled, replicates=800, seed=6, workers=workers).effects for workers in (1, 2, 4)]
