@@ -78,7 +78,8 @@ class Connection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def __call__(self, method: str, cookies: str, body: bytes) -> Answer:
-        head = f"{method} {self.site.path} HTTP/1.1\r\nHost: {self.site.host}\r\nAccept: text/html\r\nAccept-Language: en\r\nCookie: {cookies}\r\n"
+        head = f"{method} {self.site.path} HTTP/1.1\r\nHost: {self.site.host}\r\nCookie: {cookies}\r\n"
+        head += "Accept: text/html\r\nAccept-Language: en\r\n"
         if method == "POST":
             head += f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n"
         self.socket.sendall(f"{head}\r\n".encode() + body)

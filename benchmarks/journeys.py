@@ -24,7 +24,7 @@ import click
 import yaml
 
 from benchmarks.journey_client import Measured, Site, join_within, walk_for
-from benchmarks.process_costs import family, memory_megabytes, postmaster_of, processor_seconds
+from benchmarks.process_costs import family, memory_megabytes, postmaster_of, processor_seconds, yardstick
 from tests import processes
 from tests.services import services
 
@@ -51,6 +51,7 @@ class Load:
     web_cpu: float
     database_cpu: float
     worker_cpu: float
+    yardstick: float
 
 
 def load(name: str, bench: Bench, walk: Callable[[], Measured]) -> tuple[Load, Measured]:
@@ -74,6 +75,7 @@ def load(name: str, bench: Bench, walk: Callable[[], Measured]) -> tuple[Load, M
         web_cpu=spent["web"],
         database_cpu=spent["database"],
         worker_cpu=spent["worker"],
+        yardstick=yardstick(),
     ), measured
 
 
@@ -137,14 +139,15 @@ def forms_of(study: dict[str, Any]) -> dict[str, dict[str, str | list[str]]]:
 
 
 def show(loads: list[Load]) -> None:
-    click.echo(
-        f"{'':>24} {'journeys/s':>10} {'requests/s':>10} {'p50':>7} {'p95':>7} {'p99':>7}  {'web':>6} {'database':>8} {'worker':>6}  errors"
-    )
-    click.echo(f"{'':>24} {'':>10} {'':>10} {'ms':>7} {'ms':>7} {'ms':>7}  {'CPU ms per journey':>22}")
+    columns = ("journeys/s", "requests/s", "p50", "p95", "p99", "page p95", "web", "database", "worker", "yardstick", "errors")
+    click.echo(f"{'':>20} {'':>21} {'ms per request':^35} {'CPU ms per journey':^26}")
+    click.echo(f"{'':>20} {columns[0]:>10} {columns[1]:>10} " + " ".join(f"{column:>8}" for column in columns[2:]))
     for one in loads:
+        figures = (one.p50, one.p95, one.p99, one.page_p95, one.web_cpu, one.database_cpu, one.worker_cpu, one.yardstick)
         click.echo(
-            f"{one.name:>24} {one.journeys_per_second:10.1f} {one.requests_per_second:10.0f} {one.p50:7.1f} {one.p95:7.1f} {one.p99:7.1f}  "
-            f"{one.web_cpu:6.1f} {one.database_cpu:8.1f} {one.worker_cpu:6.1f}  {one.errors}"
+            f"{one.name:>20} {one.journeys_per_second:10.1f} {one.requests_per_second:10.0f} "
+            + " ".join(f"{figure:8.1f}" for figure in figures)
+            + f" {one.errors:8}"
         )
 
 
@@ -185,8 +188,6 @@ def main(seconds: float, clients: str, people: int, within: float, profile: bool
         json.dump({"loads": [asdict(one) for one in loads], "one_client": by_request, "web_worker_megabytes": memory}, sys.stdout, indent=1)
         return
     show(loads)
-    if people:
-        click.echo(f"\nPages while {loads[-1].name}: p95 {loads[-1].page_p95:.1f} ms")
     show_pages(by_request)
     click.echo(
         "\nMemory of a web worker afterwards: "
