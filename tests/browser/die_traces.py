@@ -18,8 +18,9 @@ PATIENCE_MILLISECONDS = 5_000
 ANSWERS = ("Yes", "No")
 
 KEPT = """async () => ({
-    local: {...localStorage}, session: {...sessionStorage}, cookies: document.cookie, name: window.name, state: history.state, pages: history.length,
-    address: location.href, databases: (await indexedDB.databases()).map(({name}) => name), caches: await caches.keys(),
+    local: {...localStorage}, session: {...sessionStorage}, cookies: document.cookie, name: window.name, address: location.href,
+    state: history.state, pages: history.length,
+    databases: (await indexedDB.databases()).map(({name}) => name), caches: await caches.keys(),
 })"""
 
 

@@ -1,14 +1,17 @@
-"""A study that is recruiting, and people who stand where a test needs them; put there by the services, so that a test walks only the pages it is about."""
+"""A study that is recruiting, and people who stand where a test needs them.
+
+The services put them there, so that a test walks only the pages it is about.
+"""
 
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from accounts.models import Role, User
 from django.core.files import File
 from playwright.sync_api import BrowserContext
 
 import surveys
+from accounts.models import Role, User
 from surveys.models import Participant, Study
 from surveys.services import participation, studies
 from surveys.services.media import add_media_file

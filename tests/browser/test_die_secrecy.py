@@ -1,4 +1,4 @@
-"""The die's non-interference, in a real Chromium and on the real journey: whatever the die showed, nobody outside the page can notice a difference.
+"""The die's non-interference, in a real Chromium on the real journey: whatever the die showed, nobody outside the page can notice it.
 
 The same check is run on pages that leak on purpose, one leak at a time, and must notice each.
 """
@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, Route
 
 from surveys.models import Study
 from tests.browser.die_traces import Trace, differences, trace_of
-from tests.browser.people import JOURNEY, become, TWO_QUESTIONS, recruiting_study, token_at_questions
+from tests.browser.people import JOURNEY, TWO_QUESTIONS, become, recruiting_study, token_at_questions
 
 FACES = range(1, 7)
 
@@ -20,6 +20,7 @@ const face = () => Number(Object.entries(sessionStorage).find(([key]) => key.sta
 const form = document.querySelector("[data-questions]");
 const afterRoll = (leak) => document.addEventListener("click", (event) => event.target.closest("[data-roll]") && setTimeout(leak, 0));
 const onSubmit = (leak) => form?.addEventListener("submit", leak);
+const send = (name, value) => form.insertAdjacentHTML("beforeend", `<input type="hidden" name="${name}" value="${value}">`);
 """
 LEAKS = {
     "a picture whose address has the face": (
@@ -34,11 +35,11 @@ LEAKS = {
     "a header": ("from_rolling_on", "afterRoll(() => { fetch('/healthz', { headers: { 'X-Face': String(face()) } }); });"),
     "a hidden field": (
         "from_rolling_on",
-        """onSubmit(() => { const field = document.createElement("input"); field.type = "hidden"; field.name = "face"; field.value = face(); form.append(field); });""",
+        "onSubmit(() => { send('face', face()); });",
     ),
     "padding in the body": (
         "bytes_sent",
-        """onSubmit(() => { const field = document.createElement("input"); field.type = "hidden"; field.name = "p"; field.value = "x".repeat(face()); form.append(field); });""",
+        "onSubmit(() => { send('p', 'x'.repeat(face())); });",
     ),
     "the order of the answers": (
         "from_rolling_on",

@@ -1,0 +1,284 @@
+"""What the die does for the participant who rolls it."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, Request, expect
+
+from surveys.models import Participant, Response, Step, Study
+from tests.browser.people import JOURNEY, TWO_QUESTIONS, become, recruiting_study, token_at_questions
+
+SAYS = {"1": {1: "yes", 2: "no", 3: "no"}, "2": {1: "yes", 2: "yes", 3: "no"}}
+ROLLING = 5_000
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    return recruiting_study(questions=TWO_QUESTIONS)
+
+
+@pytest.fixture
+def at_questions(new_page: Callable[..., Page], site: str, study: Study) -> Callable[..., Page]:
+    """`at_questions(face=4)`: a new participant's questions page, whose die will show that face if one is given."""
+
+    def make(*, face: int | None = None, subsample: str = "1", **options: Any) -> Page:
+        page = new_page(**options)
+        become(page.context, site, token_at_questions(study, subsample=subsample))
+        if face:
+            force(page, face)
+        page.goto(JOURNEY)
+        return page
+
+    return make
+
+
+def force(page: Page, face: int) -> None:
+    page.add_init_script(f"crypto.getRandomValues = (bytes) => bytes.fill({face - 1})")
+
+
+def question(page: Page, index: int = 0) -> Locator:
+    return page.get_by_role("group", name=TWO_QUESTIONS[index]["text"])
+
+
+def roll(group: Locator) -> str:
+    """What the die of this question says."""
+    group.get_by_role("button", name="Roll the die").click()
+    status = group.get_by_role("status")
+    expect(status).to_have_text(re.compile("^Answer"), timeout=ROLLING)
+    return status.inner_text()
+
+
+def answer_all(page: Page, answer: str = "Yes") -> None:
+    for index in range(len(TWO_QUESTIONS)):
+        question(page, index).get_by_role("radio", name=answer, exact=True).check()
+
+
+def submit(page: Page) -> Locator:
+    return page.get_by_role("button", name="Submit answers")
+
+
+def posts_of(page: Page) -> list[Request]:
+    posts: list[Request] = []
+    page.on("request", lambda request: posts.append(request) if request.method == "POST" else None)
+    return posts
+
+
+@pytest.mark.parametrize("subsample", SAYS)
+def test_words_picture_and_table_agree_for_every_face(at_questions: Callable[..., Page], subsample: str) -> None:
+    page = at_questions(subsample=subsample, reduced_motion="reduce")
+    for face in range(1, 7):
+        page.evaluate(f"() => {{ sessionStorage.clear(); crypto.getRandomValues = (bytes) => bytes.fill({face - 1}); }}")
+        says = {"yes": "Answer yes", "no": "Answer no", "truth": "Answer truthfully"}[SAYS[subsample].get(face, "truth")]
+        assert roll(question(page)) == says
+        expect(question(page).get_by_role("img")).to_have_attribute("aria-label", f"The die shows {face}")
+        expect(page.locator(f"[data-die-key] tr[data-faces~='{face}'] td")).to_have_text(says)
+        expect(question(page).locator("[data-die]")).to_have_class(re.compile(rf"\bshows-{face}\b"))
+        page.evaluate("sessionStorage.clear()")
+        page.reload()
+
+
+def test_the_face_to_the_front_is_the_face_that_was_rolled(at_questions: Callable[..., Page]) -> None:
+    page = at_questions(reduced_motion="reduce")
+    for face in range(1, 7):
+        page.evaluate(f"() => {{ sessionStorage.clear(); crypto.getRandomValues = (bytes) => bytes.fill({face - 1}); }}")
+        roll(question(page))
+        front = (
+            question(page)
+            .locator("[data-picture]")
+            .evaluate(
+                """(picture) => { const { x, y, width, height } = picture.querySelector(".die-hop").getBoundingClientRect();
+            return document.elementFromPoint(x + width / 2, y + height / 2).closest(".die-side").className; }"""
+            )
+        )
+        assert front == f"die-side die-side-{face}"
+        assert question(page).locator(f".die-side-{face} .pip").count() == face
+        page.evaluate("sessionStorage.clear()")
+        page.reload()
+
+
+def test_a_die_rolls_once_for_each_question(at_questions: Callable[..., Page]) -> None:
+    page = at_questions()
+    roll(question(page))
+    expect(question(page).get_by_role("button", name="Roll the die")).to_have_count(0)
+    expect(question(page, 1).get_by_role("button", name="Roll the die")).to_be_visible()
+    expect(question(page, 1).get_by_role("status")).to_be_empty()
+
+
+def test_a_reload_does_not_give_a_new_roll(at_questions: Callable[..., Page]) -> None:
+    page = at_questions(face=1)
+    roll(question(page))
+    force(page, 6)
+    page.reload()
+    expect(question(page).get_by_role("status")).to_have_text("Answer yes")
+    expect(question(page).get_by_role("button", name="Roll the die")).to_have_count(0)
+    assert roll(question(page, 1)) == "Answer truthfully"
+
+
+def test_a_reload_in_the_middle_of_a_roll_does_not_give_a_new_roll(at_questions: Callable[..., Page]) -> None:
+    page = at_questions(face=1)
+    question(page).get_by_role("button", name="Roll the die").click()
+    force(page, 6)
+    page.reload()
+    expect(question(page).get_by_role("status")).to_have_text("Answer yes")
+
+
+def test_the_next_participant_in_the_same_tab_rolls_anew_and_finds_no_trace(
+    at_questions: Callable[..., Page], site: str, study: Study
+) -> None:
+    page = at_questions(face=1)
+    roll(question(page))
+    become(page.context, site, token_at_questions(study, subsample="1"))
+    page.goto(JOURNEY)
+    expect(question(page).get_by_role("status")).to_be_empty()
+    assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_the_last_page_forgets_the_rolls(at_questions: Callable[..., Page]) -> None:
+    page = at_questions()
+    roll(question(page))
+    assert page.evaluate("sessionStorage.length") == 1
+    answer_all(page)
+    submit(page).click()
+    expect(page.get_by_role("heading", level=1, name="Thank you")).to_be_visible()
+    assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_the_keyboard_goes_from_the_button_to_the_result_and_not_to_an_answer(at_questions: Callable[..., Page]) -> None:
+    page = at_questions()
+    question(page).get_by_role("button", name="Roll the die").focus()
+    page.keyboard.press("Enter")
+    expect(question(page).locator("[data-result]")).to_be_focused(timeout=ROLLING)
+    page.keyboard.press("Tab")
+    expect(question(page).get_by_role("radio", name="Yes", exact=True)).to_be_focused()
+
+
+def test_the_die_lies_still_for_people_who_do_not_want_motion(at_questions: Callable[..., Page]) -> None:
+    page = at_questions(reduced_motion="reduce")
+    question(page).get_by_role("button", name="Roll the die").click()
+    assert page.evaluate("document.getAnimations().length") == 0
+    expect(question(page).get_by_role("status")).to_have_text(re.compile("^Answer"), timeout=500)
+
+
+def test_drawing_a_face_is_exactly_fair_for_every_die(at_questions: Callable[..., Page]) -> None:
+    """Feed every byte once: each face must come out of equally many bytes, and the rest be thrown away."""
+    counts = at_questions().evaluate(
+        """async () => {
+            const { drawFace } = await import(document.querySelector("script[src*='/die']").src);
+            return [...Array(99).keys()].map((index) => {
+                const sides = index + 2, counts = Array(sides).fill(0);
+                let next = 0;
+                const feed = (bytes) => { if (next > 255) throw new RangeError("all bytes are used"); bytes[0] = next++; };
+                try { for (;;) counts[drawFace(sides, feed) - 1]++; } catch (error) { if (!(error instanceof RangeError)) throw error; }
+                return counts;
+            });
+        }"""
+    )
+    for sides, faces in enumerate(counts, start=2):
+        assert faces == [256 // sides] * sides
+
+
+def test_a_real_roll_takes_its_randomness_from_the_browsers_cryptography(at_questions: Callable[..., Page]) -> None:
+    page = at_questions()
+    page.evaluate(
+        """() => {
+            const real = crypto.getRandomValues.bind(crypto);
+            window.draws = 0;
+            crypto.getRandomValues = (bytes) => { draws++; return real(bytes); };
+            Math.random = () => { throw new Error("not for dice"); };
+        }"""
+    )
+    roll(question(page))
+    assert page.evaluate("draws") >= 1
+
+
+def test_own_die_is_an_equal_way(at_questions: Callable[..., Page], study: Study) -> None:
+    page = at_questions()
+    page.get_by_text("I would rather use my own die").click()
+    expect(page.get_by_text("Take a real die with 6 sides")).to_be_visible()
+    answer_all(page, "No")
+    submit(page).click()
+    expect(page.get_by_role("heading", level=1, name="Thank you")).to_be_visible()
+    assert list(Response.objects.filter(participant__study=study).values_list("reported_yes", flat=True)) == [False, False]
+
+
+def test_without_javascript_the_page_explains_the_physical_die_and_works(at_questions: Callable[..., Page], study: Study) -> None:
+    page = at_questions(java_script_enabled=False)
+    expect(page.locator("noscript .notice")).to_be_visible()
+    expect(page.locator("noscript .notice")).to_contain_text("Take a real die with 6 sides.")
+    expect(page.get_by_role("button", name="Roll the die")).to_have_count(0)
+    answer_all(page)
+    submit(page).click()
+    expect(page.get_by_role("heading", level=1, name="Thank you")).to_be_visible()
+    assert Response.objects.filter(participant__study=study, reported_yes=True).count() == 2
+
+
+def test_submit_opens_after_the_minimum_time_for_everybody(new_page: Callable[..., Page], site: str, transactional_db: None) -> None:
+    study = recruiting_study(questions=TWO_QUESTIONS, minimum_seconds=20)
+    page = new_page()
+    become(page.context, site, token_at_questions(study, subsample="1"))
+    page.clock.install(time=0)
+    page.goto(JOURNEY)
+    answer_all(page)
+    expect(submit(page)).to_be_disabled()
+    expect(page.get_by_text("The button opens 20 seconds after this page did")).to_be_visible()
+    page.clock.fast_forward(20_000)
+    expect(submit(page)).to_be_enabled()
+    expect(page.get_by_text("You can send your answers now.")).to_be_visible()
+
+
+def test_a_missing_answer_is_shown_and_nothing_is_sent(at_questions: Callable[..., Page]) -> None:
+    page = at_questions()
+    posts = posts_of(page)
+    question(page, 0).get_by_role("radio", name="Yes", exact=True).check()
+    submit(page).click()
+    summary = page.get_by_role("alert")
+    expect(summary).to_be_focused()
+    expect(summary.get_by_role("link")).to_have_text([TWO_QUESTIONS[1]["text"]])
+    expect(question(page, 1).get_by_text("Choose an answer")).to_be_visible()
+    summary.get_by_role("link").click()
+    expect(question(page, 1).get_by_role("radio", name="Yes", exact=True)).to_be_focused()
+    assert posts == []
+    page.keyboard.press("Space")
+    submit(page).click()
+    expect(page.get_by_role("heading", level=1, name="Thank you")).to_be_visible()
+    assert len(posts) == 1
+
+
+def test_a_double_click_sends_once(at_questions: Callable[..., Page]) -> None:
+    page = at_questions()
+    posts = posts_of(page)
+    answer_all(page)
+    submit(page).dblclick()
+    expect(page.get_by_role("heading", level=1, name="Thank you")).to_be_visible()
+    assert len(posts) == 1
+
+
+def test_the_practice_die_may_roll_again_and_is_kept_nowhere(new_page: Callable[..., Page], site: str, study: Study) -> None:
+    page = new_page()
+    become(page.context, site, token_at_questions(study, subsample="1"))
+    Participant.objects.filter(study=study).update(step=Step.DIE)
+    force(page, 2)
+    page.goto(JOURNEY)
+    page.wait_for_load_state("networkidle")
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    for _again in range(2):
+        page.get_by_role("button", name="Roll the die").click()
+        expect(page.get_by_role("status")).to_have_text("Answer no", timeout=ROLLING)
+    assert requests == []
+    assert page.evaluate("sessionStorage.length + localStorage.length") == 0
+
+
+def test_a_die_with_more_sides_shows_numerals(new_page: Callable[..., Page], site: str, transactional_db: None) -> None:
+    study = recruiting_study(
+        questions=TWO_QUESTIONS,
+        die={"sides": 20, "subsamples": {"1": {"yes": [1, 2, 20], "no": [3, 4, 5, 6]}, "2": {"yes": [1, 2, 3, 4], "no": [5, 6, 20]}}},
+    )
+    page = new_page()
+    become(page.context, site, token_at_questions(study, subsample="1"))
+    force(page, 20)
+    page.goto(JOURNEY)
+    assert roll(question(page)) == "Answer yes"
+    expect(question(page).locator("[data-numeral]")).to_have_text("20")
