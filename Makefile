@@ -18,8 +18,9 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-ver
 help:  ## list what make can do
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1 — \2/p' Makefile
 
+# `set -m` makes Candor the terminal's foreground job, so that Ctrl-C reaches it alone and make ends with its status: 0.
 demo: $(VENV)/production.installed  ## a demo study with simulated participants on http://localhost:8000 (PORT, DEMO_BOTS)
-	@exec $(BIN)/python manage.py demo
+	@if [ -t 0 ]; then set -m; fi; $(BIN)/python manage.py demo
 
 test: $(VENV)/development.installed  ## the whole suite on PostgreSQL and Redis that it starts itself (ARGS="tests/unit -x")
 	$(BIN)/python -m tests.installing
