@@ -25,7 +25,9 @@ class _Loader(yaml.SafeLoader):
         seen: set[Any] = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
-            if isinstance(key, Hashable) and key in seen:
+            if not isinstance(key, Hashable):
+                raise yaml.constructor.ConstructorError(None, None, "a key must be one word", key_node.start_mark)
+            if key in seen:
                 raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", key_node.start_mark)
             seen.add(key)
         return super().construct_mapping(node, deep=deep)
@@ -116,9 +118,11 @@ def document_of(definition: StudyDefinition) -> dict[str, Any]:
 
 
 def _sentence(problem: Any, *, source: str, root: yaml.Node | None) -> str:
-    line, path = _place(problem["loc"], root)
+    line, path = _place(problem["loc"], root, missing=problem["type"] == "missing")
     came = "" if problem["type"] == "missing" or isinstance(problem["input"], dict | list) else f", got {_shortened(problem['input'])}"
-    message = problem["msg"].removeprefix("Value error, ")
+    message = (
+        problem["msg"].removeprefix("Value error, ").replace("Tuple should", "List should").replace("Dictionary should", "Mapping should")
+    )
     where = f"{source}, line {line}" if line else source
     return f"{where}: {path + ': ' if path else ''}{message}{'' if problem['type'] == 'value_error' else came}"
 
@@ -128,8 +132,11 @@ def _shortened(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:60]}… ({len(text):,} characters)"
 
 
-def _place(location: tuple[int | str, ...], root: yaml.Node | None) -> tuple[int | None, str]:
-    """Line and readable path of a pydantic location; parts of it that name a type of a union have no node and are left out."""
+def _place(location: tuple[int | str, ...], root: yaml.Node | None, *, missing: bool) -> tuple[int | None, str]:
+    """Line and readable path of a pydantic location; parts of it that name a type of a union have no node and are left out.
+
+    The last part has no node either when it is what is missing.
+    """
     node, line, path = root, root.start_mark.line + 1 if root else None, ""
     for part in location:
         child: yaml.Node | None = None
@@ -139,6 +146,6 @@ def _place(location: tuple[int | str, ...], root: yaml.Node | None) -> tuple[int
             child = node.value[part]
         if child is not None:
             node, line = child, child.start_mark.line + 1
-        if child is not None or root is None or (part == location[-1] and isinstance(node, yaml.MappingNode)):
+        if child is not None or root is None or (missing and part == location[-1]):
             path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
     return line, path

@@ -1,0 +1,170 @@
+"""What a study may be, and the sentence for everything that it may not."""
+
+import re
+from collections.abc import Callable
+from copy import deepcopy
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from analysis.methods.designs import Design
+from surveys.definition import Text
+from surveys.errors import DefinitionError
+from surveys.study_file import dump, read_study_file
+from tests.factories import definition, document
+
+Change = Callable[[dict[str, Any]], object]
+
+
+def problems_after(change: Change) -> list[str]:
+    """What is said about the sample study after `change` to its plain values."""
+    changed = deepcopy(document())
+    change(changed)
+    with pytest.raises(DefinitionError) as raised:
+        read_study_file(dump(changed))
+    return [re.sub(r"^study file, line \d+: ", "", problem) for problem in raised.value.problems]
+
+
+def put(*path: str | int, to: Any) -> Change:
+    """Change one place of a document."""
+
+    def change(changed: Any) -> None:
+        for part in path[:-1]:
+            changed = changed[part]
+        changed[path[-1]] = to
+
+    return change
+
+
+ONLY = {"name": "a", "text": "A"}
+MISTAKES: dict[str, tuple[Change, str]] = {
+    "an unknown part": (put("colour", to="red"), "colour: Extra inputs are not permitted, got 'red'"),
+    "a missing part": (lambda changed: changed.pop("consent"), "consent: Field required"),
+    "a slug with a space": (put("slug", to="my study"), "slug: String should match pattern"),
+    "an empty text": (put("debrief", to="  "), "String should have at least 1 character, got '  '"),
+    "a text of nothing but a NUL": (put("debrief", to="a\0b"), "debrief"),
+    "a text that is too long": (put("debrief", to="x" * 20_001), "String should have at most 20000 characters, got 'xxx"),
+    "an address that is not https": (put("entry", to={"completion_url": "http://x"}), "entry.completion_url: String should match"),
+    "another kind of entry": (put("entry", to={"kind": "phone"}), "Input should be 'open', 'codes', 'prolific' or 'sona', got 'phone'"),
+    "a single arm": (lambda changed: changed["arms"].pop(), "arms: List should have at least 2 items after validation, not 1"),
+    "two arms of one name": (put("arms", 1, "name", to="slides"), "arms: names must differ; repeated: slides"),
+    "a control that is no arm": (put("control", to="radio"), "control must be one of the arms slides, instructor, got radio"),
+    "an arm without weight": (put("arms", 0, "weight", to=0), "arms[0].weight: Input should be greater than or equal to 1, got 0"),
+    "a quota of nobody": (put("arms", 0, "quota", to=0), "arms[0].quota: Input should be greater than or equal to 1"),
+    "a video that is a picture": (put("arms", 0, "video", "sources", to=["a.png"]), "arms[0].video.sources[0]: String should match"),
+    "a video above its folder": (put("arms", 0, "video", "sources", to=["../a.mp4"]), "arms[0].video.sources[0]: String should match"),
+    "captions that are no captions": (put("arms", 0, "video", "captions", to={"en": "a.srt"}), "arms[0].video.captions.en: String"),
+    "a poster that is a video": (put("arms", 0, "video", "poster", to="a.mp4"), "arms[0].video.poster: String should match"),
+    "more than the whole video": (put("watching", "share", to=1.5), "watching.share: Input should be less than or equal to 1, got 1.5"),
+    "bounds out of order": (put("background", 1, "minimum", to=9), "minimum must be below maximum, got 9 and 8"),
+    "a question of an unknown kind": (
+        put("background", 0, "kind", to="slider"),
+        "Input tag 'slider' found using 'kind' does not match any of the expected tags",
+    ),
+    "a question without a role": (lambda changed: changed["background"][0].pop("role"), "background[0].role: Field required"),
+    "one option": (put("background", 0, "options", to=[ONLY]), "background[0].options: List should have at least 2 items"),
+    "options of one name": (put("background", 0, "options", to=[ONLY, ONLY]), "background[0].options: names must differ; repeated: a"),
+    "questions of one name": (put("background", 1, "name", to="gender"), "background: names must differ; repeated: gender"),
+    "a group in a group": (
+        lambda changed: changed["background"][3]["fields"].append(deepcopy(changed["background"][3])),
+        "fields[2]: Input tag 'group' found",
+    ),
+    "an answer that is no option": (
+        put("quiz", 0, "answer", to="x"),
+        "quiz[0]: answer must be one of the options alike, fair, quick, got x",
+    ),
+    "no sensitive question": (put("questions", to=[]), "questions: List should have at least 1 item after validation, not 0"),
+    "a text that lacks a language": (put("title", to={"en": "x"}), "title: the text in de is missing (the study's languages are en, de)"),
+    "a nested text that lacks a language": (
+        put("background", 3, "fields", 0, "options", 1, "text", to={"en": "x"}),
+        "background[3].fields[0].options[1].text: the text in de is missing",
+    ),
+    "a language that is no code": (put("languages", to=["English"]), "languages[0]: String should match pattern"),
+    "one subsample": (lambda changed: changed["die"]["subsamples"].pop("2"), "die.subsamples: Mapping should have at least 2 items"),
+    "four subsamples": (
+        put("die", "subsamples", to={name: {"yes": [1], "no": [2]} for name in "1234"}),
+        "die.subsamples: Mapping should have at most 3 items after validation, not",
+    ),
+    "the same faces twice": (
+        put("die", "subsamples", "2", to={"yes": [1], "no": [2, 3]}),
+        "die: the subsamples must play different forced responses, but all are the same: nothing tells cheaters apart",
+    ),
+    "a face that is not there": (put("die", "subsamples", "1", "yes", to=[7]), "a face must be a whole number from 1 to 6, not 7"),
+    "a face that says two things": (put("die", "subsamples", "1", "no", to=[1, 2]), "every face may be named once, found [1, 1, 2]"),
+    "a die that never asks for the truth": (
+        put("die", "subsamples", "1", to={"yes": [1, 2, 3], "no": [4, 5, 6]}),
+        "die: subsample '1' never asks for the truth",
+    ),
+    "a die that protects no yes": (
+        put("die", "subsamples", "1", "yes", to=[]),
+        "one of the answers reveals the truth (epsilon is infinite)",
+    ),
+    "weights of unknown subsamples": (put("die", "weights", to={"3": 1}), "die.weights names subsamples that are not there: 3"),
+    "cheaters of an unknown kind": (put("die", "cheaters", to="sometimes"), "die.cheaters"),
+    "a list of one": (put("allocation", "planned_participants", to=1), "allocation.planned_participants: Input should be greater"),
+    "a block of nobody": (put("allocation", "block_multiples", to=[0]), "allocation.block_multiples[0]: Input should be greater"),
+    "waiting too long": (put("minimum_seconds", to=121), "minimum_seconds: Input should be less than or equal to 120, got 121"),
+}
+
+
+@pytest.mark.parametrize(("change", "sentence"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_named_with_its_place(change: Change, sentence: str) -> None:
+    problems = problems_after(change)
+    assert any(sentence in problem for problem in problems), problems
+
+
+def test_all_mistakes_are_named_at_once() -> None:
+    def change(changed: dict[str, Any]) -> None:
+        changed["slug"], changed["minimum_seconds"] = "My Study", -1
+        del changed["arms"][0]["label"]
+
+    problems = problems_after(change)
+    assert [problem.split(":")[0] for problem in problems] == ["slug", "arms[0].label", "minimum_seconds"]
+
+
+def test_the_sample_design_is_the_mirrored_one_of_the_paper() -> None:
+    by_hand = Design.of(
+        arms=("slides", "instructor"),
+        control="slides",
+        subsamples={"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}},
+        cheater_model="any",
+    )
+    assert definition().design() == by_hand
+
+
+def test_a_design_of_three_subsamples_with_weights_is_as_computed_by_hand() -> None:
+    arms = [arm | {"weight": weight} for arm, weight in zip(document()["arms"], (1, 3), strict=True)]
+    faces = {"a": {"yes": [1], "no": [2]}, "b": {"yes": [1, 2, 3], "no": [4]}, "c": {"yes": [1], "no": [2, 3, 4, 5]}}
+    study = definition(arms=arms, die={"sides": 10, "subsamples": faces, "weights": {"a": 2}, "cheaters": "unknown"})
+    by_hand = Design.of(
+        arms=("slides", "instructor"),
+        control="slides",
+        subsamples={
+            "a": {"forced_no": "1/10", "forced_yes": "1/10"},
+            "b": {"forced_no": "1/10", "forced_yes": "3/10"},
+            "c": {"forced_no": "4/10", "forced_yes": "1/10"},
+        },
+        arm_probabilities=(Fraction(1, 4), Fraction(3, 4)),
+        subsample_probabilities=(Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)),
+        cheater_model="unknown",
+    )
+    assert study.design() == by_hand
+    assert study.design().kind == "three_subsamples"
+
+
+def test_cheaters_can_be_given_a_yes_rate() -> None:
+    die = document()["die"] | {"cheaters": 0.25}
+    assert definition(die=die).design().cheater_model.to_document() == {"yes_rate": "1/4"}
+
+
+def test_a_text_speaks_the_language_asked_for_or_else_english_or_else_any() -> None:
+    assert Text("everywhere").in_language("de") == "everywhere"
+    assert Text({"en": "yes", "de": "ja"}).in_language("de") == "ja"
+    assert Text({"de": "ja", "en": "yes"}).in_language("fr") == "yes"
+    assert Text({"de": "ja"}).in_language("fr") == "ja"
+
+
+def test_the_media_of_a_study_are_those_of_all_arms() -> None:
+    both = {f"{video}.{kind}" for video in ("slides-only", "with-instructor") for kind in ("webm", "mp4", "webp")}
+    assert definition().files() == {*both, "captions-en.vtt"}

@@ -1,0 +1,192 @@
+"""Study files: what is written can be read again, and what cannot be read is named with its line."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from surveys.errors import DefinitionError
+from surveys.study_file import MAXIMUM_CHARACTERS, document_of, read_study_file, write_study_file
+from tests.factories import SAMPLE, definition, document
+
+SAMPLE_TEXT = SAMPLE.read_text(encoding="utf-8")
+
+
+def problems_of(text: str) -> list[str]:
+    with pytest.raises(DefinitionError) as raised:
+        read_study_file(text, source="a.yaml")
+    return raised.value.problems
+
+
+def line_of(text: str, words: str) -> int:
+    """The number of the first line that holds `words`."""
+    return next(number for number, line in enumerate(text.splitlines(), 1) if words in line)
+
+
+# Words that YAML 1.1 takes for something else, and characters that some writers lose.
+texts = some.text(
+    some.characters(exclude_categories=("Cs", "Cc"), include_characters="\n\t")
+    | some.sampled_from(["é", "—", "😀", "\u2028", "\x85", "#", ":"]),
+    min_size=1,
+    max_size=60,
+).filter(lambda text: text.strip() and "\x85" not in text) | some.sampled_from(
+    [
+        "yes",
+        "no",
+        "on",
+        "off",
+        "null",
+        "~",
+        "1",
+        "1.5",
+        "2020-01-01",
+        "1:30",
+        "true",
+        "- a",
+        "a: b",
+        "&a",
+        "*a",
+        "!x",
+        "%x",
+        "'",
+        '"',
+        "|",
+        "> x",
+    ]
+)
+names = some.from_regex(r"[a-z0-9][a-z0-9_-]{0,12}", fullmatch=True)
+words = texts | some.fixed_dictionaries({"en": texts, "de": texts})
+
+
+@some.composite
+def documents(draw: some.DrawFn) -> dict[str, Any]:
+    """Plain values of studies of many kinds."""
+    options = draw(some.lists(names, min_size=2, max_size=4, unique=True))
+    choices = [{"name": name, "text": draw(words)} for name in options]
+    kinds: list[dict[str, Any]] = [
+        {"kind": "single_choice", "name": "q1", "text": draw(words), "role": "sensitive", "options": choices},
+        {"kind": "multiple_choice", "name": "q2", "text": draw(words), "hint": draw(words), "role": "auxiliary", "options": choices},
+        {"kind": "number", "name": "q3", "text": draw(words), "role": "quasi_identifier", "minimum": draw(some.integers(-10, 0)),
+         "maximum": draw(some.floats(0.5, 1e6)), "whole": False, "unit": draw(words)},
+    ]  # fmt: skip
+    group = {
+        "kind": "group",
+        "name": "q4",
+        "text": draw(words),
+        "fields": kinds[: draw(some.integers(1, 3))],
+        "at_most": draw(some.integers(1, 5)),
+    }
+    return document(
+        title=draw(words),
+        consent=draw(words),
+        debrief=draw(words),
+        background=draw(some.permutations([*kinds, group]))[: draw(some.integers(0, 4))],
+        quiz=[{"name": "item", "text": draw(words), "options": choices, "answer": options[0], "shuffle": draw(some.booleans())}],
+        questions=[
+            {"name": name, "text": draw(words), "yes": draw(words)} for name in draw(some.lists(names, min_size=1, max_size=3, unique=True))
+        ],
+        entry=draw(some.sampled_from([{"kind": "codes"}, {"kind": "prolific", "completion_url": "https://example.org/?cc=1"}, {}])),
+    )
+
+
+@given(documents())
+def test_what_is_written_reads_back_the_same(plain: dict[str, Any]) -> None:
+    study = definition(**plain)
+    assert read_study_file(write_study_file(study)) == study
+    assert read_study_file(json.dumps(plain, indent="\t")) == study
+
+
+def test_the_sample_reads_back_the_same_and_stays_readable() -> None:
+    study = read_study_file(SAMPLE_TEXT)
+    text = write_study_file(study)
+    assert read_study_file(text) == study
+    assert "consent:\n  en: |-\n    ## What this is about\n" in text
+    assert "yes: [1]" in text
+
+
+def test_json_is_read_as_well() -> None:
+    study = read_study_file(SAMPLE_TEXT)
+    assert read_study_file(json.dumps(document_of(study))) == study
+
+
+def test_yes_and_no_are_words_and_true_and_false_are_not() -> None:
+    study = definition(questions=[{"name": "yes", "text": "no", "yes": "on", "no": "off"}])
+    text = write_study_file(study)
+    assert "- name: yes\n  text: no\n  yes: on\n  no: off\n" in text
+    assert read_study_file(text) == study
+    shuffled = text.replace("answer: alike", "answer: alike\n  shuffle: false")
+    assert read_study_file(shuffled).quiz[0].shuffle is False
+    assert (
+        "quiz[0].shuffle: Input should be a valid boolean"
+        in problems_of(text.replace("answer: alike", "answer: alike\n  shuffle: maybe"))[0]
+    )
+
+
+def test_a_mistake_in_the_values_is_named_with_its_line() -> None:
+    text = SAMPLE_TEXT.replace("    maximum: 8", "    maximum: 0").replace("control: slides", "control: radio")
+    assert problems_of(text) == [f"a.yaml, line {line_of(text, 'kind: number')}: background[1]: minimum must be below maximum, got 1 and 0"]
+
+
+def test_a_misspelt_key_is_named_with_its_line() -> None:
+    text = SAMPLE_TEXT.replace("minimum_seconds: 10", "minimun_seconds: 10")
+    assert problems_of(text) == [f"a.yaml, line {line_of(text, 'minimun')}: minimun_seconds: Extra inputs are not permitted, got 10"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("slug: [a", "a.yaml, line 1, column 9: not readable as YAML or JSON: expected ',' or ']', but got '<stream end>'"),
+        ("slug: a\ntitle: b\nslug: c\n", "a.yaml, line 3, column 1: not readable as YAML or JSON: the key 'slug' stands twice"),
+        ("a: {b: 1, b: 2}", "a.yaml, line 1, column 11: not readable as YAML or JSON: the key 'b' stands twice"),
+        ("a: &x 1\nb: *x\n", "a.yaml, line 2, column 4: not readable as YAML or JSON: aliases (*name) are not allowed"),
+        (
+            "a: !!python/object/apply:os.system ['true']",
+            "a.yaml, line 1, column 4: not readable as YAML or JSON: could not determine a constructor",
+        ),
+        ("a: \0", "a.yaml: not readable as YAML or JSON"),
+        ("a: 1\n---\nb: 2\n", "a.yaml, line 2, column 1: not readable as YAML or JSON: but found another document"),
+        ("", "a.yaml: expected a mapping with title, consent, arms …, got NoneType"),
+        ("- a\n- b\n", "a.yaml: expected a mapping with title, consent, arms …, got list"),
+        ("{}", "a.yaml, line 1: slug: Field required"),
+        ("{[a]: b}", "a.yaml, line 1, column 2: not readable as YAML or JSON: a key must be one word"),
+    ],
+)
+def test_what_is_not_readable_is_named_with_its_place(text: str, sentence: str) -> None:
+    assert problems_of(text)[0].startswith(sentence), problems_of(text)
+
+
+def test_aliases_cannot_blow_a_file_up() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]" for level in range(1, 12)]
+    assert "aliases (*name) are not allowed" in problems_of("\n".join(lines))[0]
+
+
+NESTED = {
+    "lists": "[" * 50_000,
+    "mappings": "{a: " * 20_000,
+    "indented": "\n".join(" " * depth + "a:" for depth in range(600)),
+    "dashes": "- " * 50_000,
+}
+
+
+@pytest.mark.parametrize("nested", NESTED.values(), ids=NESTED)
+def test_deep_nesting_is_refused_and_not_a_crash(nested: str) -> None:
+    assert problems_of(nested)[0].startswith("a.yaml")
+
+
+def test_a_huge_file_is_refused_before_it_is_read() -> None:
+    assert problems_of("#" * (MAXIMUM_CHARACTERS + 1)) == ["a.yaml: a study file has at most 1,000,000 characters, this one has 1,000,001"]
+
+
+def test_a_long_wrong_value_does_not_fill_the_screen() -> None:
+    (problem,) = problems_of(SAMPLE_TEXT.replace("slug: lecture-videos", "slug: " + "x" * 5000))
+    assert problem.endswith("… (5,002 characters)")
+    assert len(problem) < 250
+
+
+def test_what_is_only_default_is_not_written() -> None:
+    text = write_study_file(definition(watching=None, minimum_seconds=None))
+    assert "watching" not in text
+    assert "block_multiples" not in text
