@@ -9,6 +9,7 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
+from surveys.hot_rows import read_participant
 from surveys.models import Participant, Study
 from surveys.services.participation import Visit
 from surveys.tokens import hash_of_token
@@ -29,12 +30,7 @@ def participant_of(request: HttpRequest, slug: str) -> tuple[str, Participant | 
 
 def participant_with(token: str, slug: str) -> Participant | None:
     """The participant of this study who holds `token`."""
-    return (
-        Participant.objects.select_related("study")
-        .defer("study__definition")
-        .filter(token_hash=hash_of_token(token), study__slug=slug)
-        .first()
-    )
+    return read_participant(hash_of_token(token), slug=slug)
 
 
 def visit_of(request: HttpRequest, study: Study) -> Visit | None:

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from surveys.errors import EntryRefusedError, JourneyError, StepOutOfOrderError, StudyClosedError, StudyFullError, StudyNotOpenError
 from surveys.events import answers_changed
+from surveys.hot_rows import insert, read_participant, update
 from surveys.journey import BACKGROUND, DIE, FINISHED, QUESTIONS, QUIZ, VIDEO, comes_before, step_after
 from surveys.models import EntryCode, PanelMember, Participant, Response, Study, StudyStatus, Tally, TallyKind
 from surveys.protocols import FrozenProtocol, frozen_protocol
@@ -75,7 +76,7 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
     """Store a participant who consents. The same visit twice, or in two tabs at once, is one participant."""
     protocol = require_open(study)
     token_hash = hash_of_token(visit.token)
-    if existing := Participant.objects.filter(token_hash=token_hash).first():
+    if existing := read_participant(token_hash):
         return existing
     try:
         with transaction.atomic():
@@ -91,11 +92,11 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
             )
             if not protocol.definition.background:
                 _assign(participant, protocol)
-            participant.save(force_insert=True)
+            insert([participant])
             _spend_entry(study, protocol, visit)
     except IntegrityError:
         # Another tab was quicker; or the same panel member came in with another token.
-        if existing := Participant.objects.filter(token_hash=token_hash).first():
+        if existing := read_participant(token_hash):
             return existing
         raise EntryRefusedError(situation="already_taken") from None
     return participant
@@ -113,13 +114,7 @@ def _spend_entry(study: Study, protocol: FrozenProtocol, visit: Visit) -> None:
 
 def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
     """The participant, locked, if `step` is theirs to do now."""
-    participant = (
-        Participant.objects.select_for_update(of=("self",))
-        .select_related("study")
-        .defer("study__definition")
-        .filter(token_hash=hash_of_token(token))
-        .first()
-    )
+    participant = read_participant(hash_of_token(token), lock=True)
     if participant is None:  # withdrawn from another tab or device since the page was asked for
         raise JourneyError("The data were taken out.", situation="withdrawn")
     if participant.step == FINISHED or comes_before(step, participant.step):
@@ -139,7 +134,7 @@ def _assign(participant: Participant, protocol: FrozenProtocol) -> None:
 
 def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str) -> None:
     participant.step = step_after(participant.step, protocol.definition)
-    participant.save(update_fields=("step", *fields))
+    update(participant, "step", *fields)
 
 
 def record_background(token: str, *, answers: Mapping[str, Any]) -> None:
@@ -149,7 +144,7 @@ def record_background(token: str, *, answers: Mapping[str, Any]) -> None:
             participant, protocol = _at(token, BACKGROUND)
             participant.background = dict(answers)
             _assign(participant, protocol)
-            participant.save(update_fields=("step", "background", "subsample", "arm"))
+            update(participant, "step", "background", "subsample", "arm")
     except StudyFullError:
         with transaction.atomic():
             PanelMember.objects.filter(study_id=participant.study_id, completion_hash=completion_hash(token)).delete()
@@ -193,7 +188,7 @@ def record_responses(token: str, *, reported: Mapping[str, bool]) -> None:
     expected = {question.name for question in protocol.definition.questions}
     if set(reported) != expected:
         raise JourneyError(f"Expected answers to {', '.join(sorted(expected))}, got answers to {', '.join(sorted(reported)) or 'none'}.")
-    Response.objects.bulk_create(Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items())
+    insert([Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items()])
     participant.finished_on = timezone.localdate()
     _advance(participant, protocol, "finished_on")
     if protocol.definition.entry.kind in PANELS:

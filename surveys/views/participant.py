@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import translation
@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from surveys import visitors
 from surveys.errors import JourneyError, LinkUnknownError, StepOutOfOrderError, StudyClosedError
+from surveys.hot_rows import read_study
 from surveys.journey import CONSENT, FINISHED, VIDEO, WELCOME, comes_before
 from surveys.models import Study, StudyStatus
 from surveys.presentation import Presentation, presentation
@@ -54,7 +55,9 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
     """The one address of a study: shows the page where this person belongs, and takes what they send from it."""
     token, participant = visitors.participant_of(request, slug)
     if participant is None:
-        return _newcomer(request, get_object_or_404(Study.objects.defer("definition"), slug=slug))
+        if (study := read_study(slug)) is None:
+            raise Http404("There is no such study.")
+        return _newcomer(request, study)
     shown = presentation(participant.protocol_id, participant.language)
     with translation.override(participant.language):
         person = Person(
