@@ -5,8 +5,9 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from celery import Celery, beat
 from celery.worker import WorkController
@@ -17,11 +18,9 @@ from config.heartbeat import Scheduler
 
 WEB_THREADS = 8
 WORKER_THREADS = 2
-STOP_SECONDS = 2.0
+STOP_SECONDS = 2
 # How long a computing thread may keep the others waiting. With Python's 5 ms, pages take half a second while a bootstrap runs.
 SWITCH_SECONDS = 0.0005
-
-logger = logging.getLogger(__name__)
 
 
 class EmbeddedServer:
@@ -43,22 +42,26 @@ class EmbeddedServer:
     def run(self) -> NoReturn:
         """Serve; ends the process with status 0."""
         sys.setswitchinterval(SWITCH_SECONDS)
-        for name, part in (("worker", self.worker.start), ("beat", lambda: self.beat.start(embedded_process=True))):
-            threading.Thread(target=part, name=name, daemon=True).start()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, _stop)
-        self.web.run()  # returns after KeyboardInterrupt, having let its threads finish what they answer
+        with suppress(KeyboardInterrupt):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, _stop)
+            for name, start in (("worker", self.worker.start), ("beat", self.beat.start)):
+                threading.Thread(target=start, name=name, daemon=True).start()
+            self.web.run()
         self.beat.stop()
-        self._stop_worker()
+        self.worker.terminate()
         logging.shutdown()
-        # A task may still compute. It is not waited for: whatever it had not committed, the sweep at the next start does again.
         os._exit(0)
 
-    def _stop_worker(self) -> None:
-        stopping = threading.Thread(target=self.worker.terminate, daemon=True)
-        stopping.start()
-        stopping.join(STOP_SECONDS)
 
+def _stop(signal_number: int, frame: FrameType | None) -> NoReturn:
+    """Stop, once, and in time: an answer or a task that still computes then is dropped.
 
-def _stop(number: int, frame: FrameType | None) -> Any:
+    Nothing is lost by it. What a task had not committed, the sweep at the next start does again.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    deadline = threading.Timer(STOP_SECONDS, os._exit, args=(0,))
+    deadline.daemon = True
+    deadline.start()
     raise KeyboardInterrupt
