@@ -138,7 +138,7 @@ def bootstrap(
         `progress` returned False.
     """
     chunks = chunk_count(study, replicates=replicates)
-    threads = min(chunks, workers if workers is not None else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+    threads = min(chunks, _cores() if workers is None else workers)
 
     def compute(chunk_index: int) -> BootstrapChunk:
         return bootstrap_chunk(study, replicates=replicates, seed=seed, chunk_index=chunk_index)
@@ -164,6 +164,11 @@ def bootstrap(
                 finally:
                     pool.shutdown(wait=False, cancel_futures=True)
     return merge(results, seed=seed)
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def with_bootstrap(

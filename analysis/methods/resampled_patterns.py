@@ -67,7 +67,6 @@ class ResampledPatterns:
         if not design.identification.effect:
             raise NotIdentifiedError(f"there is no effect estimate to resample: {design.identification.assumption}")
         self.study = study
-        self.methods = tuple(methods)
         self._cells = adjusted_cells(study)
         columns = np.unique(np.concatenate([model.columns for model in (*study.arm_models, *study.cell_models)]))
         keys = np.column_stack([study.cell, study.reported, study.matrix.values[:, columns]])
@@ -82,8 +81,12 @@ class ResampledPatterns:
         steps = newton_steps or (2 if len(study.reported) <= MOST_PARTICIPANTS_FOR_TWO_STEPS else 1)
         cells = [slice(bounds[2 * cell], bounds[2 * cell + 2]) for cell in range(arms * subsamples)]
         by_arm = [slice(cells[a * subsamples].start, cells[(a + 1) * subsamples - 1].stop) for a in range(arms)]
-        self._arm_means = WeightedRefits(values, patterns[:, 1], groups=by_arm, models=study.arm_models, newton_steps=steps)
-        self._cell_means = WeightedRefits(values, patterns[:, 1], groups=cells, models=study.cell_models, newton_steps=steps)
+        groups_and_models = {DOUBLY_ROBUST: (by_arm, study.arm_models), EFFICIENT_WITH_COVARIATES: (cells, study.cell_models)}
+        self._refits = {
+            method: WeightedRefits(values, patterns[:, 1], groups=groups, models=models, newton_steps=steps)
+            for method, (groups, models) in groups_and_models.items()
+            if method in methods
+        }
 
     @property
     def accelerations(self) -> Mapping[str, FloatArray]:
@@ -96,14 +99,17 @@ class ResampledPatterns:
         """Draw resamples and return τ̂ by method, each of shape (replicates, K − 1); NaN where nobody is honest or a group is empty."""
         block = max(1, _WEIGHTS_PER_BLOCK // len(self._frequencies))
         buffer = np.empty((min(block, replicates), len(self._frequencies)))
-        estimators = {DOUBLY_ROBUST: self._doubly_robust, EFFICIENT_WITH_COVARIATES: self._efficient}
-        parts = []
+        counts = np.empty((replicates, *self.study.counts.shape))
+        means: dict[str, list[FloatArray]] = {method: [] for method in self._refits}
         for first in range(0, replicates, block):
             weights = buffer[: replicates - first]
             self._draw(weights, rng)
-            counts = np.column_stack([weights[:, kind].sum(axis=1) for kind in self._kinds]).reshape(-1, *self.study.counts.shape)
-            parts.append([estimators[method](weights, counts) for method in self.methods])
-        return {method: np.concatenate(part) for method, part in zip(self.methods, zip(*parts, strict=True), strict=True)}
+            sizes = np.column_stack([weights[:, kind].sum(axis=1) for kind in self._kinds])
+            counts[first : first + block] = sizes.reshape(-1, *self.study.counts.shape)
+            for method, refits in self._refits.items():
+                means[method].append(refits.means(weights))
+        estimators = {DOUBLY_ROBUST: self._doubly_robust, EFFICIENT_WITH_COVARIATES: self._efficient}
+        return {method: estimators[method](np.concatenate(parts), counts) for method, parts in means.items()}
 
     def _draw(self, weights: FloatArray, rng: np.random.Generator) -> None:
         """Fill in how often every pattern is drawn, by patterns or by participants, whichever is less work."""
@@ -121,15 +127,16 @@ class ResampledPatterns:
             drawn += offsets[: len(rows)]
             rows[:] = np.bincount(drawn.reshape(-1), minlength=rows.size).reshape(rows.shape)
 
-    def _doubly_robust(self, weights: FloatArray, counts: FloatArray) -> FloatArray:
+    def _doubly_robust(self, means: FloatArray, counts: FloatArray) -> FloatArray:
+        """τ̂ from augmented means of the arms, shape (replicates, K), and counts, shape (replicates, K, S, 2)."""
         design = self.study.design
-        means = self._arm_means.means(weights)
         honest = 1.0 - cheater_proportion_kernel(counts, design).constrained
         truth = counts.sum(axis=(1, 3)) @ design.truth / len(self._participants)
         differences = means[:, list(design.treatment_indexes)] - means[:, [design.control_index]]
         return np.asarray(differences / (np.where(honest > NOBODY_IS_HONEST, honest, np.nan) * truth)[:, None])
 
-    def _efficient(self, weights: FloatArray, counts: FloatArray) -> FloatArray:
+    def _efficient(self, means: FloatArray, counts: FloatArray) -> FloatArray:
+        """τ̂ from augmented means of the cells, shape (replicates, K·S), and counts, shape (replicates, K, S, 2)."""
         fit = self._cells.fit
-        coefficients = (self._cell_means.means(weights) - fit.model.offset) @ self._cells.operator.T
+        coefficients = (means - fit.model.offset) @ self._cells.operator.T
         return joint_of_cells(replace(fit, coefficients=coefficients), counts, self.study.design).effect
