@@ -1,0 +1,85 @@
+"""The secrets of a participant: what follows from the token, what can be forged, what can be linked."""
+
+import hashlib
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from surveys.tokens import (
+    completion_code,
+    completion_code_is_genuine,
+    completion_hash,
+    hash_of_entry_code,
+    hash_of_token,
+    hash_of_withdrawal_code,
+    new_token,
+    roll_key,
+    withdrawal_code,
+)
+
+READABLE = re.compile(r"[A-Z2-7]{4}(-[A-Z2-7]{4}){3}")
+
+
+def test_tokens_are_long_safe_in_addresses_and_never_the_same() -> None:
+    tokens = {new_token() for _ in range(100)}
+    assert len(tokens) == 100
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{43}", token) for token in tokens)
+
+
+def test_the_database_keeps_a_hash_of_the_token() -> None:
+    assert hash_of_token("abc") == hashlib.sha256(b"candor token: abc").hexdigest()
+
+
+def test_what_follows_from_a_token_does_not_follow_from_each_other() -> None:
+    token = new_token()
+    secrets = [hash_of_token(token), roll_key(token), completion_hash(token), withdrawal_code(token), completion_code(token, "a")]
+    assert len({secret[:8] for secret in secrets}) == len(secrets)
+    assert all(token not in secret for secret in secrets)
+
+
+@given(some.text(max_size=50))
+def test_codes_can_be_read_aloud(token: str) -> None:
+    assert READABLE.fullmatch(withdrawal_code(token))
+    assert READABLE.fullmatch(completion_code(token, "a-study"))
+
+
+@pytest.mark.parametrize("typed", [str.lower, lambda code: code.replace("-", ""), lambda code: f"  {code.replace('-', ' - ')}\t"])
+def test_codes_can_be_typed_in_many_ways(typed: object) -> None:
+    token = new_token()
+    withdrawal, completion = withdrawal_code(token), completion_code(token, "a")
+    assert hash_of_withdrawal_code(typed(withdrawal)) == hash_of_withdrawal_code(withdrawal)  # type: ignore[operator]
+    assert completion_code_is_genuine(typed(completion), "a")  # type: ignore[operator]
+
+
+def test_a_completion_code_is_genuine_in_its_own_study_only() -> None:
+    code = completion_code(new_token(), "one-study")
+    assert completion_code_is_genuine(code, "one-study")
+    assert not completion_code_is_genuine(code, "another-study")
+
+
+def test_a_changed_completion_code_is_not_genuine() -> None:
+    code = completion_code(new_token(), "a").replace("-", "")
+    for place, letter in enumerate(code):
+        changed = code[:place] + ("A" if letter != "A" else "B") + code[place + 1 :]
+        assert not completion_code_is_genuine(changed, "a")
+
+
+@pytest.mark.parametrize("nonsense", ["", "-", "AAAA", "AAAA-AAAA-AAAA-AAAA", "1111-1111-1111-1111", "ä" * 16, "A" * 1000, "\0"])
+def test_nonsense_is_not_genuine(nonsense: str) -> None:
+    assert not completion_code_is_genuine(nonsense, "a")
+
+
+def test_completion_codes_are_signed_with_the_secret_of_the_installation(settings: object) -> None:
+    code = completion_code("token", "a")
+    settings.SECRET_KEY = "another installation"  # type: ignore[attr-defined]
+    assert not completion_code_is_genuine(code, "a")
+
+
+def test_hashes_of_entry_codes_differ_by_study_and_by_installation(settings: object) -> None:
+    one = hash_of_entry_code("abcd-1", "a")
+    assert one == hash_of_entry_code(" ABCD1 ", "a")
+    assert one != hash_of_entry_code("abcd-1", "b")
+    settings.SECRET_KEY = "another installation"  # type: ignore[attr-defined]
+    assert one != hash_of_entry_code("abcd-1", "a")
