@@ -113,6 +113,9 @@ class Presentation:
     background: tuple[FieldView, ...]
     questions: tuple[SensitiveQuestionView, ...]
     steps: tuple[str, ...]
+    required_share: float
+    minimum_seconds: int
+    completion_url: str
     videos: dict[str, VideoView]
     dice: dict[str, DieView]
 
@@ -148,6 +151,9 @@ def presentation(protocol_id: int, language: str) -> Presentation:
             for question in definition.questions
         ),
         steps=steps_of(definition),
+        required_share=definition.watching.share,
+        minimum_seconds=definition.minimum_seconds,
+        completion_url=definition.entry.completion_url or "",
         videos={arm.name: _video(protocol, arm.name, language) for arm in definition.arms},
         dice={subsample: _die(definition, subsample) for subsample in definition.die.subsamples},
     )

@@ -21,6 +21,7 @@ from surveys.services import participation
 from surveys.services.participation import AlreadyDoneError, Visit
 from surveys.tokens import new_token, withdrawal_code
 from surveys.views.language import asked_for, language_of
+from surveys.views.pages import mark, own_page, shared_page
 from surveys.views.steps import STEP_PAGES, Invalid, Person
 
 View = Callable[..., HttpResponse]
@@ -68,22 +69,34 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
         return _take(request, person) if request.method == "POST" else _show(request, person)
 
 
-def _show(request: HttpRequest, person: Person, *, status: int = 200, **more: Any) -> HttpResponse:
+def _show(request: HttpRequest, person: Person) -> HttpResponse:
+    """The page where the person belongs."""
     step = person.participant.step
     page = STEP_PAGES[step]
-    context = {
-        "study": person.shown,
-        "language": person.shown.language,
-        "step": step,
-        "progress": person.shown.progress(step),
-        "errors": [],
-        "resume_url": request.build_absolute_uri(reverse("surveys:resume", args=[person.shown.slug, person.token]))
-        if step != FINISHED
-        else "",
-        **page.context(person),
-        **more,
-    }
-    return render(request, page.template, context, status=status)
+    return shared_page(
+        request,
+        page.template,
+        protocol_id=person.participant.protocol_id,
+        language=person.shown.language,
+        step=step,
+        shared=page.shared,
+        variant=page.variant(person),
+        personal=page.personal(person) | _resume_link(request, person),
+    )
+
+
+def _show_again(request: HttpRequest, person: Person, invalid: Invalid) -> HttpResponse:
+    """The same page with what was typed and what is wrong with it."""
+    page = STEP_PAGES[person.participant.step]
+    context = page.context(person) | _resume_link(request, person) | invalid.context
+    return own_page(request, page.template, shown=person.shown, step=person.participant.step, context=context, status=422)
+
+
+def _resume_link(request: HttpRequest, person: Person) -> dict[str, str]:
+    """The address by which this person can go on elsewhere; whoever has finished needs none."""
+    if person.participant.step == FINISHED:
+        return {}
+    return {"resume_url": request.build_absolute_uri(reverse("surveys:resume", args=[person.shown.slug, person.token]))}
 
 
 def _take(request: HttpRequest, person: Person) -> HttpResponse:
@@ -99,7 +112,7 @@ def _take(request: HttpRequest, person: Person) -> HttpResponse:
     except AlreadyDoneError:
         pass
     except Invalid as invalid:
-        return _show(request, person, status=422, **invalid.context)
+        return _show_again(request, person, invalid)
     return _to_journey(person.shown.slug)
 
 
@@ -128,30 +141,38 @@ def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
         return response
 
 
-def _show_newcomer(
-    request: HttpRequest, study: Study, shown: Presentation, visit: Visit | None, *, status: int = 200, **more: Any
-) -> HttpResponse:
+def _welcome_context(shown: Presentation, has_panel_identifier: bool) -> dict[str, Any]:
+    fields = [("panel_identifier", mark("panel_identifier"))] if has_panel_identifier else []
+    return {"entry": shown.entry, "entry_fields": fields, "code_value": ""}
+
+
+def _consent_context(shown: Presentation, variant: None) -> dict[str, Any]:
+    return {"consent_html": shown.consent_html, "consent_version": shown.version}
+
+
+def _show_newcomer(request: HttpRequest, study: Study, shown: Presentation, visit: Visit | None) -> HttpResponse:
+    panel = {} if visit else _panel_identifier(request.GET, shown.entry)
     step = CONSENT if visit else WELCOME
-    context: dict[str, Any] = {"study": shown, "language": shown.language, "step": step, "progress": shown.progress(step), "errors": []}
-    if visit:
-        context |= {"consent_html": shown.consent_html, "consent_version": shown.version}
-    else:
-        context |= {
-            "entry": shown.entry,
-            "entry_fields": _panel_fields(request.GET, shown.entry),
-            "code_value": request.POST.get("code", ""),
-        }
-    return render(request, f"surveys/participant/{step}.html", context | more, status=status)
+    return shared_page(
+        request,
+        f"surveys/participant/{step}.html",
+        protocol_id=study.protocol_id or 0,
+        language=shown.language,
+        step=step,
+        shared=_consent_context if visit else _welcome_context,
+        variant=None if visit else bool(panel),
+        personal=panel,
+    )
 
 
 PANEL_IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,100}")
 PANEL_PARAMETERS: Mapping[str, str] = {"prolific": "PROLIFIC_PID", "sona": "survey_code"}
 
 
-def _panel_fields(data: Mapping[str, str], entry: str) -> list[tuple[str, str]]:
+def _panel_identifier(data: Mapping[str, str], entry: str) -> dict[str, str]:
     """What Prolific or SONA put into the address, carried to the moment when somebody presses Start."""
     parameter = PANEL_PARAMETERS.get(entry, "")
-    return [("panel_identifier", data[parameter])] if parameter and data.get(parameter) else []
+    return {"panel_identifier": data[parameter]} if parameter and data.get(parameter) else {}
 
 
 def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpResponse:
@@ -165,7 +186,8 @@ def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpRespo
     )
     if shown.entry == "codes" and not visit.code:
         errors = [{"field": "code", "message": translation.gettext("Enter your code.")}]
-        return _show_newcomer(request, study, shown, None, status=422, errors=errors)
+        context = _welcome_context(shown, False) | {"errors": errors}
+        return own_page(request, "surveys/participant/welcome.html", shown=shown, step=WELCOME, context=context, status=422)
     protocol = participation.require_open(study)
     participation.require_entry(study, protocol, code=visit.code, panel_identifier=visit.panel_identifier)
     response = _to_journey(study.slug)

@@ -1,7 +1,7 @@
 """What each step of a participant shows and takes. `Invalid` sends the page back with what was typed and what is wrong."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from surveys.presentation import FieldView, Presentation, field_view
 from surveys.protocols import frozen_protocol
 from surveys.services import participation
 from surveys.tokens import completion_code, roll_key, withdrawal_code
+from surveys.views.pages import SharedContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +38,32 @@ class Invalid(Exception):  # noqa: N818  (not an error of the program: the page 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepPage:
+    """`shared` makes the context from the protocol's texts and the `variant` alone; `personal` are the few strings of this person."""
+
     template: str
-    context: Callable[[Person], dict[str, Any]]
+    variant: Callable[[Person], Hashable]
+    shared: SharedContext
+    personal: Callable[[Person], dict[str, str]]
     take: Callable[[QueryDict, Person], None] | None
 
+    def context(self, person: Person) -> dict[str, Any]:
+        return {**self.personal(person), **self.shared(person.shown, self.variant(person))}
 
-def _background_context(person: Person) -> dict[str, Any]:
-    return {"fields": person.shown.background}
+
+def _nothing(person: Person) -> Any:
+    return None
+
+
+def _no_marks(person: Person) -> dict[str, str]:
+    return {}
+
+
+def _subsample(person: Person) -> str:
+    return person.participant.subsample
+
+
+def _background_context(shown: Presentation, variant: None) -> dict[str, Any]:
+    return {"fields": shown.background}
 
 
 def _take_background(data: QueryDict, person: Person) -> None:
@@ -53,15 +73,18 @@ def _take_background(data: QueryDict, person: Person) -> None:
     participation.record_background(person.token, answers=answers)
 
 
-def _video_context(person: Person) -> dict[str, Any]:
+def _video_variant(person: Person) -> tuple[str, int, str]:
     watching = frozen_protocol(person.participant.protocol_id).definition.watching
-    return {
-        "video": person.shown.videos[person.participant.arm],
-        "watch": "optional" if person.is_bot else watching.mode,
-        "required_share": watching.share,
-        "watched_share": person.participant.watched_tenths / 10,
-        "opened": visitors.opening_ticket(person.participant),
-    }
+    return person.participant.arm, person.participant.watched_tenths, "optional" if person.is_bot else watching.mode
+
+
+def _video_context(shown: Presentation, variant: tuple[str, int, str]) -> dict[str, Any]:
+    arm, tenths, mode = variant
+    return {"video": shown.videos[arm], "watch": mode, "required_share": shown.required_share, "watched_share": tenths / 10}
+
+
+def _video_marks(person: Person) -> dict[str, str]:
+    return {"opened": visitors.opening_ticket(person.participant)}
 
 
 def _take_video(data: QueryDict, person: Person) -> None:
@@ -88,8 +111,8 @@ def _quiz_fields(person: Person) -> tuple[FieldView, ...]:
     return tuple(fields)
 
 
-def _quiz_context(person: Person) -> dict[str, Any]:
-    return {"items": _quiz_fields(person)}
+def _quiz_context(shown: Presentation, items: tuple[FieldView, ...]) -> dict[str, Any]:
+    return {"items": items}
 
 
 def _take_quiz(data: QueryDict, person: Person) -> None:
@@ -103,8 +126,8 @@ def _take_quiz(data: QueryDict, person: Person) -> None:
 CHECK = {"die_says": "yes", "truth": "no", "right": "yes"}
 
 
-def _die_context(person: Person) -> dict[str, Any]:
-    return {"die": person.shown.dice[person.participant.subsample], "check": CHECK, "tried": ""}
+def _die_context(shown: Presentation, subsample: str) -> dict[str, Any]:
+    return {"die": shown.dice[subsample], "check": CHECK, "tried": ""}
 
 
 def _take_die(data: QueryDict, person: Person) -> None:
@@ -120,14 +143,12 @@ def _take_die(data: QueryDict, person: Person) -> None:
     participation.finish_die(person.token, understood_at_once=not tried)
 
 
-def _questions_context(person: Person) -> dict[str, Any]:
-    definition = frozen_protocol(person.participant.protocol_id).definition
-    return {
-        "die": person.shown.dice[person.participant.subsample],
-        "questions": person.shown.questions,
-        "minimum_seconds": definition.minimum_seconds,
-        "roll_key": roll_key(person.token),
-    }
+def _questions_context(shown: Presentation, subsample: str) -> dict[str, Any]:
+    return {"die": shown.dice[subsample], "questions": shown.questions, "minimum_seconds": shown.minimum_seconds}
+
+
+def _questions_marks(person: Person) -> dict[str, str]:
+    return {"roll_key": roll_key(person.token)}
 
 
 def _take_questions(data: QueryDict, person: Person) -> None:
@@ -137,25 +158,28 @@ def _take_questions(data: QueryDict, person: Person) -> None:
     participation.record_responses(person.token, reported=reported)
 
 
-def _debrief_context(person: Person) -> dict[str, Any]:
-    entry = frozen_protocol(person.participant.protocol_id).definition.entry
-    return {
-        "completion_code": completion_code(person.token, person.shown.slug),
-        "withdrawal_code": withdrawal_code(person.token),
-        "debrief_html": person.shown.debrief_html,
-        "completion_url": entry.completion_url,
-    }
+def _debrief_context(shown: Presentation, variant: None) -> dict[str, Any]:
+    return {"debrief_html": shown.debrief_html, "completion_url": shown.completion_url}
 
 
-def _page(step: str, context: Callable[[Person], dict[str, Any]], take: Callable[[QueryDict, Person], None] | None) -> StepPage:
-    return StepPage(template=f"surveys/participant/{step}.html", context=context, take=take)
+def _debrief_marks(person: Person) -> dict[str, str]:
+    return {"completion_code": completion_code(person.token, person.shown.slug), "withdrawal_code": withdrawal_code(person.token)}
 
 
 STEP_PAGES = {
-    BACKGROUND: _page("background", _background_context, _take_background),
-    VIDEO: _page("video", _video_context, _take_video),
-    QUIZ: _page("quiz", _quiz_context, _take_quiz),
-    DIE: _page("die", _die_context, _take_die),
-    QUESTIONS: _page("questions", _questions_context, _take_questions),
-    FINISHED: _page("debrief", _debrief_context, None),
+    step: StepPage(
+        template=f"surveys/participant/{'debrief' if step == FINISHED else step}.html",
+        variant=variant,
+        shared=shared,
+        personal=personal,
+        take=take,
+    )
+    for step, variant, shared, personal, take in (
+        (BACKGROUND, _nothing, _background_context, _no_marks, _take_background),
+        (VIDEO, _video_variant, _video_context, _video_marks, _take_video),
+        (QUIZ, _quiz_fields, _quiz_context, _no_marks, _take_quiz),
+        (DIE, _subsample, _die_context, _no_marks, _take_die),
+        (QUESTIONS, _subsample, _questions_context, _questions_marks, _take_questions),
+        (FINISHED, _nothing, _debrief_context, _debrief_marks, None),
+    )
 }
