@@ -1,0 +1,258 @@
+"""Every page of a participant: on a wide screen and on a narrow phone, by keyboard alone, for screen readers, in both languages.
+
+The strict browser of conftest.py adds that no page breaks the content security policy or asks anything of another host.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from surveys.models import Response, Study, StudyStatus
+from tests.browser.conftest import Complaints
+from tests.browser.people import JOURNEY, SLUG, recruiting_study
+
+Check = Callable[[Page], None]
+ENGLISH = {
+    "start": "Start",
+    "agree": "I agree",
+    "decline": "I do not agree",
+    "continue": "Continue",
+    "roll": "Roll the die",
+    "submit": "Submit answers",
+    "yes": "Yes",
+    "thanks": "Thank you",
+}
+GERMAN = {
+    "start": "Los geht’s",
+    "agree": "Ich stimme zu",
+    "decline": "Ich stimme nicht zu",
+    "continue": "Weiter",
+    "roll": "Würfeln",
+    "submit": "Antworten abschicken",
+    "yes": "Ja",
+    "thanks": "Danke",
+}
+WAYS = {
+    "wide and light": {"viewport": {"width": 1280, "height": 900}},
+    "narrow and dark": {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True, "color_scheme": "dark"},
+    "enlarged four times": {"viewport": {"width": 320, "height": 256}, "device_scale_factor": 4},
+    "German, narrow": {"viewport": {"width": 320, "height": 640}, "locale": "de"},
+}
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    return recruiting_study()
+
+
+def button(page: Page, name: str) -> Locator:
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def pages_of_the_journey(page: Page, words: dict[str, str]) -> Iterator[str]:
+    """Walk the whole journey; stops at each page, and again where the page looks different."""
+    page.goto(JOURNEY)
+    yield "welcome"
+    button(page, words["start"]).click()
+    yield "consent"
+    button(page, words["agree"]).click()
+    yield "background"
+    page.locator("#year").fill("40")
+    button(page, words["continue"]).click()
+    expect(page.get_by_role("alert")).to_be_focused()
+    yield "background with a mistake"
+    page.locator("#year").fill("2")
+    button(page, words["continue"]).click()
+    yield "video"
+    button(page, words["continue"]).click()
+    yield "quiz"
+    button(page, words["continue"]).click()
+    yield "die"
+    button(page, words["continue"]).click()
+    yield "die without an answer"
+    button(page, words["roll"]).click()
+    page.get_by_role("radio", name=words["yes"], exact=True).check()
+    button(page, words["continue"]).click()
+    yield "questions"
+    for die in page.locator("[data-die]").all():
+        button_of_die = die.get_by_role("button", name=words["roll"])
+        button_of_die.click()
+        expect(button_of_die).to_be_hidden()
+    button(page, words["submit"]).click()
+    yield "questions without answers"
+    for answer in page.get_by_role("radio", name=words["yes"], exact=True).all():
+        answer.check()
+    button(page, words["submit"]).click()
+    expect(page.get_by_role("heading", level=1, name=words["thanks"])).to_be_visible()
+    yield "debrief"
+    for other in ("privacy", "allocation", "consent", "withdraw"):
+        page.goto(f"{JOURNEY}{other}/")
+        yield other
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_page_fits_the_screen_and_serves_screen_readers(
+    new_page: Callable[..., Page], complaints: Complaints, study: Study, assert_accessible: Check, assert_fits: Check, way: str
+) -> None:
+    complaints.expected.append("422")  # a page that comes back with a mistake says so in its status
+    page = new_page(**WAYS[way])
+    words = GERMAN if "German" in way else ENGLISH
+    for place in pages_of_the_journey(page, words):
+        page.wait_for_load_state()
+        assert_fits(page)
+        assert_accessible(page)
+        assert page.locator("h1").count() == 1, place
+        assert page.locator("html").get_attribute("lang") == ("de" if words is GERMAN else "en"), place
+        expect(page).to_have_title(re.compile(r".+ – Candor"))
+
+
+def test_targets_are_large_enough_for_a_thumb(phone: Page, complaints: Complaints, study: Study) -> None:
+    complaints.expected.append("422")
+    targets = "button, summary, select, label.choice, input[type=text], .footer-links a, .error-summary a"
+    small = """(targets) => [...document.querySelectorAll(targets)]
+        .filter((target) => target.checkVisibility() && target.getBoundingClientRect().height < 44).map((target) => target.outerHTML)"""
+    for place in pages_of_the_journey(phone, ENGLISH):
+        assert phone.evaluate(small, targets) == [], place
+
+
+def tab_to(page: Page, target: Locator) -> None:
+    """Reach a control with the Tab key alone, and see that the focus shows."""
+    for _press in range(80):
+        page.keyboard.press("Tab")
+        if target.evaluate("(element) => element === document.activeElement"):
+            break
+    expect(target).to_be_focused()
+    shown = "(element) => getComputedStyle(element.closest('.choice') ?? element).outlineStyle"
+    assert target.evaluate(shown) == "solid", "the focus cannot be seen"
+
+
+def press(page: Page, name: str) -> None:
+    tab_to(page, button(page, name))
+    page.keyboard.press("Enter")
+
+
+def test_the_whole_journey_works_by_keyboard_alone(page: Page, study: Study) -> None:
+    page.goto(JOURNEY)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to main content")).to_be_focused()
+    press(page, "Start")
+    expect(page.get_by_role("heading", level=1, name="Do you agree to take part?")).to_be_visible()
+    press(page, "I agree")
+    tab_to(page, page.get_by_role("radio", name="Woman"))
+    page.keyboard.press("Space")
+    expect(page.get_by_role("radio", name="Woman")).to_be_checked()
+    press(page, "Add another")
+    expect(page.get_by_role("group", name="Entry 2").get_by_role("radio").first).to_be_focused()
+    press(page, "Continue")
+    expect(page.get_by_role("heading", level=1, name="Watch the lecture")).to_be_visible()
+    press(page, "Continue")
+    expect(page.get_by_role("heading", level=1, name="A short quiz")).to_be_visible()
+    press(page, "Continue")
+    press(page, "Roll the die")
+    expect(page.get_by_role("status")).to_have_text(re.compile("^Answer"))
+    tab_to(page, page.get_by_role("radio", name="Yes"))
+    page.keyboard.press("Space")
+    press(page, "Continue")
+    expect(page.get_by_role("heading", level=1, name="Roll, then answer")).to_be_visible()
+    for die in page.locator("fieldset").all():
+        tab_to(page, die.get_by_role("button", name="Roll the die"))
+        page.keyboard.press("Enter")
+        expect(die.get_by_role("status")).to_have_text(re.compile("^Answer"))
+        page.keyboard.press("Tab")
+        page.keyboard.press("ArrowRight")
+        expect(die.get_by_role("radio", name="No", exact=True)).to_be_checked()
+    press(page, "Submit answers")
+    expect(page.get_by_role("heading", level=1, name="Thank you")).to_be_visible()
+    assert Response.objects.filter(participant__study=study, reported_yes=False).count() == 4
+
+
+def test_the_codes_have_the_names_that_screen_readers_say(page: Page, complaints: Complaints, study: Study) -> None:
+    complaints.expected.append("422")
+    assert "debrief" in pages_of_the_journey(page, ENGLISH)
+    assert re.fullmatch(r"[A-Z0-9-]{8,}", page.get_by_label("Completion code").inner_text())
+    assert re.fullmatch(r"[A-Z0-9-]{8,}", page.get_by_label("Withdrawal code").inner_text())
+
+
+def test_error_summaries_link_to_their_fields(page: Page, complaints: Complaints, study: Study) -> None:
+    complaints.expected.append("422")
+    for place in pages_of_the_journey(page, ENGLISH):
+        if "mistake" in place or "without" in place:
+            link = page.get_by_role("alert").get_by_role("link").first
+            field = page.locator(link.get_attribute("href") or "")
+            link.click()
+            expect(field).to_be_focused()
+
+
+def test_the_language_can_be_chosen_on_the_first_page(page: Page, study: Study) -> None:
+    page.goto(JOURNEY)
+    page.get_by_label("Language").select_option("de")
+    button(page, "Start").click()
+    expect(page.get_by_role("heading", level=1, name="Möchtest du teilnehmen?")).to_be_visible()
+    expect(page.locator("html")).to_have_attribute("lang", "de")
+
+
+def test_who_does_not_agree_is_told_that_nothing_was_stored(page: Page, study: Study, assert_accessible: Check) -> None:
+    page.goto(JOURNEY)
+    button(page, "Start").click()
+    button(page, "I do not agree").click()
+    expect(page.get_by_text("Nothing about you was stored")).to_be_visible()
+    assert_accessible(page)
+
+
+def test_rows_of_a_group_appear_one_by_one_and_all_without_javascript(new_page: Callable[..., Page], study: Study) -> None:
+    page, plain = new_page(), new_page(java_script_enabled=False)
+    for one in (page, plain):
+        one.goto(JOURNEY)
+        button(one, "Start").click()
+        button(one, "I agree").click()
+    expect(page.get_by_role("group", name=re.compile("^Entry"))).to_have_count(1)
+    expect(plain.get_by_role("group", name=re.compile("^Entry"))).to_have_count(3)
+    button(page, "Add another").click()
+    button(page, "Add another").click()
+    expect(page.get_by_role("group", name=re.compile("^Entry"))).to_have_count(3)
+    expect(button(page, "Add another")).to_have_count(0)
+    expect(button(plain, "Add another")).to_have_count(0)
+
+
+def test_withdrawing_asks_once_more_and_says_when_it_is_done(
+    page: Page, complaints: Complaints, study: Study, assert_accessible: Check
+) -> None:
+    complaints.expected.append("422")
+    assert "debrief" in pages_of_the_journey(page, ENGLISH)
+    code = page.get_by_label("Withdrawal code").inner_text()
+    page.goto(f"{JOURNEY}withdraw/")
+    page.get_by_label("Withdrawal code").fill("nonsense")
+    button(page, "Withdraw my data").click()
+    expect(page.get_by_role("alert")).to_be_focused()
+    assert_accessible(page)
+    page.get_by_label("Withdrawal code").fill(code)
+    button(page, "Withdraw my data").click()
+    expect(page.get_by_text("This cannot be undone.")).to_be_visible()
+    assert_accessible(page)
+    button(page, "Withdraw my data").click()
+    expect(page.get_by_role("heading", level=1, name="Your data are gone")).to_be_visible()
+    assert_accessible(page)
+    assert not Response.objects.filter(participant__study=study).exists()
+
+
+@pytest.mark.parametrize(("status", "words"), [(StudyStatus.PAUSED, "taking a break"), (StudyStatus.CLOSED, "has ended")])
+def test_a_study_that_is_not_open_says_so_and_what_to_do(
+    phone: Page, complaints: Complaints, study: Study, assert_accessible: Check, assert_fits: Check, status: str, words: str
+) -> None:
+    complaints.expected.append("403")
+    Study.objects.filter(slug=SLUG).update(status=status)
+    phone.goto(JOURNEY)
+    expect(phone.get_by_role("heading", level=1, name=re.compile(words))).to_be_visible()
+    assert_accessible(phone)
+    assert_fits(phone)
+
+
+def test_the_consent_copy_prints_without_navigation(page: Page, study: Study) -> None:
+    page.goto(f"{JOURNEY}consent/")
+    expect(button(page, "Print")).to_be_visible()
+    page.emulate_media(media="print")
+    expect(button(page, "Print")).to_be_hidden()
+    expect(page.locator(".site-footer")).to_be_hidden()
+    expect(page.get_by_text("Your rights")).to_be_visible()
