@@ -5,15 +5,15 @@ A command is loaded when it is used, so that ``candor --help`` does not wait for
 
 from __future__ import annotations
 
-from analysis.cli.group import CommandGroup
+from analysis.cli.group import CommandGroup, LazyCommand
 
 main = CommandGroup(
     name="candor",
     help="Robust, private randomised trials: estimate from collected answers, plan a study, simulate one.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
     commands_by_name={
-        "estimate": "analysis.cli.estimate:estimate",
-        "plan": "analysis.cli.plan:plan",
-        "simulate": "analysis.cli.simulate:simulate",
+        "estimate": LazyCommand("analysis.cli.estimate:estimate", "Estimate the effects on sensitive yes/no outcomes."),
+        "plan": LazyCommand("analysis.cli.plan:plan", "Power, participants needed, cost of privacy and the best die."),
+        "simulate": LazyCommand("analysis.cli.simulate:simulate", "Simulate the answers that a trial would collect."),
     },
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
@@ -20,16 +20,23 @@ class InputError(click.ClickException):
     exit_code = BAD_INPUT
 
 
+class LazyCommand(NamedTuple):
+    """Where a command is defined, and the line about it in the help of the group."""
+
+    module_and_attribute: str
+    summary: str
+
+
 class CommandGroup(click.Group):
-    """A group of commands, each named by the module and attribute that define it.
+    """A group of commands that are imported when they are used.
 
     Parameters
     ----------
-    commands_by_name : mapping of str to str
-        ``{"estimate": "analysis.cli.estimate:estimate"}``.
+    commands_by_name : mapping of str to LazyCommand
+        In the order in which the help lists them.
     """
 
-    def __init__(self, *, commands_by_name: Mapping[str, str], **options: Any) -> None:
+    def __init__(self, *, commands_by_name: Mapping[str, LazyCommand], **options: Any) -> None:
         super().__init__(**options)
         self.commands_by_name = commands_by_name
 
@@ -41,9 +48,14 @@ class CommandGroup(click.Group):
         """Import the command, or None when there is no such command."""
         if cmd_name not in self.commands_by_name:
             return None
-        module, attribute = self.commands_by_name[cmd_name].split(":")
+        module, attribute = self.commands_by_name[cmd_name].module_and_attribute.split(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.summary) for name, command in self.commands_by_name.items()])
 
     def main(
         self,

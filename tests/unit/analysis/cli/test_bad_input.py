@@ -161,3 +161,11 @@ def test_the_command_runs_in_a_process_of_its_own_without_django():
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "Error: answers.csv: row 2, column 'y': expected 0, 1 or nothing, found 'maybe'\n"
+
+
+def test_help_lists_every_command_without_importing_the_statistics():
+    program = "import sys; from analysis.cli import main\ntry: main(['--help'])\nfinally: assert 'scipy' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env={"PYTHONPATH": str(ROOT)})
+    assert done.returncode == 0, done.stderr
+    for command in ("estimate", "plan", "simulate"):
+        assert f"\n  {command} " in done.stdout
