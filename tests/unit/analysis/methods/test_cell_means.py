@@ -168,3 +168,12 @@ def test_a_billion_answers_settle_as_ten_do(mirrored: Design) -> None:
     small, large = maximum_likelihood_fit(table, mirrored), maximum_likelihood_fit(1e8 * table, mirrored)
     assert large.converged
     assert large.coefficients == pytest.approx(small.coefficients)
+
+
+def test_rare_answers_keep_their_small_variances(symmetric: Design) -> None:
+    """Cell means near .05: the covariance is (MᵀWM)⁻¹ with the fitted variances, nothing cut."""
+    table = np.array([[[950.0, 50], [930, 70]], [[945, 55], [935, 65]]])
+    fit = maximum_likelihood_fit(table, symmetric)
+    assert fit.fitted.max() < 0.1
+    weights = np.diag((1000 / (fit.fitted * (1 - fit.fitted))).ravel())
+    assert fit.covariance == pytest.approx(np.linalg.inv(fit.model.matrix.T @ weights @ fit.model.matrix))
