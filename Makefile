@@ -44,15 +44,16 @@ lock: $(VENV)/development.installed  ## resolve pyproject.toml again, into hash-
 	$(COMPILE) --group development $(ARGS) --output-file requirements/development.txt
 	$(COMPILE) --constraint requirements/development.txt $(ARGS) --output-file requirements/production.txt
 
-$(BIN)/python:
+# pip is the last thing that venv makes.
+$(BIN)/pip:
 	@test -n "$(PYTHON)" || { echo "Candor needs Python 3.11 or newer, and found none: see https://www.python.org/downloads/"; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
-		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -qq -y python3-venv && $(PYTHON) -m venv $(VENV); \
+	@$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -qq -y python3-venv && $(PYTHON) -m venv --clear $(VENV); \
 		else echo "Python cannot make virtual environments here (on Debian and Ubuntu: apt install python3-venv)"; exit 1; fi; }
 
 # A stamp is newer than its lock when the lock is installed: a second start has nothing to do. No byte code is compiled ahead: Python does
 # that for the modules that are used, when they are.
-$(VENV)/%.installed: requirements/%.txt | $(BIN)/python
+$(VENV)/%.installed: requirements/%.txt | $(BIN)/pip
 	@echo "Installing requirements/$*.txt into $(VENV) (about half a minute)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --only-binary :all: --require-hashes -r $<
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
