@@ -49,9 +49,11 @@ class ResampledStudy(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BootstrapChunk:
-    """The replicates of one chunk: `effects` by method, each of shape (replicates in the chunk, contrasts)."""
+    """Chunk `index` of the `chunks` of a run: `effects` by method, each of shape (replicates in the chunk, contrasts)."""
 
     index: int
+    chunks: int
+    seed: int
     effects: Mapping[str, FloatArray]
 
 
@@ -92,23 +94,26 @@ def bootstrap_chunk(study: ResampledStudy, *, replicates: int, seed: int, chunk_
         raise MethodError(f"chunk index must be from 0 to {chunks - 1}, got {chunk_index}")
     size = study.replicates_per_chunk
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chunk_index,)))
-    return BootstrapChunk(index=chunk_index, effects=study.replicate_effects(min(size, replicates - chunk_index * size), rng))
+    effects = study.replicate_effects(min(size, replicates - chunk_index * size), rng)
+    return BootstrapChunk(index=chunk_index, chunks=chunks, seed=seed, effects=effects)
 
 
-def merge(chunks: Iterable[BootstrapChunk], *, seed: int) -> BootstrapReplicates:
+def merge(chunks: Iterable[BootstrapChunk]) -> BootstrapReplicates:
     """Put the chunks of one run together, in whatever order they came.
 
     Raises
     ------
     MethodError
-        A chunk is missing or came twice.
+        A chunk is missing, came twice, or belongs to another run.
     """
     ordered = sorted(chunks, key=lambda chunk: chunk.index)
-    if not ordered or [chunk.index for chunk in ordered] != list(range(len(ordered))):
-        raise MethodError(f"a run needs its chunks 0, 1, 2, … once each, got {[chunk.index for chunk in ordered]}")
-    return BootstrapReplicates(
-        effects={method: np.concatenate([chunk.effects[method] for chunk in ordered]) for method in ordered[0].effects}, seed=seed
-    )
+    found = [chunk.index for chunk in ordered]
+    if not ordered or found != list(range(ordered[0].chunks)):
+        raise MethodError(f"a run needs every chunk from 0 to the last once, got {found} of {ordered[0].chunks if ordered else 'none'}")
+    if len({(chunk.chunks, chunk.seed) for chunk in ordered}) > 1:
+        raise MethodError(f"chunks of different runs cannot be merged: their seeds are {sorted({chunk.seed for chunk in ordered})}")
+    effects = {method: np.concatenate([chunk.effects[method] for chunk in ordered]) for method in ordered[0].effects}
+    return BootstrapReplicates(effects=effects, seed=ordered[0].seed)
 
 
 def bootstrap(
@@ -163,7 +168,7 @@ def bootstrap(
                         report(len(results))
                 finally:
                     pool.shutdown(wait=False, cancel_futures=True)
-    return merge(results, seed=seed)
+    return merge(results)
 
 
 def _cores() -> int:

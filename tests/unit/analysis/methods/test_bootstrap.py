@@ -49,7 +49,7 @@ def test_any_number_of_workers_gives_the_same_replicates(workers):
 def test_chunks_from_anywhere_in_any_order_merge_to_the_same_run():
     chunks = [bootstrap_chunk(NUMBERS, replicates=100, seed=3, chunk_index=index) for index in range(chunk_count(NUMBERS, replicates=100))]
     assert [len(chunk.effects["mean"]) for chunk in chunks] == [7] * 14 + [2]
-    merged = merge(reversed(chunks), seed=3)
+    merged = merge(reversed(chunks))
     np.testing.assert_array_equal(merged.effects["mean"], bootstrap(NUMBERS, replicates=100, seed=3).effects["mean"])
 
 
@@ -59,11 +59,17 @@ def test_a_longer_run_begins_like_a_shorter_one_and_another_seed_does_not():
     assert not np.array_equal(bootstrap(NUMBERS, replicates=14, seed=4).effects["mean"], short)
 
 
-@pytest.mark.parametrize("present", [[0, 2], [0, 0, 1], [1, 2], []])
+@pytest.mark.parametrize("present", [[0, 2], [0, 1], [0, 0, 1, 2], [1, 2], []])
 def test_a_missing_or_repeated_chunk_is_refused(present):
     chunks = [bootstrap_chunk(NUMBERS, replicates=21, seed=3, chunk_index=index) for index in present]
-    with pytest.raises(MethodError, match="once each"):
-        merge(chunks, seed=3)
+    with pytest.raises(MethodError, match="every chunk from 0 to the last once"):
+        merge(chunks)
+
+
+def test_chunks_of_different_runs_are_refused():
+    chunks = [bootstrap_chunk(NUMBERS, replicates=14, seed=seed, chunk_index=index) for index, seed in enumerate([3, 4])]
+    with pytest.raises(MethodError, match=r"their seeds are \[3, 4\]"):
+        merge(chunks)
 
 
 def test_indices_and_replicates_that_make_no_sense_are_refused():
