@@ -14,6 +14,9 @@ from pytest_django import Settings
 from surveys import ranged_response
 from surveys.ranged_response import FilePart, UnsatisfiableRangeError, byte_range, ranged_file_response
 
+# Closing a response makes Django look after its database connections, which another test may have opened.
+pytestmark = pytest.mark.django_db
+
 CONTENT = random.Random(1).randbytes(1000)
 SIZE = len(CONTENT)
 TAG = '"abc123"'
