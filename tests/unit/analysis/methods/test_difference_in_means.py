@@ -178,3 +178,17 @@ def test_a_batch_gives_what_its_tables_give_one_by_one(design: Design) -> None:
         alone = difference_in_means_kernel(counts[index], design)
         assert batch.effect[index] == pytest.approx(alone.effect, nan_ok=True)
         assert batch.standard_error[index] == pytest.approx(alone.standard_error, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rate", "n", "cheater_error", "effect_error"),
+    [("mirrored", 0.5, 1000, 0.19, 0.087), ("mirrored", 0.5, 5000, 0.084, 0.039), ("symmetric", 0.0, 1000, 0.10, 0.077)],
+)
+def test_the_reference_standard_errors_of_the_specification(
+    kind: str, rate: float, n: int, cheater_error: float, effect_error: float, cell_probabilities: Cells, request: pytest.FixtureRequest
+) -> None:
+    """Figures from 400 simulations, so known to about 4 %; p₀ = .4, τ = .2, λ = .15."""
+    design = request.getfixturevalue(kind)
+    estimate = difference_in_means_kernel(n * cell_probabilities(design, honest=0.85, prevalence=(0.4, 0.6), cheater_yes_rate=rate), design)
+    assert np.sqrt(estimate.honest_proportion_variance) == pytest.approx(cheater_error, rel=0.04)
+    assert estimate.standard_error == pytest.approx([effect_error], rel=0.04)
