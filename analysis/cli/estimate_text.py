@@ -61,8 +61,20 @@ def _outcome_text(name: str, result: OutcomeEstimate, design: Design) -> str:
         shown = ", ".join(f"{one.arm} {number(one.value)} ({_interval(one.interval)})" for one in result.prevalence)
         lines.append(f"prevalence among honest people: {shown}")
     if result.notes:
-        lines += ["", *(paragraph(note, bullet="• ") for note in result.notes)]
+        lines += ["", *(paragraph(note, bullet="• ") for note in _notes(result))]
     return "\n".join(lines)
+
+
+def _notes(result: OutcomeEstimate) -> list[str]:
+    """Every note once: those about the outcome, then those about effects with the methods that they concern."""
+    methods: dict[str, dict[str, None]] = {}
+    repeated = set()
+    for effect in result.effects:
+        for note in effect.notes:
+            methods.setdefault(note, {})[effect.method.replace("_", " ")] = None
+            repeated.add(f"{effect.method}, {effect.treatment}: {note}")
+    about_effects = [f"{note} ({', '.join(names)})" for note, names in methods.items()]
+    return [note for note in result.notes if note not in repeated] + about_effects
 
 
 def _row(effect: Effect) -> list[str]:

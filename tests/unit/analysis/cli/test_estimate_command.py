@@ -146,3 +146,11 @@ def test_memory_does_not_grow_with_the_number_of_rows(monkeypatch):
         tracemalloc.stop()
         assert read.counts["attention"].tolist() == counts
     assert peaks[1] < 1.1 * peaks[0]
+
+
+def test_people_read_every_note_once_with_the_methods_that_it_concerns():
+    Path("design.json").write_text(json.dumps(SYMMETRIC))
+    text = " ".join(candor("estimate", answers_file(), "--design", "design.json", "--bootstrap", "0").stdout.split())
+    assert text.count("The effect is not identified by this design") == 1
+    assert "honest share times effect. (difference in means, efficient)" in text
+    assert text.count("The cheater proportion is not identified by this design") == 1
