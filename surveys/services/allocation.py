@@ -52,6 +52,8 @@ def draw_allocation_list(study: Study, definition: StudyDefinition) -> Allocatio
 
 def close_and_open_slots(study: Study) -> None:
     """Bring the free lines in step with closed arms and quotas. Lines that others have already been passed over stay closed."""
+    # Wait for those who are just taking a line, so that theirs count, and keep others from taking one until we are done.
+    list(study.allocation_slots.select_for_update(no_key=True).filter(status=SlotStatus.FREE).values_list("pk"))
     taken = Counter(study.allocation_slots.filter(status=SlotStatus.TAKEN).values_list("arm", flat=True))
     last = study.allocation_slots.filter(status=SlotStatus.TAKEN).order_by("-position").values_list("position", flat=True).first() or 0
     for state in study.arm_states.all():
@@ -66,7 +68,7 @@ def take_slot(study: Study, definition: StudyDefinition) -> Assignment:
     """The next free line of the study's lists, now taken. Many may take at once; a line whose transaction fails is free again."""
     if assignment := _take_next_free(study):
         return assignment
-    locked = Study.objects.select_for_update().get(pk=study.pk)
+    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     while not (assignment := _take_next_free(study)):
         if not has_room(study):
             raise StudyFullError
@@ -105,7 +107,7 @@ def has_room(study: Study) -> bool:
 @transaction.atomic
 def change_arm(study: Study, *, arm: str, actor: User, quota: int | None, closed: bool) -> None:
     """Set an arm's quota, or stop (or take up again) recruiting to it, while the study runs."""
-    locked = Study.objects.select_for_update().get(pk=study.pk)
+    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     state = ArmState.objects.select_for_update().get(study=locked, arm=arm)
     state.quota, state.closed = quota, closed
     state.full_clean()

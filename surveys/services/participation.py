@@ -203,10 +203,11 @@ def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
 @transaction.atomic
 def withdraw(study: Study, *, code: str) -> bool:
     """Delete everything that is stored of the person who holds this code; only the count of those assigned stays. False: no such code."""
-    study = Study.objects.select_for_update().get(pk=study.pk)
+    # First the participant, then the study: the order in which every step locks them.
+    participant = Participant.objects.select_for_update().filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).first()
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if study.data_published:
         raise JourneyError("The data of this study are published.", situation="published")
-    participant = Participant.objects.select_for_update().filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).first()
     if participant is None:
         return False
     participant.delete()

@@ -1,0 +1,233 @@
+"""Many people at once, and one person in many tabs, on PostgreSQL with real threads and committed transactions."""
+
+import copy
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any, TypeVar
+
+import pytest
+from django.db import connections
+from django.db.models import Sum
+from django.http import HttpResponse
+from django.template.base import Template
+from django.test import Client
+from django.urls import reverse
+
+from surveys.models import AllocationSlot, EntryCode, PanelMember, Participant, Response, SlotStatus, Study, Tally, TallyKind
+from surveys.services.allocation import change_arm
+from surveys.services.entry import add_entry_codes
+from surveys.tokens import withdrawal_code
+from tests.factories import QUESTIONS, answer, document, recruiting_study, send, token_of, walk
+
+pytestmark = pytest.mark.usefixtures("postgresql")
+
+T = TypeVar("T")
+ARMS, SUBSAMPLES = ("slides", "instructor"), ("1", "2")
+
+
+@pytest.fixture(autouse=True)
+def _templates_that_tell_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Django's client copies the context of every template that is rendered meanwhile, in whatever thread; nobody needs that here."""
+    monkeypatch.setattr(Template, "_render", lambda template, context: template.nodelist.render(context))
+
+
+def at_once(several: int, act: Callable[[int], T]) -> list[T]:
+    """What `act(0)` … `act(several - 1)` return, all started at the same moment on threads of their own."""
+    barrier = Barrier(several)
+
+    def one(index: int) -> T:
+        try:
+            connections["default"].ensure_connection()
+            barrier.wait(30)
+            return act(index)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(several) as pool:
+        return list(pool.map(one, range(several)))
+
+
+def people_at(study: Study, step: str, several: int, **answers: dict[str, Any]) -> list[Client]:
+    """Browsers of people whose next page is that of `step`."""
+    clients = [Client() for _ in range(several)]
+    for client in clients:
+        walk(client, study, until=step, answers=answers)
+    return clients
+
+
+def tab_of(client: Client) -> Client:
+    """Another tab of the same browser."""
+    tab = Client()
+    tab.cookies = copy.deepcopy(client.cookies)
+    return tab
+
+
+def withdraw(client: Client, study: Study) -> HttpResponse:
+    code = withdrawal_code(token_of(client))
+    return client.post(reverse("surveys:withdraw", args=[study.slug]), {"code": code, "stage": "confirm"})
+
+
+def statuses(responses: list[HttpResponse]) -> Counter[int]:
+    return Counter(response.status_code for response in responses)
+
+
+def tally(study: Study, kind: TallyKind) -> int:
+    return Tally.objects.filter(study=study, kind=kind).aggregate(total=Sum("count"))["total"] or 0
+
+
+def taken(study: Study) -> list[AllocationSlot]:
+    return list(study.allocation_slots.filter(status=SlotStatus.TAKEN).order_by("position"))
+
+
+def assert_everybody_has_one_line(study: Study, *, withdrawn: int = 0) -> None:
+    """Each assigned participant took one line of the list, and of each kind as many lines are taken as people were assigned."""
+    lines = Counter((slot.subsample, slot.arm) for slot in taken(study))
+    people = Counter(Participant.objects.filter(study=study).exclude(arm="").values_list("subsample", "arm"))
+    assert lines.total() == people.total() + withdrawn
+    assert people <= lines
+
+
+def blocks(labels: list[str], size: int) -> Iterator[list[str]]:
+    yield from (labels[start : start + size] for start in range(0, len(labels) - size + 1, size))
+
+
+def test_64_people_at_once_walk_the_whole_journey() -> None:
+    study = recruiting_study(allocation={"planned_participants": 96, "block_multiples": [2]})
+    pages = at_once(64, lambda index: walk(Client(), study))
+    assert all("Completion code" in page.content.decode() for page in pages)
+    assert Participant.objects.filter(study=study, step="finished").count() == 64
+    assert Counter(Response.objects.values_list("question", flat=True)) == dict.fromkeys(QUESTIONS, 64)
+    assert tally(study, TallyKind.COMPREHENSION_PASSED) == 64
+    assert_everybody_has_one_line(study)
+    lines = taken(study)
+    assert [slot.position for slot in lines] == list(range(1, 65))
+    assert all(Counter(block) == dict.fromkeys(SUBSAMPLES, 2) for block in blocks([slot.subsample for slot in lines], 4))
+    for subsample in SUBSAMPLES:
+        arms = [slot.arm for slot in lines if slot.subsample == subsample]
+        assert len(arms) == 32
+        assert all(Counter(block) == dict.fromkeys(ARMS, 2) for block in blocks(arms, 4))
+
+
+@pytest.mark.parametrize("step", ["consent", "background", "video", "quiz", "die", "questions"])
+def test_one_person_in_four_tabs_takes_each_step_once(step: str) -> None:
+    study = recruiting_study()
+    [client] = people_at(study, step, 1)
+    tabs = [tab_of(client) for _ in range(4)]
+    assert statuses(at_once(4, lambda index: answer(tabs[index], study, step))) == {303: 4}
+    person = Participant.objects.get()
+    assert person.step == {"consent": "background", "background": "video", "video": "quiz", "quiz": "die", "die": "questions"}.get(
+        step, "finished"
+    )
+    assert len(taken(study)) == (step != "consent")
+    assert tally(study, TallyKind.COMPREHENSION_PASSED) == (step in ("die", "questions"))
+    assert Response.objects.count() == 4 * (step == "questions")
+
+
+def test_four_tabs_with_different_answers_leave_the_answers_of_one() -> None:
+    study = recruiting_study()
+    [client] = people_at(study, "questions", 1)
+    tabs = [tab_of(client) for _ in range(4)]
+    at_once(4, lambda index: send(tabs[index], study, "questions", **{f"answer-{name}": str(index % 2) for name in QUESTIONS}))
+    answers = Response.objects.values_list("reported_yes", flat=True)
+    assert len(answers) == 4
+    assert len(set(answers)) == 1
+
+
+def test_of_two_people_with_one_code_one_enters() -> None:
+    study = recruiting_study(entry={"kind": "codes"})
+    add_entry_codes(study, codes=["a-code-for-one"], actor=study.owner)
+    clients = people_at(study, "consent", 4, welcome={"language": "en", "code": "a-code-for-one"})
+    assert statuses(at_once(4, lambda index: answer(clients[index], study, "consent"))) == {303: 1, 403: 3}
+    assert Participant.objects.count() == 1
+    assert EntryCode.objects.get().spent
+
+
+@pytest.mark.parametrize("panel", ["prolific", "sona"])
+def test_a_panel_member_who_comes_twice_at_once_enters_once(panel: str) -> None:
+    study = recruiting_study(entry={"kind": panel})
+    clients = people_at(study, "consent", 4, welcome={"language": "en", "panel_identifier": "5f1c"})
+    assert statuses(at_once(4, lambda index: answer(clients[index], study, "consent"))) == {303: 1, 403: 3}
+    assert Participant.objects.count() == PanelMember.objects.count() == 1
+
+
+def test_withdrawals_at_once_and_twice_delete_and_count_everybody_once() -> None:
+    study = recruiting_study()
+    clients = people_at(study, "finished", 8)
+    stay = people_at(study, "finished", 2)
+    pages = at_once(16, lambda index: withdraw(tab_of(clients[index % 8]), study))
+    assert set(statuses(pages)) <= {200, 422}
+    assert Participant.objects.count() == len(stay)
+    assert Response.objects.count() == 4 * len(stay)
+    assert tally(study, TallyKind.WITHDREW) == 8
+    assert_everybody_has_one_line(study, withdrawn=8)
+
+
+@pytest.mark.parametrize("step", ["background", "die", "questions"])
+def test_whoever_withdraws_in_one_tab_while_another_sends_a_page_is_gone(step: str) -> None:
+    study = recruiting_study(allocation={"planned_participants": 2})
+    clients = people_at(study, step, 8)
+
+    def act(index: int) -> HttpResponse:
+        tab = tab_of(clients[index // 2])
+        return withdraw(tab, study) if index % 2 else answer(tab, study, step)
+
+    assert set(statuses(at_once(16, act))) <= {200, 303, 409}
+    assert Participant.objects.count() == Response.objects.count() == 0
+    assert tally(study, TallyKind.WITHDREW) == 8
+
+
+def test_an_arm_that_closes_while_people_are_assigned_gets_nobody_afterwards() -> None:
+    study = recruiting_study()
+    clients = people_at(study, "background", 24)
+
+    def act(index: int) -> None:
+        if index == 24:
+            change_arm(study, arm="instructor", actor=study.owner, quota=None, closed=True)
+        else:
+            assert answer(clients[index], study, "background").status_code == 303
+
+    at_once(25, act)
+    assert_everybody_has_one_line(study)
+    assert Participant.objects.exclude(arm="").count() == 24
+    before = Participant.objects.filter(arm="instructor").count()
+    people_at(study, "video", 6)
+    assert Participant.objects.filter(arm="instructor").count() == before
+    assert_everybody_has_one_line(study)
+
+
+@pytest.mark.parametrize("background", [None, "as in the sample"])
+def test_a_list_that_runs_out_is_extended_once_for_all_who_wait(background: str | None) -> None:
+    study = recruiting_study(allocation={"planned_participants": 8}, **({} if background else {"background": None}))
+    step = "background" if background else "consent"
+    clients = people_at(study, step, 40)
+    assert statuses(at_once(40, lambda index: answer(clients[index], study, step))) == {303: 40}
+    assert Participant.objects.filter(step="video").count() == 40
+    assert_everybody_has_one_line(study)
+    assert list(study.allocation_lists.values_list("length", flat=True)) == [8, 64]
+
+
+def test_a_quota_holds_while_more_people_than_places_come_at_once() -> None:
+    arms = [arm | {"quota": 5} for arm in document()["arms"]]
+    study = recruiting_study(arms=arms, allocation={"planned_participants": 4})
+    clients = people_at(study, "background", 24)
+    assert statuses(at_once(24, lambda index: answer(clients[index], study, "background"))) == {303: 10, 403: 14}
+    assert Counter(Participant.objects.exclude(arm="").values_list("arm", flat=True)) == dict.fromkeys(ARMS, 5)
+    assert_everybody_has_one_line(study)
+
+
+def test_arms_that_change_while_people_consent_and_are_assigned_block_nobody() -> None:
+    study = recruiting_study(background=None, allocation={"planned_participants": 8})
+    clients = people_at(study, "consent", 24)
+
+    def act(index: int) -> None:
+        if index >= 24:
+            for closed in (True, False) * 3:
+                change_arm(study, arm=ARMS[index % 2], actor=study.owner, quota=None, closed=closed and index % 2 == 0)
+        else:
+            assert answer(clients[index], study, "consent").status_code == 303
+
+    at_once(28, act)
+    assert Participant.objects.filter(step="video").count() == 24
+    assert_everybody_has_one_line(study)
