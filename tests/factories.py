@@ -6,10 +6,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from django.apps import apps
 from django.core.files.base import ContentFile
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
+from lxml import html
 
 from accounts.models import Role, User
 from surveys.definition import StudyDefinition
@@ -161,6 +163,21 @@ def walk(client: Client, study: Study, *, until: str = "finished", answers: dict
     return response
 
 
+def page_of(response: HttpResponse) -> Any:
+    """The page as an lxml document, for XPath."""
+    return html.fromstring(response.content.decode())
+
+
+def hidden_value(response: HttpResponse, name: str) -> str:
+    """What a hidden field of the page holds."""
+    return str(page_of(response).xpath(f'//input[@type="hidden" and @name="{name}"]/@value')[0])
+
+
+def code_on(response: HttpResponse, kind: str) -> str:
+    """The `completion` or `withdrawal` code on the last page."""
+    return str(page_of(response).xpath(f'string(//*[@id="{kind}-code"])')).strip()
+
+
 def token_of(client: Client) -> str:
     """The token that this browser holds; empty before consent."""
     held = client.cookies.get(COOKIE)
@@ -170,3 +187,10 @@ def token_of(client: Client) -> str:
 def participant_of(client: Client) -> Participant:
     """Who sits before this browser."""
     return Participant.objects.get(token_hash=hash_of_token(token_of(client)))
+
+
+def everything_stored() -> dict[str, list[tuple[object, ...]]]:
+    """All rows of all tables, to see that nothing changed."""
+    return {
+        model._meta.label: sorted(model._default_manager.values_list(), key=repr) for model in apps.get_models(include_auto_created=True)
+    }
