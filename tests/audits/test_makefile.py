@@ -1,0 +1,54 @@
+"""The Makefile says what it offers, and what to do when Python is missing."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from tests.audits.tree import ROOT
+
+
+def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_every_command_is_explained_by_help() -> None:
+    (phony,) = re.findall(r"^\.PHONY: (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    explained = re.findall(r"^  make (\w+) — .+", make("help").stdout, re.MULTILINE)
+    assert sorted(phony.split()) == sorted(explained)
+
+
+def test_without_a_python_it_says_what_is_needed(tmp_path: Path) -> None:
+    done = make("demo", "PYTHON=", f"VENV={tmp_path / 'venv'}")
+    assert done.returncode != 0
+    assert "Candor needs Python 3.11 or newer" in done.stdout
+
+
+def test_a_python_that_cannot_make_environments_is_explained(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nexit 1\n")
+    python.chmod(0o755)
+    # Without apt-get on the path, also root is told, and nothing is installed.
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for tool in ("sh", "rm", "id", "test"):
+        if path := next((folder / tool for folder in map(Path, ("/bin", "/usr/bin")) if (folder / tool).exists()), None):
+            (tools / tool).symlink_to(path)
+    make_program = next(Path(folder) / "make" for folder in os.environ["PATH"].split(os.pathsep) if (Path(folder) / "make").exists())
+    done = subprocess.run(
+        [make_program, "demo", f"PYTHON={python}", f"VENV={tmp_path / 'venv'}"],
+        cwd=ROOT,
+        env={"PATH": str(tools)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "apt install python3-venv" in done.stdout
+
+
+def test_continuous_integration_runs_the_whole_suite_and_nothing_else() -> None:
+    script = ROOT / ".ci" / "run"
+    commands = [line for line in script.read_text().splitlines() if line and not line.startswith("#")]
+    assert commands == ["set -eu", 'cd "$(dirname "$0")/.."', "exec make test"]
+    assert os.access(script, os.X_OK)
