@@ -1,67 +1,75 @@
-"""Login and Django's admin in a real browser: they work under the same strict policy as every other page."""
+"""The pages of those who run studies: readable for everybody, and alive without losing a reader's place."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from accounts.models import Role, User
-from accounts.services import create_user
+from surveys.models import Study
+from tests.browser.conftest import Complaints
+from tests.browser.people import JOURNEY, SLUG, recruiting_study
 
-PASSWORD = "a long and winding road"
+Check = Callable[[Page], None]
+STUDY = f"/studies/{SLUG}/"
 
 
 @pytest.fixture
-def administrator(transactional_db: None) -> User:
-    return create_user(username="root", password=PASSWORD, role=Role.ADMINISTRATOR)
+def study(transactional_db: None) -> Study:
+    return recruiting_study()
 
 
-def log_in(page: Page) -> None:
-    page.goto("/accounts/login/?next=/admin/")
-    page.get_by_label("User name").fill("root")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("heading", name="Site administration")).to_be_visible()
-
-
-def test_login_is_accessible_and_explains_a_wrong_password(
-    page: Page, administrator: User, assert_accessible: Callable[[Page], None], assert_fits: Callable[[Page], None]
-) -> None:
+def log_in(page: Page, password: str = "correct horse") -> None:
     page.goto("/accounts/login/")
-    assert_accessible(page)
-    page.get_by_label("User name").fill("root")
-    page.get_by_label("Password").fill("wrong")
+    page.get_by_label("User name").fill("investigator")
+    page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("alert")).to_contain_text("Please enter a correct")
-    assert_accessible(page)
-    assert_fits(page)
 
 
-def test_error_pages_are_accessible(
-    phone: Page, complaints: Any, assert_accessible: Callable[[Page], None], assert_fits: Callable[[Page], None]
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
+def test_every_page_fits_the_screen_and_serves_screen_readers(
+    new_page: Callable[..., Page],
+    complaints: Complaints,
+    study: Study,
+    assert_accessible: Check,
+    assert_fits: Check,
+    width: int,
+    scheme: str,
 ) -> None:
-    complaints.expected.append("the server responded with a status of 404")
-    phone.goto("/no/such/page")
-    expect(phone.get_by_role("heading", level=1)).to_have_text("There is nothing at this address")
-    assert_accessible(phone)
-    assert_fits(phone)
+    complaints.expected.append("404")
+    page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    for address in ("/", "/nothing-here/", "/accounts/login/", "", "/studies/", STUDY, f"{STUDY}results/", f"{STUDY}codes/"):
+        if address:
+            page.goto(address)
+        else:
+            log_in(page)
+        assert_accessible(page)
+        assert_fits(page)
 
 
-def test_the_admin_works_under_the_strict_policy(page: Page, administrator: User) -> None:
-    """Any violation of the policy fails this test through the fixture that listens to the browser."""
+def test_a_wrong_password_gets_a_summary_that_links_to_the_form(page: Page, study: Study, assert_accessible: Check) -> None:
+    log_in(page, password="wrong")
+    expect(page.get_by_role("alert")).to_be_focused()
+    page.get_by_role("alert").get_by_role("link").click()
+    expect(page.get_by_label("User name")).to_be_focused()
+    assert_accessible(page)
+
+
+def test_results_without_answers_say_where_answers_come_from(page: Page, study: Study) -> None:
     log_in(page)
-    for address in ("accounts/user/", "accounts/user/add/", f"accounts/user/{administrator.pk}/change/", "audit/entry/", "surveys/study/"):
-        page.goto(f"/admin/{address}")
-        expect(page.locator("#content h1")).to_be_visible()
-    page.goto("/admin/accounts/user/add/")
-    page.get_by_label("Username").fill("ada")
-    page.get_by_label("Role").select_option("investigator")
-    page.get_by_label("Password:").fill(PASSWORD)
-    page.get_by_label("Password confirmation").fill(PASSWORD)
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("was added successfully")).to_be_visible()
-    page.get_by_role("link", name="audit entries").first.click()
-    expect(page.get_by_text("account.created").first).to_be_visible()
-    page.get_by_role("button", name="Log out").click()
-    expect(page.get_by_role("link", name="Staff login").first).to_be_visible()
+    page.goto(f"{STUDY}results/")
+    expect(page.get_by_role("heading", name="No answers yet")).to_be_visible()
+    expect(page.locator("#results")).to_contain_text(JOURNEY)
+
+
+def test_results_refresh_themselves_and_go_to_the_login_when_it_has_run_out(page: Page, study: Study) -> None:
+    page.clock.install()
+    log_in(page)
+    page.goto(f"{STUDY}results/")
+    expect(page.get_by_text("Agreed to take part").locator("xpath=following-sibling::dd")).to_have_text("0")
+    with page.expect_response(f"**{STUDY}results/") as refreshed:
+        page.clock.fast_forward(10_000)
+    assert refreshed.value.request.headers["hx-request"] == "true"
+    expect(page.get_by_role("heading", name="No answers yet")).to_have_count(1)
+    page.context.clear_cookies()
+    page.clock.fast_forward(10_000)
+    expect(page.get_by_role("heading", level=1, name="Staff login")).to_be_visible()
