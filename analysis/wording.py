@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 
 def cheater_sentence(proportion: Mapping[str, Any]) -> str:
-    """About how many did not follow the die, in tens of students."""
+    """About how many did not follow the die: of ten students, or of a hundred when that much is known."""
     value, interval = proportion["value"], proportion["interval"]
     if value is None or interval is None:
         return _("This design cannot tell how many did not follow the die.")
@@ -16,11 +16,9 @@ def cheater_sentence(proportion: Mapping[str, Any]) -> str:
     low, high = interval["low"] or 0.0, 1.0 if interval["high"] is None else interval["high"]
     if low <= 0.005 and high >= 0.995:
         return _("It is too early to say how many did not follow the die: the answers so far fit with anything from nobody to everybody.")
-    return _("About %(value)s in 10 students did not follow the die (between %(low)s and %(high)s in 10).") % {
-        "value": _tens(value),
-        "low": _tens(low),
-        "high": _tens(high),
-    }
+    of = 100 if high - low < 0.3 else 10
+    numbers = {"value": round(value * of), "low": round(low * of), "high": round(high * of), "of": of}
+    return _("About %(value)d in %(of)d students did not follow the die (between %(low)d and %(high)d in %(of)d).") % numbers
 
 
 def effect_sentence(effect: Mapping[str, Any], *, treatment: str, control: str) -> str:
@@ -39,8 +37,3 @@ def effect_sentence(effect: Mapping[str, Any], *, treatment: str, control: str) 
     chance = interval["low"] <= 0 <= interval["high"]
     certainty = _("; that may be chance (between %(low)+d and %(high)+d).") if chance else _(" (between %(low)+d and %(high)+d).")
     return (difference + certainty) % (names | numbers)
-
-
-def _tens(share: float) -> str:
-    tens = round(share * 10, 1)
-    return f"{tens:.0f}" if tens == int(tens) else f"{tens:.1f}"

@@ -9,6 +9,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import translation
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from surveys import visitors
@@ -22,6 +23,7 @@ from surveys.views.language import language_of
 
 
 @require_safe
+@cache_control(no_store=True)
 def consent_copy(request: HttpRequest, slug: str) -> HttpResponse:
     """The consent text to keep: the version that this participant agreed to, or the one in force."""
     study = study_in_public(slug)
@@ -33,6 +35,7 @@ def consent_copy(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
+@cache_control(no_store=True)
 def privacy(request: HttpRequest, slug: str) -> HttpResponse:
     """Is this really private? With this study's own die and numbers; a participant sees the die of their own subsample."""
     study = study_in_public(slug)

@@ -105,7 +105,10 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "config.heartbeat.Scheduler"
-CELERY_BEAT_SCHEDULE = {"sweep": {"task": "analysis.tasks.sweep", "schedule": 60.0}}
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "analysis.tasks.sweep", "schedule": 60.0},
+    "forget order": {"task": "surveys.tasks.forget_order", "schedule": 3600.0},
+}
 
 LOGGING = {
     "version": 1,

@@ -19,12 +19,12 @@ def effect(value: float | None, low: float | None = None, high: float | None = N
     ("value", "low", "high", "words"),
     [
         (0.1, 0.0, 0.3, "About 1 in 10 students did not follow the die (between 0 and 3 in 10)."),
-        (0.123, 0.049, 0.251, "About 1.2 in 10 students did not follow the die (between 0.5 and 2.5 in 10)."),
-        (0.0, 0.0, 0.04, "About 0 in 10 students did not follow the die (between 0 and 0.4 in 10)."),
-        (1.0, 0.9, 1.0, "About 10 in 10 students did not follow the die (between 9 and 10 in 10)."),
+        (0.123, 0.049, 0.251, "About 12 in 100 students did not follow the die (between 5 and 25 in 100)."),
+        (0.0, 0.0, 0.04, "About 0 in 100 students did not follow the die (between 0 and 4 in 100)."),
+        (1.0, 0.9, 1.0, "About 100 in 100 students did not follow the die (between 90 and 100 in 100)."),
     ],
 )
-def test_cheaters_are_counted_in_tens_of_students(value: float, low: float, high: float, words: str) -> None:
+def test_cheaters_are_counted_in_tens_or_when_more_is_known_in_hundreds(value: float, low: float, high: float, words: str) -> None:
     assert cheater_sentence(proportion(value, low, high)) == words
 
 
