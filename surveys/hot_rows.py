@@ -1,0 +1,111 @@
+"""The rows that every request of a participant reads and writes, by statements that are put together once.
+
+The ORM compiles the same statement again for each request, which takes several times as long as the database needs to answer it
+(`benchmarks/journeys.py --profile`). What goes in and comes out are ordinary model instances; fields that no page needs are deferred.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+from django.db import connection, models
+
+from surveys.models import Participant, Study
+
+Row = TypeVar("Row", bound=models.Model)
+PARTICIPANT_FIELDS = ("id", "study_id", "protocol_id", "language", "is_bot", "step", "subsample", "arm", "watched_tenths")
+STUDY_FIELDS = ("id", "slug", "status", "protocol_id", "accepts_bots", "data_published")
+
+
+def read_participant(token_hash: str, *, slug: str | None = None, lock: bool = False) -> Participant | None:
+    """The participant with their study, if there is one (of the study `slug`); `lock` holds the row until the transaction ends."""
+    lock = lock and connection.features.has_select_for_update
+    sql = _participant_sql(of_study=slug is not None, lock=lock, vendor=connection.vendor)
+    row = _one(sql, [token_hash] if slug is None else [token_hash, slug])
+    if row is None:
+        return None
+    participant = _instance(Participant, PARTICIPANT_FIELDS, row)
+    participant.study = _instance(Study, STUDY_FIELDS, row[len(PARTICIPANT_FIELDS) :])
+    return participant
+
+
+def read_study(slug: str) -> Study | None:
+    """The study of this name."""
+    row = _one(_study_sql(vendor=connection.vendor), [slug])
+    return _instance(Study, STUDY_FIELDS, row) if row else None
+
+
+def update(instance: models.Model, *names: str) -> None:
+    """Write these fields of a row that the transaction has locked."""
+    fields = [_field(type(instance), name) for name in names]
+    values = [field.get_db_prep_save(getattr(instance, field.attname), connection) for field in fields]
+    key = type(instance)._meta.pk
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _update_sql(type(instance), names, vendor=connection.vendor), [*values, key.get_db_prep_save(instance.pk, connection)]
+        )
+
+
+def insert(instances: Sequence[models.Model]) -> None:
+    """Insert new rows of one model, whose keys they bring with them. Raises IntegrityError as the ORM does."""
+    model = type(instances[0])
+    fields = model._meta.concrete_fields
+    values = [field.get_db_prep_save(field.pre_save(one, add=True), connection) for one in instances for field in fields]
+    with connection.cursor() as cursor:
+        cursor.execute(_insert_sql(model, len(instances), vendor=connection.vendor), values)
+
+
+def _one(sql: str, parameters: Sequence[Any]) -> tuple[Any, ...] | None:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        row: tuple[Any, ...] | None = cursor.fetchone()
+        return row
+
+
+def _instance(model: type[Row], names: Sequence[str], values: Sequence[Any]) -> Row:
+    loaded = [_field(model, name).to_python(value) for name, value in zip(names, values, strict=False)]
+    return model.from_db(connection.alias, names, loaded)
+
+
+@cache
+def _field(model: type[models.Model], name: str) -> Any:
+    return next(field for field in model._meta.concrete_fields if name in (field.name, field.attname))
+
+
+@cache
+def _participant_sql(*, of_study: bool, lock: bool, vendor: str) -> str:
+    columns = [f"p.{_column(Participant, name)}" for name in PARTICIPANT_FIELDS] + [f"s.{_column(Study, name)}" for name in STUDY_FIELDS]
+    return (
+        f"SELECT {', '.join(columns)} FROM {_table(Participant)} p JOIN {_table(Study)} s ON s.id = p.study_id "  # noqa: S608
+        f"WHERE p.token_hash = %s{' AND s.slug = %s' if of_study else ''}{' FOR UPDATE OF p' if lock else ''}"
+    )
+
+
+@cache
+def _study_sql(*, vendor: str) -> str:
+    return f"SELECT {', '.join(_column(Study, name) for name in STUDY_FIELDS)} FROM {_table(Study)} WHERE slug = %s"  # noqa: S608
+
+
+@cache
+def _update_sql(model: type[models.Model], names: tuple[str, ...], *, vendor: str) -> str:
+    assignments = ", ".join(f"{_column(model, name)} = %s" for name in names)
+    return f"UPDATE {_table(model)} SET {assignments} WHERE {_quoted(model._meta.pk.column)} = %s"  # noqa: S608
+
+
+@cache
+def _insert_sql(model: type[models.Model], rows: int, *, vendor: str) -> str:
+    columns = [_quoted(field.column) for field in model._meta.concrete_fields]
+    row = f"({', '.join(['%s'] * len(columns))})"
+    return f"INSERT INTO {_table(model)} ({', '.join(columns)}) VALUES {', '.join([row] * rows)}"  # noqa: S608
+
+
+def _column(model: type[models.Model], name: str) -> str:
+    return _quoted(_field(model, name).column)
+
+
+def _table(model: type[models.Model]) -> str:
+    return _quoted(model._meta.db_table)
+
+
+def _quoted(name: str) -> str:
+    return connection.ops.quote_name(name)
