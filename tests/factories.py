@@ -22,6 +22,7 @@ from surveys.protocols import frozen_protocol
 from surveys.services import studies
 from surveys.study_file import define, document_of, read_study_file
 from surveys.tokens import hash_of_token
+from surveys.views import pages
 from surveys.visitors import COOKIE
 
 SAMPLE = Path(__file__).resolve().parents[1] / "surveys" / "sample" / "lecture-videos.yaml"
@@ -78,8 +79,8 @@ def definition(**changes: Any) -> StudyDefinition:
 def draft_study(*, owner: User | None = None, accepts_bots: bool = False, **changes: Any) -> Study:
     """A draft with all its media, which hold a few bytes each and were never probed."""
     # On SQLite a test that is rolled back leaves its numbers to the next one, so what was kept in memory under them is stale.
-    frozen_protocol.cache_clear()
-    presentation.cache_clear()
+    for kept in (frozen_protocol, presentation, pages._pieces):
+        kept.cache_clear()
     defined = definition(**changes)
     study = studies.create_study(definition=defined, owner=owner or person(Role.INVESTIGATOR), accepts_bots=accepts_bots)
     for name in sorted(defined.files()):
@@ -166,6 +167,11 @@ def walk(client: Client, study: Study, *, until: str = "finished", answers: dict
 def page_of(response: HttpResponse) -> Any:
     """The page as an lxml document, for XPath."""
     return html.fromstring(response.content.decode())
+
+
+def heading(response: HttpResponse) -> str:
+    """The page's heading: what happened, or what is to be done."""
+    return str(page_of(response).xpath("string(//h1)")).strip()
 
 
 def hidden_value(response: HttpResponse, name: str) -> str:

@@ -1,29 +1,26 @@
 """The whole way of a participant by Django's client: every step, in both languages, and every refusal."""
 
 import time
-from typing import Any
 
 import pytest
 from django.test import Client
 
 from surveys.journey import ALL_STEPS
-from surveys.models import Participant, Response, Step, Study, StudyStatus, Tally, TallyKind
+from surveys.models import Participant, Response, Step, Study, Tally, TallyKind
 from surveys.selectors import counts_of
-from surveys.services import participation, studies
-from surveys.services.allocation import change_arm
+from surveys.services import participation
 from tests.factories import (
     ANSWERS,
     QUESTIONS,
     address_of,
     answer,
-    code_on,
     everything_stored,
+    heading,
     hidden_value,
     page_of,
     participant_of,
     recruiting_study,
     send,
-    study_in,
     token_of,
     walk,
 )
@@ -56,10 +53,6 @@ GERMAN_HEADINGS = {
 @pytest.fixture
 def study() -> Study:
     return recruiting_study()
-
-
-def heading(response: Any) -> str:
-    return response.content.decode().split("<h1>")[1].split("</h1>")[0].strip()  # type: ignore[no-any-return]
 
 
 def tally(kind: TallyKind) -> int:
@@ -301,82 +294,6 @@ def test_without_javascript_the_time_since_the_page_was_opened_counts(client: Cl
     monkeypatch.setattr("surveys.visitors.time.time", lambda: now + 25)
     assert answer(client, study, "video", opened=opened + "x").status_code == 422
     assert answer(client, study, "video", opened=opened).status_code == 303
-
-
-@pytest.mark.parametrize(
-    ("status", "words"),
-    [
-        (StudyStatus.DRAFT, "This study has not started yet"),
-        (StudyStatus.IN_REVIEW, "This study has not started yet"),
-        (StudyStatus.APPROVED, "This study has not started yet"),
-        (StudyStatus.PAUSED, "This study is taking a break"),
-        (StudyStatus.CLOSED, "This study has ended"),
-        (StudyStatus.ARCHIVED, "This study has ended"),
-    ],
-)
-def test_newcomers_are_told_why_a_study_is_not_open(client: Client, status: StudyStatus, words: str) -> None:
-    study = study_in(status)
-    before = everything_stored()
-    for response in (client.get(address_of(study)), answer(client, study, "welcome"), answer(client, study, "consent")):
-        assert response.status_code == 403
-        assert heading(response) == words
-    assert everything_stored() == before
-
-
-def test_a_study_that_pauses_between_start_and_consent_takes_nobody_in(client: Client, study: Study) -> None:
-    answer(client, study, "welcome")
-    studies.pause(study, actor=study.owner)
-    assert answer(client, study, "consent").status_code == 403
-    assert not Participant.objects.exists()
-
-
-@pytest.mark.parametrize("here", STORED_STEPS)
-def test_whoever_is_in_may_finish_while_the_study_pauses(client: Client, study: Study, here: str) -> None:
-    walk(client, study, until=here)
-    studies.pause(study, actor=study.owner)
-    for step in STORED_STEPS[STORED_STEPS.index(here) :]:
-        assert answer(client, study, step).status_code == 303
-    assert participant_of(client).step == Step.FINISHED
-
-
-@pytest.mark.parametrize("here", STORED_STEPS)
-def test_a_study_that_closes_takes_no_more_answers_even_from_those_who_are_in(client: Client, study: Study, here: str) -> None:
-    walk(client, study, until=here)
-    studies.close(study, actor=study.owner)
-    before = everything_stored()
-    for response in (client.get(address_of(study)), answer(client, study, here), send(client, study, here, **{"answer-attention": "7"})):
-        assert response.status_code == 403
-        assert heading(response) == "This study has ended"
-    assert everything_stored() == before
-
-
-def test_the_codes_stay_readable_after_the_study_has_closed(client: Client, study: Study) -> None:
-    last = walk(client, study)
-    studies.close(study, actor=study.owner)
-    again = client.get(address_of(study))
-    for kind in ("completion", "withdrawal"):
-        assert len(code_on(last, kind)) == 19
-        assert code_on(again, kind) == code_on(last, kind)
-
-
-def test_a_full_study_says_so_and_stores_nothing(client: Client, study: Study) -> None:
-    for arm in ("slides", "instructor"):
-        change_arm(study, arm=arm, actor=study.owner, quota=None, closed=True)
-    before = everything_stored()
-    response = answer(client, study, "welcome")
-    assert response.status_code == 403
-    assert heading(response) == "This study is full"
-    assert everything_stored() == before
-
-
-def test_of_whom_a_study_that_fills_up_meanwhile_has_no_room_for_nothing_is_kept(client: Client, study: Study) -> None:
-    walk(client, study, until="background")
-    for arm in ("slides", "instructor"):
-        change_arm(study, arm=arm, actor=study.owner, quota=None, closed=True)
-    response = answer(client, study, "background")
-    assert response.status_code == 403
-    assert "Nothing about you was stored." in response.content.decode()
-    assert not Participant.objects.exists()
 
 
 def test_everybody_is_assigned_exactly_once(study: Study) -> None:
