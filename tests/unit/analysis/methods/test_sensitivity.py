@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from analysis.methods.designs import Design, FloatArray
+from analysis.methods.difference_in_means import difference_in_means_kernel
 from analysis.methods.effects import estimate_outcome
 from analysis.methods.errors import MethodError, NotIdentifiedError
 from analysis.methods.sensitivity import sensitivity_to_arm_dependent_cheating
 
 TABLE = np.array([[[520, 280], [440, 360]], [[360, 440], [280, 520]]])
+MODERATE = np.array([[[520, 280], [420, 380]], [[480, 320], [370, 430]]])
 
 
 def test_without_a_difference_between_cheaters_it_is_the_estimate_itself(mirrored: Design) -> None:
@@ -62,6 +64,21 @@ def test_the_interval_covers_the_end_of_the_bound_at_its_level(mirrored: Design,
         assert one.interval.low is not None
         missed += one.interval.low > 0.2 - 0.15 * 0.2 / (0.8 * 0.5)
     assert missed / 1000 == pytest.approx(0.025, abs=0.02)
+
+
+def test_each_end_of_the_interval_is_where_the_z_test_of_the_shifted_line_just_rejects(mirrored: Design) -> None:
+    """At the end e, Δ̂ ∓ k(1 − x̂) − e·x̂ = Δ̂ + (±k − e)x̂ ∓ k lies z standard errors from zero, with k = κ/t̄ and t̄ = 1/2."""
+    (one,) = sensitivity_to_arm_dependent_cheating(10 * MODERATE, design=mirrored, kappa=0.2)
+    joint = difference_in_means_kernel(10.0 * MODERATE, mirrored)
+    delta, honest = float(joint.honest_times_effect[0]), float(joint.honest_proportion)
+    for end, k in ((one.interval.low, 0.4), (one.interval.high, -0.4)):
+        assert end is not None
+        assert abs(end) < 1
+        slope = k - end
+        variance = (
+            joint.honest_times_effect_variance[0] + 2 * slope * joint.covariance[0] + slope**2 * float(joint.honest_proportion_variance)
+        )
+        assert (delta + slope * honest - k) ** 2 == pytest.approx(1.959964**2 * variance, rel=1e-5)
 
 
 def test_kappa_must_be_a_difference_of_two_rates(mirrored: Design) -> None:
