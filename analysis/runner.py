@@ -77,10 +77,10 @@ def first_results(study: Study, definition: StudyDefinition) -> dict[str, Any]:
     return {"n": n, "design": design.to_document(), "outcomes": outcomes}
 
 
-def recover() -> list[int]:
-    """Take runs away from workers that fell silent, and name all that are due: they may have been lost by the broker."""
+def take_over(*, silence: timedelta = SILENCE) -> None:
+    """Take runs away from workers of whom nothing was heard for this long."""
     now = timezone.now()
-    for run in Run.objects.filter(status=RunStatus.RUNNING, due_at__lt=now - SILENCE):
+    for run in Run.objects.filter(status=RunStatus.RUNNING, due_at__lte=now - silence):
         try:
             with transaction.atomic():
                 left = Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, due_at=run.due_at)
@@ -92,7 +92,12 @@ def recover() -> list[int]:
         except IntegrityError:  # a newer request waits already and will see everything
             Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING).update(status=RunStatus.SUPERSEDED, due_at=None)
         logger.warning("A run of kind %s was left by its worker and has been taken over", run.kind)
-    return list(Run.objects.filter(status=RunStatus.QUEUED, due_at__lte=now).values_list("pk", flat=True))
+
+
+def recover() -> list[int]:
+    """Take over what was left, and name all runs that are due: they may have been lost by the broker."""
+    take_over()
+    return list(Run.objects.filter(status=RunStatus.QUEUED, due_at__lte=timezone.now()).values_list("pk", flat=True))
 
 
 def _finish(run: Run, status: RunStatus, *, error: str = "") -> None:

@@ -2,14 +2,16 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
@@ -20,7 +22,7 @@ from tests.services import free_port
 ROOT = Path(__file__).resolve().parents[1]
 START_SECONDS = 60
 STOP_SECONDS = 20
-GRANIAN = ["-m", "granian", "--interface", "wsgi", "--workers", "2", "--blocking-threads", "8", "--no-access-log"]
+GRANIAN = ["-m", "granian", "--interface", "wsgi", "--workers", "2", "--blocking-threads", "8", "--respawn-failed-workers"]
 
 
 @dataclass
@@ -101,6 +103,18 @@ class Site:
         listing = subprocess.run(["ps", "-o", "rss=", "-s", str(session)], capture_output=True, text=True, check=True)
         return sum(int(line) for line in listing.stdout.split()) / 1024
 
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """What the site's database answers, asked from outside."""
+        if database := self.environment.get("DATABASE_URL"):
+            with psycopg.connect(database) as connection:
+                return connection.execute(sql.encode()).fetchall()
+        with closing(sqlite3.connect(self.folder / "candor.sqlite3", timeout=20)) as connection:
+            return connection.execute(sql).fetchall()
+
+    def number(self, sql: str) -> int:
+        """The one number that the site's database answers."""
+        return int(self.rows(sql)[0][0])
+
     def end(self) -> None:
         """End what still runs, at the end of the test."""
         for name in list(self.processes):
@@ -114,16 +128,19 @@ def _environment(**changes: str) -> dict[str, str]:
 
 
 @contextmanager
-def embedded(var: Path) -> Iterator[Site]:
-    """The embedded default with its data under `var`, migrated and serving."""
+def embedded(var: Path, *, demo_bots: int | None = None) -> Iterator[Site]:
+    """The embedded default with its data under `var`, migrated and serving; with a number of bots, as `make demo` starts it."""
     var.mkdir(parents=True, exist_ok=True)
     environment = _environment(DJANGO_SETTINGS_MODULE="config.settings.development", CANDOR_VAR=str(var))
     for server in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY"):
         environment.pop(server, None)
     site = Site(folder=var, environment=environment, commands={"web": ["manage.py", "serve"]})
     environment["PORT"] = str(site.port)
+    if demo_bots is not None:
+        site.commands["web"], environment["DEMO_BOTS"] = ["manage.py", "demo"], str(demo_bots)
     try:
-        site.manage("migrate", "--verbosity=0")
+        if demo_bots is None:
+            site.manage("migrate", "--verbosity=0")
         site.start()
         yield site
     finally:
@@ -150,7 +167,7 @@ def production(folder: Path) -> Iterator[Site]:
             folder=folder,
             environment=environment,
             commands={
-                "web": [*GRANIAN, "--host", "127.0.0.1", "--port", "{port}", "config.wsgi:application"],
+                "web": [*GRANIAN, "--no-access-log", "--host", "127.0.0.1", "--port", "{port}", "config.wsgi:application"],
                 "worker": ["-m", "celery", "-A", "config", "worker", "--concurrency", "2", "--loglevel", "info"],
                 "beat": ["-m", "celery", "-A", "config", "beat", "--schedule", str(folder / "beat"), "--loglevel", "info"],
             },

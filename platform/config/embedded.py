@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 from contextlib import suppress
+from datetime import timedelta
 from types import FrameType
 from typing import NoReturn
 
@@ -14,6 +15,7 @@ from celery.worker import WorkController
 from django.core.handlers.wsgi import WSGIHandler
 from waitress.server import create_server
 
+from analysis import runner
 from config.heartbeat import Scheduler
 
 WEB_THREADS = 8
@@ -42,6 +44,8 @@ class EmbeddedServer:
     def run(self) -> NoReturn:
         """Serve; ends the process with status 0."""
         sys.setswitchinterval(SWITCH_SECONDS)
+        # There is no other worker: whatever is said to be under way was left by a process that was killed.
+        runner.take_over(silence=timedelta(0))
         with suppress(KeyboardInterrupt):
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, _stop)
