@@ -1,5 +1,6 @@
 """Pages for those who run studies: what there is, what can be done now, codes in and codes checked."""
 
+from collections import Counter
 from collections.abc import Callable
 
 from django.contrib import messages
@@ -15,7 +16,7 @@ from surveys.models import EntryCode, Study, StudyStatus
 from surveys.selectors import access_own_study, access_study, counts_of, studies_of
 from surveys.services import studies as study_services
 from surveys.services.entry import add_entry_codes, read_codes
-from surveys.tokens import completion_code_is_genuine
+from surveys.tokens import completion_code_is_genuine, normalised
 
 Action = Callable[[Study, User], Study]
 DESK = (Role.INVESTIGATOR, Role.IRB_OFFICER, Role.ADMINISTRATOR)
@@ -89,8 +90,9 @@ def codes(request: HttpRequest, slug: str) -> HttpResponse:
     found = access_own_study(user, slug)
     errors, checked = [], None
     if request.method == "POST" and request.POST.get("action") == "check":
-        lines = [line.strip() for line in request.POST.get("codes", "").splitlines() if line.strip()]
-        checked = [(line, completion_code_is_genuine(line, found.slug), lines.count(line) > 1) for line in lines[:5000]]
+        lines = [line.strip() for line in request.POST.get("codes", "").splitlines() if line.strip()][:5000]
+        times = Counter(normalised(line) for line in lines)
+        checked = [(line, completion_code_is_genuine(line, found.slug), times[normalised(line)] > 1) for line in lines]
     elif request.method == "POST":
         upload = request.FILES.get("file")
         try:

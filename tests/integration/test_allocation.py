@@ -1,0 +1,173 @@
+"""Concealed lists in the database: drawn at launch, verified after closing, extended, and in step with quotas and closed arms."""
+
+import hashlib
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from audit.models import Entry
+from surveys.errors import StudyFullError
+from surveys.models import AllocationList, AllocationSlot, Study, StudyStatus
+from surveys.services import participation, studies
+from surveys.services.allocation import SMALLEST_LIST, change_arm, has_room, take_slot
+from surveys.tokens import withdrawal_code
+from tests.factories import address_of, definition, document, recruiting_study, study_in, token_of, walk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    return recruiting_study()
+
+
+def take(study: Study, times: int) -> list[tuple[str, str]]:
+    return [(one.subsample, one.arm) for one in (take_slot(study, definition()) for _ in range(times))]
+
+
+def with_quotas(**quotas: int) -> list[dict[str, Any]]:
+    return [arm | ({"quota": quotas[arm["name"]]} if arm["name"] in quotas else {}) for arm in document()["arms"]]
+
+
+def pages(client: Client, study: Study) -> tuple[str, str]:
+    page = reverse("surveys:allocation", args=[study.slug])
+    return client.get(page).content.decode(), reverse("surveys:allocation_list", args=[study.slug, 1])
+
+
+def test_the_list_is_drawn_at_launch_and_its_hash_is_public_at_once(client: Client) -> None:
+    study = study_in(StudyStatus.APPROVED)
+    page, _address = pages(client, study)
+    assert "The list has not been drawn yet." in page
+    study = studies.launch(study, actor=study.owner)
+    drawn = AllocationList.objects.get()
+    assert (drawn.number, drawn.length, drawn.slots.count()) == (1, 48, 48)
+    assert drawn.sha256 in pages(client, study)[0]
+    assert Entry.objects.get(action="study.launched").details == {"sha256": drawn.sha256, "length": 48}
+
+
+@pytest.mark.parametrize("status", [StudyStatus.RECRUITING, StudyStatus.PAUSED])
+def test_the_list_and_its_nonce_are_concealed_until_closing(client: Client, status: StudyStatus) -> None:
+    study = study_in(status)
+    page, address = pages(client, study)
+    assert "the list is kept secret" in page
+    assert AllocationList.objects.get().nonce not in page
+    assert client.get(address).status_code == 404
+
+
+@pytest.mark.parametrize("status", [StudyStatus.CLOSED, StudyStatus.ARCHIVED])
+def test_anybody_can_verify_the_list_after_closing(client: Client, status: StudyStatus) -> None:
+    study = study_in(status)
+    page, address = pages(client, study)
+    response = client.get(address)
+    assert address in page
+    assert hashlib.sha256(response.content).hexdigest() == AllocationList.objects.get().sha256
+    assert hashlib.sha256(response.content).hexdigest() in page
+    published = json.loads(response.content)
+    slots = AllocationSlot.objects.order_by("position").values_list("subsample", "arm")
+    assert [(one["subsample"], one["arm"]) for one in published["assignments"]] == list(slots)
+    assert (published["study"], published["list"]) == (study.slug, 1)
+    assert client.get(reverse("surveys:allocation_list", args=[study.slug, 2])).status_code == 404
+
+
+def test_what_happened_on_the_way_does_not_change_the_hash(client: Client, study: Study) -> None:
+    take(study, 7)
+    change_arm(study, arm="slides", actor=study.owner, quota=3, closed=False)
+    studies.close(study, actor=study.owner)
+    content = client.get(reverse("surveys:allocation_list", args=[study.slug, 1])).content
+    assert hashlib.sha256(content).hexdigest() == AllocationList.objects.get().sha256
+
+
+def test_lines_are_taken_in_the_order_of_the_list(study: Study) -> None:
+    drawn = list(study.allocation_slots.order_by("position").values_list("subsample", "arm"))
+    assert take(study, 48) == drawn
+
+
+def test_a_used_up_list_is_followed_by_another_with_a_hash_of_its_own(client: Client, study: Study) -> None:
+    take(study, 49)
+    first, second = AllocationList.objects.all()
+    assert (second.number, second.length, second.slots.order_by("position").first().position) == (2, SMALLEST_LIST, 49)  # type: ignore[union-attr]
+    assert first.nonce != second.nonce
+    entry = Entry.objects.get(action="study.allocation_extended")
+    assert (entry.actor, entry.details) == (None, {"list": 2, "sha256": second.sha256})
+    assert second.sha256 in pages(client, study)[0]
+    studies.close(study, actor=study.owner)
+    content = client.get(reverse("surveys:allocation_list", args=[study.slug, 2])).content
+    assert hashlib.sha256(content).hexdigest() == second.sha256
+
+
+def test_an_arm_with_a_quota_takes_that_many_and_the_other_goes_on() -> None:
+    study = recruiting_study(arms=with_quotas(slides=5))
+    arms = Counter(arm for _subsample, arm in take(study, 60))
+    assert arms == {"slides": 5, "instructor": 55}
+
+
+def test_a_study_whose_arms_all_have_their_quota_is_full() -> None:
+    study = recruiting_study(arms=with_quotas(slides=3, instructor=4))
+    assert Counter(arm for _subsample, arm in take(study, 7)) == {"slides": 3, "instructor": 4}
+    assert not has_room(study)
+    with pytest.raises(StudyFullError):
+        take(study, 1)
+    assert AllocationList.objects.count() == 1
+
+
+def test_a_quota_beyond_the_list_extends_it() -> None:
+    study = recruiting_study(arms=with_quotas(slides=30, instructor=30))
+    assert Counter(arm for _subsample, arm in take(study, 60)) == {"slides": 30, "instructor": 30}
+    assert not has_room(study)
+
+
+def test_a_closed_arm_takes_nobody_and_an_opened_one_goes_on_from_here(study: Study) -> None:
+    take(study, 4)
+    change_arm(study, arm="instructor", actor=study.owner, quota=None, closed=True)
+    assert {arm for _subsample, arm in take(study, 8)} == {"slides"}
+    change_arm(study, arm="instructor", actor=study.owner, quota=None, closed=False)
+    last = study.allocation_slots.filter(status="taken").order_by("-position").first()
+    assert last is not None
+    rest = list(study.allocation_slots.filter(position__gt=last.position).order_by("position").values_list("subsample", "arm"))
+    assert take(study, len(rest)) == rest
+
+
+def test_lines_that_were_passed_over_stay_unused(study: Study) -> None:
+    change_arm(study, arm="instructor", actor=study.owner, quota=None, closed=True)
+    take(study, 6)
+    last = study.allocation_slots.filter(status="taken").latest("position").position
+    passed = study.allocation_slots.filter(position__lt=last, arm="instructor").count()
+    change_arm(study, arm="instructor", actor=study.owner, quota=None, closed=False)
+    assert study.allocation_slots.filter(position__lt=last, arm="instructor", status="closed").count() == passed
+
+
+def test_a_raised_quota_opens_lines_and_a_lowered_one_closes_them() -> None:
+    study = recruiting_study(arms=with_quotas(slides=2, instructor=2))
+    take(study, 4)
+    change_arm(study, arm="slides", actor=study.owner, quota=4, closed=False)
+    assert [arm for _subsample, arm in take(study, 2)] == ["slides", "slides"]
+    with pytest.raises(StudyFullError):
+        take(study, 1)
+    change_arm(study, arm="instructor", actor=study.owner, quota=1, closed=False)
+    assert not has_room(study)
+
+
+def test_changing_an_arm_is_audited(study: Study) -> None:
+    change_arm(study, arm="slides", actor=study.owner, quota=9, closed=True)
+    entry = Entry.objects.get(action="study.arm_changed")
+    assert (entry.actor, entry.details) == (study.owner, {"arm": "slides", "quota": 9, "closed": True})
+
+
+def test_withdrawn_people_keep_their_line_taken(client: Client, study: Study) -> None:
+    walk(client, study)
+    participation.withdraw(study, code=withdrawal_code(token_of(client)))
+    assert study.allocation_slots.filter(status="taken").count() == 1
+
+
+def test_each_scheme_launches(client: Client) -> None:
+    for number, scheme in enumerate(("simple", "complete", "permuted_block")):
+        study = recruiting_study(slug=f"study-{number}", allocation={"scheme": scheme, "planned_participants": 40})
+        groups = Counter(study.allocation_slots.values_list("subsample", "arm"))
+        assert sum(groups.values()) == 40
+        if scheme == "complete":
+            assert set(groups.values()) == {10}
+        assert client.get(address_of(study) + "allocation/").status_code == 200

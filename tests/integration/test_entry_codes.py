@@ -1,0 +1,215 @@
+"""Personal codes and panel numbers: who may come in, once."""
+
+from collections.abc import Callable
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from audit.models import Entry
+from surveys.models import EntryCode, PanelMember, Participant, Study
+from surveys.services.entry import CodesError, add_entry_codes, read_codes
+from tests.factories import address_of, answer, code_on, everything_stored, heading, logged_in, recruiting_study, walk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    study = recruiting_study(entry={"kind": "codes"})
+    add_entry_codes(study, codes=["ABCD-1234", "EFGH-5678"], actor=study.owner)
+    return study
+
+
+def with_code(code: str) -> dict[str, dict[str, str]]:
+    return {"welcome": {"code": code}}
+
+
+@pytest.mark.parametrize("typed", ["ABCD-1234", "abcd1234", " ab cd 12 34 "])
+def test_a_code_opens_the_study_however_it_is_typed(client: Client, study: Study, typed: str) -> None:
+    walk(client, study, answers=with_code(typed), until="background")
+    assert EntryCode.objects.filter(spent=True).count() == 1
+
+
+def test_a_code_is_not_spent_before_consent(client: Client, study: Study) -> None:
+    before = everything_stored()
+    answer(client, study, "welcome", code="ABCD-1234")
+    assert everything_stored() == before
+    answer(client, study, "consent", choice="decline")
+    assert not EntryCode.objects.filter(spent=True).exists()
+
+
+def test_a_spent_code_opens_nothing(client: Client, study: Study) -> None:
+    walk(Client(), study, answers=with_code("ABCD-1234"), until="background")
+    before = everything_stored()
+    response = answer(client, study, "welcome", code="ABCD-1234")
+    assert (response.status_code, heading(response)) == (403, "This code has been used")
+    assert "use your personal link" in response.content.decode()
+    assert everything_stored() == before
+
+
+def test_of_two_people_with_one_code_only_one_comes_in(study: Study) -> None:
+    one, two = Client(), Client()
+    for client in (one, two):
+        answer(client, study, "welcome", code="ABCD-1234")
+    assert answer(one, study, "consent").status_code == 303
+    response = answer(two, study, "consent")
+    assert (response.status_code, heading(response)) == (403, "This code has been used")
+    assert Participant.objects.count() == 1
+
+
+@pytest.mark.parametrize("code", ["WXYZ-0000", "x", "-", "\x00", "ä" * 200])
+def test_an_unknown_code_opens_nothing(client: Client, study: Study, code: str) -> None:
+    response = answer(client, study, "welcome", code=code)
+    assert (response.status_code, heading(response)) == (403, "We do not know this code")
+
+
+@pytest.mark.parametrize("code", ["", "   "])
+def test_without_a_code_the_page_asks_for_it(client: Client, study: Study, code: str) -> None:
+    response = answer(client, study, "welcome", code=code)
+    assert response.status_code == 422
+    assert '<a href="#code">Enter your code.</a>' in response.content.decode()
+
+
+def test_a_code_of_another_study_is_unknown(client: Client, study: Study) -> None:
+    other = recruiting_study(slug="another-study", entry={"kind": "codes"})
+    assert heading(answer(client, other, "welcome", code="ABCD-1234")) == "We do not know this code"
+
+
+def test_the_codes_themselves_are_not_stored(study: Study) -> None:
+    stored = repr(everything_stored())
+    for code in ("ABCD-1234", "ABCD1234", "EFGH5678"):
+        assert code not in stored
+
+
+def test_their_order_in_the_table_is_not_that_of_the_course_list() -> None:
+    study = recruiting_study(entry={"kind": "codes"})
+    add_entry_codes(study, codes=[f"code-{number:04}" for number in range(50)], actor=study.owner)
+    hashes = list(EntryCode.objects.values_list("code_hash", flat=True))
+    assert sorted(hashes) == hashes
+    assert len(hashes) == 50
+
+
+def test_codes_that_are_there_already_stay_as_they_are(client: Client, study: Study) -> None:
+    walk(client, study, answers=with_code("ABCD-1234"), until="background")
+    assert add_entry_codes(study, codes=["abcd1234", "NEWW-0001"], actor=study.owner) == 1
+    assert list(EntryCode.objects.order_by("-spent").values_list("spent", flat=True)) == [True, False, False]
+    assert Entry.objects.filter(action="study.codes_added").last().details == {"count": 1}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("content", "codes"),
+    [
+        (b"code\nABCD\nEFGH\n", ["ABCD", "EFGH"]),
+        (b"\xef\xbb\xbfCode,name\r\nABCD,Ada\r\n\r\nEFGH,Bob\r\n", ["ABCD", "EFGH"]),
+        (b'"ABCD"\n  EFGH  \n', ["ABCD", "EFGH"]),
+        ("ÄÖÜß".encode(), ["ÄÖÜSS"]),
+    ],
+)
+def test_the_first_column_of_a_csv_file_is_read(content: bytes, codes: list[str]) -> None:
+    assert read_codes(content) == codes
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"code\nABCD\nab\n", "course.csv, line 3: expected a code of 4 to 64 letters and digits, got 2"),
+        (b"code\nA-B-C\n", "course.csv, line 2: expected a code of 4 to 64 letters and digits, got 3"),
+        (b"x" * 65, "course.csv, line 1: expected a code of 4 to 64 letters and digits, got 65"),
+        (b"ABCD\nEFGH\nab-cd\n", "course.csv, line 3: the code stands in line 1 already (case, spaces and dashes do not count)"),
+        (b'"AB\nCD",x\nEF\n', "course.csv, line 3: expected a code of 4 to 64 letters and digits, got 2"),
+        (b"ABCD\n\xff\xfe\n", "course.csv: expected a UTF-8 text file, but byte 6 is not UTF-8"),
+        (b"", "course.csv: expected 1 to 100,000 codes, got 0"),
+        (b"code\n\n\n", "course.csv: expected 1 to 100,000 codes, got 0"),
+        (b'"' + b"x" * 200_000, "course.csv: not readable as CSV: field larger than field limit (131072)"),
+    ],
+)
+def test_a_bad_file_is_refused_with_its_line(content: bytes, sentence: str) -> None:
+    with pytest.raises(CodesError) as raised:
+        read_codes(content, source="course.csv")
+    assert str(raised.value) == sentence
+
+
+@pytest.fixture
+def post(study: Study) -> Callable[..., HttpResponse]:
+    """Send a form of the codes page, as the investigator."""
+    desk = logged_in(study.owner)
+    return lambda **values: desk.post(reverse("surveys:codes", args=[study.slug]), values)
+
+
+def test_an_investigator_uploads_codes(post: Callable[..., HttpResponse], client: Client, study: Study) -> None:
+    response = post(action="upload", file=SimpleUploadedFile("course.csv", b"code\nNEWW-0001\nABCD-1234\n"))
+    assert response.status_code == 302
+    assert EntryCode.objects.count() == 3
+    walk(client, study, answers=with_code("NEWW-0001"), until="background")
+
+
+@pytest.mark.parametrize(
+    ("upload", "sentence"),
+    [
+        (None, "Choose a CSV file of at most 5 MB."),
+        (SimpleUploadedFile("big.csv", b"x" * (5 * 1024 * 1024 + 1)), "Choose a CSV file of at most 5 MB."),
+        (SimpleUploadedFile("bad.csv", b"code\nab\n"), "bad.csv, line 2: expected a code of 4 to 64 letters and digits, got 2"),
+    ],
+    ids=["none", "too big", "bad"],
+)
+def test_a_bad_upload_adds_nothing(post: Callable[..., HttpResponse], upload: SimpleUploadedFile | None, sentence: str) -> None:
+    before = everything_stored()
+    response = post(action="upload", **({"file": upload} if upload else {}))
+    assert response.status_code == 422
+    assert sentence in response.content.decode()
+    assert everything_stored() == before
+
+
+def test_completion_codes_are_told_genuine_forged_repeated_and_foreign(
+    post: Callable[..., HttpResponse], client: Client, study: Study
+) -> None:
+    other = recruiting_study(slug="another-study")
+    genuine = code_on(walk(client, study, answers=with_code("ABCD-1234")), "completion")
+    foreign = code_on(walk(Client(), other), "completion")
+    before = everything_stored()
+    page = post(action="check", codes=f"{genuine.lower()}\n\n{foreign}\nAAAA-AAAA-AAAA-AAAA\n").content.decode()
+    assert f"<code>{genuine.lower()}</code></th><td>genuine</td>" in page
+    assert f"<code>{foreign}</code></th><td>not a code of this study</td>" in page
+    assert "<code>AAAA-AAAA-AAAA-AAAA</code></th><td>not a code of this study</td>" in page
+    assert everything_stored() == before
+
+
+def test_a_code_that_two_students_hand_in_is_shown(post: Callable[..., HttpResponse], client: Client, study: Study) -> None:
+    genuine = code_on(walk(client, study, answers=with_code("ABCD-1234")), "completion")
+    page = post(action="check", codes=f"{genuine}\n{genuine.lower().replace('-', '')}\n").content.decode()
+    assert page.count("genuine, but handed in more than once") == 2
+
+
+@pytest.mark.parametrize("kind", ["prolific", "sona"])
+def test_a_panel_member_comes_in_once(kind: str) -> None:
+    study = recruiting_study(entry={"kind": kind})
+    walk(Client(), study, answers={"welcome": {"panel_identifier": "abc123"}})
+    response = answer(Client(), study, "welcome", panel_identifier="abc123")
+    assert (response.status_code, heading(response)) == (403, "You have already taken part")
+    assert PanelMember.objects.count() == 1
+
+
+def test_a_panel_member_in_two_browsers_comes_in_once() -> None:
+    study = recruiting_study(entry={"kind": "prolific"})
+    one, two = Client(), Client()
+    for client in (one, two):
+        answer(client, study, "welcome", panel_identifier="abc123")
+    assert answer(one, study, "consent").status_code == 303
+    assert heading(answer(two, study, "consent")) == "You have already taken part"
+    assert Participant.objects.count() == PanelMember.objects.count() == 1
+
+
+@pytest.mark.parametrize("identifier", [None, "", "a\x00b", "x" * 101, "<script>", "a b"])
+def test_a_panel_link_without_a_proper_number_opens_nothing(client: Client, identifier: str | None) -> None:
+    study = recruiting_study(entry={"kind": "prolific"})
+    response = answer(client, study, "welcome", **({} if identifier is None else {"panel_identifier": identifier}))
+    assert (response.status_code, heading(response)) == (403, "We do not know this link")
+
+
+def test_a_panel_number_in_the_address_is_escaped(client: Client) -> None:
+    study = recruiting_study(entry={"kind": "prolific"})
+    page = client.get(address_of(study), {"PROLIFIC_PID": '"><script>alert(1)</script>'}).content.decode()
+    assert "<script>alert" not in page
