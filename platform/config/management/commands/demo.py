@@ -14,6 +14,7 @@ from accounts.models import User
 from accounts.services import ensure_demo_users
 from analysis.models import Run, RunStatus
 from analysis.tasks import refresh
+from config.management.commands.serve import add_address_arguments, require_free_port
 from config.settings.secrets import installation_secret
 from surveys.models import Participant, Study
 from surveys.selectors import counts_of
@@ -30,12 +31,13 @@ class Command(BaseCommand):
     requires_migrations_checks = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=int(os.environ.get("PORT") or 8000))
-        parser.add_argument("--bots", type=int, default=int(os.environ.get("DEMO_BOTS") or 300), help="default: DEMO_BOTS, else 300")
+        add_address_arguments(parser)
+        parser.add_argument("--bots", type=int, default=os.environ.get("DEMO_BOTS") or "300", help="default: DEMO_BOTS, else 300")
         parser.add_argument("--no-serve", action="store_true", help="stop when everything is built")
 
     def handle(self, *args: Any, host: str, port: int, bots: int, no_serve: bool, **options: Any) -> None:
+        if not no_serve:
+            require_free_port(host, port)
         Path(settings.VAR_DIR).mkdir(parents=True, exist_ok=True)
         call_command("migrate", verbosity=0, interactive=False)
         password = installation_secret(Path(settings.VAR_DIR) / "demo_password", characters=12)

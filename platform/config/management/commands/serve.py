@@ -1,9 +1,32 @@
 """`manage.py serve`."""
 
 import os
+import socket
+from argparse import ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+
+def add_address_arguments(parser: CommandParser) -> None:
+    """Where to listen. The port may come from PORT, so what is wrong with it names both ways to give it."""
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this computer only)")
+    parser.add_argument("--port", type=_port, default=os.environ.get("PORT") or "8000", help="default: PORT, else 8000")
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise ArgumentTypeError(f"--port or PORT must be a whole number from 1 to 65535, got {text!r}")
+    return int(text)
+
+
+def require_free_port(host: str, port: int) -> None:
+    """Say at once that somebody else listens there, before anything is built."""
+    try:
+        with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
+            pass
+    except OSError as error:
+        raise CommandError(f"Cannot listen on {host}:{port} ({error.strerror}); choose another port with --port or PORT.") from error
 
 
 class Command(BaseCommand):
@@ -11,17 +34,14 @@ class Command(BaseCommand):
     requires_migrations_checks = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this computer only)")
-        parser.add_argument("--port", type=int, default=int(os.environ.get("PORT") or 8000), help="default: PORT, else 8000")
+        add_address_arguments(parser)
 
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
         from config.celery import app
         from config.embedded import EmbeddedServer
 
-        try:
-            server = EmbeddedServer(celery=app, host=host, port=port)
-        except OSError as error:
-            raise CommandError(f"Cannot listen on {host}:{port} ({error.strerror}); choose another port with --port or PORT.") from error
+        require_free_port(host, port)
+        server = EmbeddedServer(celery=app, host=host, port=port)
         shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::"} else host  # noqa: S104
         self.stdout.write(f"Candor is at http://{shown}:{port}/ – Ctrl-C stops it.")
         self.stdout.flush()
