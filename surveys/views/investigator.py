@@ -49,7 +49,7 @@ def _actions(study: Study, user: User) -> dict[str, tuple[StudyStatus, object, A
     return {name: action for name, action in allowed.items() if action[0] == study.status}
 
 
-@require_role(*DESK)
+@require_role(*Role)
 @require_safe
 def studies(request: HttpRequest) -> HttpResponse:
     """The studies that this person may see."""

@@ -36,7 +36,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "home":                             (200,   200,   200,   200,   200,   200),
     "accounts:login":                   (200,   OUT,   OUT,   OUT,   OUT,   OUT),
     "accounts:logout":                  (405,   405,   405,   405,   405,   405),
-    "surveys:studies":                  (LOGIN, 200,   200,   200,   403,   200),
+    "surveys:studies":                  (LOGIN, 200,   200,   200,   200,   200),
 }  # fmt: skip
 # The same for the addresses of one study, which belongs to `owner`; once it recruits …
 RECRUITING: dict[str, tuple[Any, ...]] = {
