@@ -53,7 +53,8 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 def person(role: Role, *, username: str = "") -> User:
     """Somebody of the staff, who can log in with PASSWORD."""
-    return User.objects.create_user(username or f"{role}-{next(_numbers)}", password=PASSWORD, role=role)
+    name, administrator = username or f"{role}-{next(_numbers)}", role == Role.ADMINISTRATOR
+    return User.objects.create_user(name, password=PASSWORD, role=role, is_staff=administrator, is_superuser=administrator)
 
 
 def logged_in(user: User) -> Client:
