@@ -103,6 +103,12 @@ class Site:
         listing = subprocess.run(["ps", "-o", "rss=", "-s", str(session)], capture_output=True, text=True, check=True)
         return sum(int(line) for line in listing.stdout.split()) / 1024
 
+    def processor_seconds(self, name: str = "web") -> float:
+        """Processor time that the named process and its children have used since they started: what a busy machine hardly changes."""
+        session = os.getsid(self.processes[name].pid)
+        listing = subprocess.run(["ps", "-o", "cputimes=", "-s", str(session)], capture_output=True, text=True, check=True)
+        return sum(int(line) for line in listing.stdout.split())
+
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """What the site's database answers, asked from outside."""
         if database := self.environment.get("DATABASE_URL"):

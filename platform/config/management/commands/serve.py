@@ -23,8 +23,9 @@ def _port(text: str) -> int:
 def require_free_port(host: str, port: int) -> None:
     """Say at once that somebody else listens there, before anything is built."""
     try:
-        with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
-            pass
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
     except OSError as error:
         raise CommandError(f"Cannot listen on {host}:{port} ({error.strerror}); choose another port with --port or PORT.") from error
 
