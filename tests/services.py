@@ -6,6 +6,7 @@ runs the command with DATABASE_URL and REDIS_URL set. A server that already runs
 /usr/lib/postgresql, or from the wheels in requirements/development.txt.
 """
 
+import ctypes
 import importlib.util
 import os
 import pwd
@@ -143,7 +144,14 @@ def _server(
     with log.open("wb") as output:
         # Its own session: Ctrl-C is for the tests, which then stop the server.
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, cwd=folder, **_identity(owner)
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd=folder,
+            start_new_session=True,
+            preexec_fn=end_with_parent,
+            **_identity(owner),
         )
     try:
         deadline = time.monotonic() + START_SECONDS
@@ -185,6 +193,16 @@ def _unprivileged_user() -> pwd.struct_passwd | None:
 
 def _identity(owner: pwd.struct_passwd | None) -> dict[str, object]:
     return {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []} if owner else {}
+
+
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent() -> None:
+    """Between fork and exec: ask the kernel to end this process when its parent is killed and cannot do it any more (Linux)."""
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
 
 
 def free_port() -> int:
