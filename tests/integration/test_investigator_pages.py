@@ -1,0 +1,111 @@
+"""The pages of those who run studies: what is on them, and for whom."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Role
+from surveys.models import Study, StudyStatus
+from tests.factories import heading, logged_in, page_of, person, recruiting_study, study_in, walk
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    return recruiting_study()
+
+
+def address(name: str, study: Study) -> str:
+    return reverse(f"surveys:{name}", args=[study.slug])
+
+
+def test_the_list_shows_title_status_and_owner_of_ones_own_studies(study: Study) -> None:
+    study_in(StudyStatus.DRAFT, slug="of-somebody-else", title="Somebody else's")
+    page = logged_in(study.owner).get(reverse("surveys:studies"))
+    cards = page_of(page).xpath('//li[contains(@class, "card")]')
+    assert len(cards) == 1
+    words = " ".join(cards[0].text_content().split())
+    assert study.title in words
+    assert "Recruiting" in words
+    assert study.owner.username in words
+
+
+def test_a_new_investigator_is_told_how_to_begin() -> None:
+    page = logged_in(person(Role.INVESTIGATOR, username="ada")).get(reverse("surveys:studies")).content.decode()
+    assert "No studies yet" in page
+    assert "manage.py import_study my-study.yaml --owner ada" in page
+
+
+def test_the_page_of_a_study_shows_its_counts_and_its_privacy_loss(client: Client, study: Study) -> None:
+    walk(client, study)
+    walk(Client(), study, until="video")
+    page = logged_in(study.owner).get(address("study", study))
+    facts = {fact.xpath("string(dt)"): fact.xpath("string(dd)") for fact in page_of(page).xpath('//dl[@class="facts"]/div')}
+    assert facts == {
+        "Agreed to take part": "2",
+        "Drawn into a group": "2",
+        "Answered": "1",
+        "Took their data out": "0",
+        "Did not agree": "0",
+    }
+    assert "ε = 1.386 for each sensitive answer, 5.545 for all together" in page.content.decode()
+    assert f"http://testserver/s/{study.slug}/" in page.content.decode()
+
+
+def test_the_arm_of_nobody_stands_on_the_page_of_the_study(client: Client, study: Study) -> None:
+    walk(client, study)
+    page = logged_in(study.owner).get(address("study", study)).content.decode()
+    assert "Slides with the instructor" not in page
+
+
+@pytest.mark.parametrize("name", ["study", "codes"])
+def test_whoever_is_not_logged_in_is_asked_to(client: Client, study: Study, name: str) -> None:
+    response = client.get(address(name, study))
+    assert response.status_code == 302
+    assert response["Location"] == f"{reverse('accounts:login')}?next={address(name, study)}"
+
+
+@pytest.mark.parametrize(
+    ("role", "study_page", "codes_page"),
+    [(Role.INVESTIGATOR, 404, 404), (Role.IRB_OFFICER, 200, 403), (Role.ANALYST, 403, 403), (Role.ADMINISTRATOR, 200, 200)],
+)
+def test_other_people_see_what_their_role_allows(study: Study, role: Role, study_page: int, codes_page: int) -> None:
+    desk = logged_in(person(role))
+    assert desk.get(address("study", study)).status_code == study_page
+    assert desk.get(address("codes", study)).status_code == codes_page
+
+
+def test_a_colleague_cannot_act_on_a_study(study: Study) -> None:
+    desk = logged_in(person(Role.INVESTIGATOR))
+    assert desk.post(address("study", study), {"action": "close"}).status_code == 404
+    assert desk.post(address("codes", study), {"action": "check", "codes": "x"}).status_code == 404
+    study.refresh_from_db()
+    assert study.status == StudyStatus.RECRUITING
+
+
+def test_a_step_that_is_not_possible_says_why() -> None:
+    study = study_in(StudyStatus.DRAFT)
+    study.media_files.filter(name="captions-en.vtt").delete()
+    page = logged_in(study.owner).post(address("study", study), {"action": "submit"}, follow=True)
+    assert "Before review: The file captions-en.vtt has not been uploaded." in page.content.decode()
+    assert heading(page) == study.title
+
+
+def test_forms_of_the_desk_need_their_token(study: Study) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(study.owner)
+    assert strict.post(address("study", study), {"action": "close"}).status_code == 403
+    study.refresh_from_db()
+    assert study.status == StudyStatus.RECRUITING
+
+
+def test_fetching_the_page_takes_no_step(study: Study) -> None:
+    logged_in(study.owner).get(address("study", study), {"action": "close"})
+    study.refresh_from_db()
+    assert study.status == StudyStatus.RECRUITING
+
+
+def test_no_codes_entered_is_said_in_words(study: Study) -> None:
+    page = logged_in(study.owner).post(address("codes", study), {"action": "check", "codes": " \n "})
+    assert "No codes were entered." in page.content.decode()

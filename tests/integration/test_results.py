@@ -1,0 +1,191 @@
+"""First results: counted as they stand in the database, estimated by the library, shown in words and numbers."""
+
+from dataclasses import asdict
+from datetime import date
+
+import numpy as np
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Role
+from analysis import runner
+from analysis.datasets import cell_counts
+from analysis.methods.effects import estimate_outcome
+from analysis.models import Run, RunStatus
+from surveys.models import Participant, Response, Step, Study
+from surveys.selectors import counts_of
+from surveys.tokens import hash_of_token, new_token
+from tests.factories import QUESTIONS, definition, logged_in, page_of, person, recruiting_study, walk
+
+pytestmark = pytest.mark.django_db
+
+# People by (arm, subsample): how many said no and yes to every question.
+GROUPS = {("slides", "1"): (104, 56), ("slides", "2"): (88, 72), ("instructor", "1"): (72, 88), ("instructor", "2"): (56, 104)}
+TABLE = np.array([[GROUPS["slides", "1"], GROUPS["slides", "2"]], [GROUPS["instructor", "1"], GROUPS["instructor", "2"]]])
+
+
+def people(study: Study, *, arm: str, subsample: str, no: int, yes: int, step: Step = Step.FINISHED) -> None:
+    """Participants of one group with the same answer to every question."""
+    day = date(2030, 1, 1)
+    crowd = [
+        Participant(
+            study=study,
+            protocol_id=study.protocol_id,
+            token_hash=hash_of_token(new_token()),
+            withdrawal_hash=hash_of_token(new_token()),
+            language="en",
+            step=step,
+            arm=arm,
+            subsample=subsample,
+            consented_on=day,
+            finished_on=day if step == Step.FINISHED else None,
+        )
+        for _ in range(no + yes)
+    ]
+    Participant.objects.bulk_create(crowd)
+    if step == Step.FINISHED:
+        Response.objects.bulk_create(
+            Response(participant=one, question=name, reported_yes=number < yes) for number, one in enumerate(crowd) for name in QUESTIONS
+        )
+
+
+@pytest.fixture
+def study() -> Study:
+    return recruiting_study()
+
+
+@pytest.fixture
+def answered(study: Study) -> Study:
+    for (arm, subsample), (no, yes) in GROUPS.items():
+        people(study, arm=arm, subsample=subsample, no=no, yes=yes)
+    return study
+
+
+def compute(study: Study) -> Run:
+    run = runner.queue_run(study.pk)
+    assert run is not None
+    claimed = runner.claim(run.pk)
+    assert claimed is not None
+    runner.execute(claimed)
+    run.refresh_from_db()
+    return run
+
+
+def results_page(study: Study, client: Client | None = None) -> HttpResponse:
+    return (client or logged_in(study.owner)).get(reverse("analysis:results", args=[study.slug]))
+
+
+def test_answers_are_counted_by_arm_subsample_and_answer(answered: Study) -> None:
+    people(answered, arm="slides", subsample="1", no=3, yes=0, step=Step.QUIZ)
+    counts = cell_counts(answered, definition())
+    assert list(counts) == list(QUESTIONS)
+    for table in counts.values():
+        np.testing.assert_array_equal(table, TABLE)
+
+
+def test_answers_of_another_study_do_not_count(answered: Study) -> None:
+    other = recruiting_study(slug="another-study")
+    assert all(table.sum() == 0 for table in cell_counts(other, definition()).values())
+
+
+def test_the_stored_estimates_are_those_of_the_library(answered: Study) -> None:
+    run = compute(answered)
+    expected = estimate_outcome(TABLE, design=definition().design())
+    assert (run.n, run.status) == (640, RunStatus.DONE)
+    stored = run.results["outcomes"]["retention"]
+    assert stored["cheater_proportion"] == asdict(expected.cheater_proportion) | {"interval": asdict(expected.cheater_proportion.interval)}
+    for got, wanted in zip(stored["effects"], expected.effects, strict=True):
+        for key in ("value", "standard_error", "p_value", "method", "treatment"):
+            assert got[key] == getattr(wanted, key)
+    assert run.results["design"] == definition().design().to_document()
+
+
+def test_by_hand_the_effect_is_the_difference_over_the_share_of_honest_truths(answered: Study) -> None:
+    # Means .35 .45 | .55 .65 → Δ = .2 over t = 1/2 is .4; subsample means .45 and .55 → x = (.55 − .45)/(2/6 − 1/6) = .6; τ = .4/.6.
+    stored = compute(answered).results["outcomes"]["attention"]
+    assert stored["cheater_proportion"]["value"] == pytest.approx(0.4)
+    effect = next(one for one in stored["effects"] if one["method"] == "difference_in_means")
+    assert effect["value"] == pytest.approx(0.4 / 0.6)
+
+
+def test_the_page_shows_the_numbers_and_says_them_in_words(answered: Study) -> None:
+    compute(answered)
+    page = page_of(results_page(answered))
+    words = " ".join(page.text_content().split())
+    assert "Computed from 640 people’s answers." in words
+    assert "Did your attention wander during the lecture?" in words
+    expected = estimate_outcome(TABLE, design=definition().design())
+    first = expected.effects[0]
+    assert first.interval is not None
+    cells = [" ".join(row.text_content().split()) for row in page.xpath('(//section[contains(@class, "card")])[1]//tbody/tr')]
+    assert cells[0].startswith(
+        f"Did not follow the die (λ) {expected.cheater_proportion.value:.4f} {expected.cheater_proportion.standard_error:.4f}"
+    )
+    assert (
+        f"{first.value:.4f} {first.standard_error:.4f} {first.interval.low:.4f} to {first.interval.high:.4f} {first.p_value:.4f}"
+        in cells[1]
+    )
+    assert "about 67 more would say yes with “Slides with the instructor” than with “Slides only”" in words
+
+
+def test_the_counts_on_the_page_are_those_of_the_one_definition(answered: Study) -> None:
+    compute(answered)
+    facts = page_of(results_page(answered)).xpath('//dl[@class="facts"]//dd')
+    counts = counts_of(answered)
+    assert [int(fact.text) for fact in facts] == [counts.consented, counts.assigned, counts.finished, counts.withdrew, counts.declined]
+    assert counts.finished == 640
+
+
+def test_before_the_first_answer_the_page_says_what_will_come(study: Study) -> None:
+    page = results_page(study).content.decode()
+    assert "No answers yet" in page
+    assert f"/s/{study.slug}/" in page
+
+
+def test_too_few_answers_are_a_sentence_and_not_an_error(client: Client, study: Study) -> None:
+    walk(client, study)
+    run = compute(study)
+    assert run.status == RunStatus.DONE
+    assert "not_yet" in run.results["outcomes"]["attention"]
+    assert "1 person answered" in results_page(study).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [
+        (RunStatus.QUEUED, "New answers are in; the computation starts in a moment."),
+        (RunStatus.RUNNING, "Computing with the new answers."),
+        (RunStatus.FAILED, "The last computation failed."),
+    ],
+)
+def test_the_page_says_what_is_being_done_and_shows_the_last_results_meanwhile(answered: Study, status: RunStatus, sentence: str) -> None:
+    compute(answered)
+    Run.objects.create(study=answered, status=status)
+    page = results_page(answered).content.decode()
+    assert sentence in page
+    assert "about 67 more" in page
+
+
+def test_a_superseded_run_is_no_failure(answered: Study) -> None:
+    compute(answered)
+    Run.objects.create(study=answered, status=RunStatus.SUPERSEDED)
+    assert "Computed from 640 people’s answers." in results_page(answered).content.decode()
+
+
+def test_after_a_withdrawal_the_newer_and_smaller_results_are_shown(answered: Study) -> None:
+    compute(answered)
+    gone = Participant.objects.filter(arm="slides").first()
+    assert gone is not None
+    gone.delete()
+    compute(answered)
+    assert "Computed from 639 people’s answers." in results_page(answered).content.decode()
+
+
+def test_the_page_is_there_for_the_owner_and_administrators_only(answered: Study) -> None:
+    assert results_page(answered, logged_in(person(Role.ADMINISTRATOR))).status_code == 200
+    assert results_page(answered, logged_in(person(Role.INVESTIGATOR))).status_code == 404
+    assert results_page(answered, logged_in(person(Role.ANALYST))).status_code == 403
+    assert results_page(answered, logged_in(person(Role.IRB_OFFICER))).status_code == 403
+    assert results_page(answered, Client()).status_code == 302

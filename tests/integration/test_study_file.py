@@ -1,0 +1,142 @@
+"""`manage.py import_study` and `export_study`: there and back, and every way to fail with nothing half-written."""
+
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import Role
+from surveys.models import MediaFile, Study
+from surveys.services.studies import submit_for_review
+from surveys.study_file import read_study_file, write_study_file
+from tests.factories import LECTURES, SAMPLE, definition, draft_study, everything_stored, person, study_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def owner() -> str:
+    return person(Role.INVESTIGATOR, username="ada").username
+
+
+def imported(file: Path, *, owner: str = "ada", **options: Any) -> str:
+    """What the command says."""
+    out = StringIO()
+    call_command("import_study", str(file), owner=owner, stdout=out, **options)
+    return out.getvalue()
+
+
+def exported(slug: str, *arguments: str) -> str:
+    out = StringIO()
+    call_command("export_study", slug, *arguments, stdout=out)
+    return out.getvalue()
+
+
+def files_below(folder: str) -> set[Path]:
+    return {path for path in Path(folder).rglob("*") if path.is_file()}
+
+
+def test_the_sample_study_is_imported_with_its_real_lectures(owner: str) -> None:
+    assert imported(SAMPLE, media=LECTURES) == "lecture-videos: draft ready, ε = 1.386 per question, 5.545 in total.\n"
+    study = Study.objects.get()
+    assert (study.owner.username, study.status, study.accepts_bots) == ("ada", "draft", False)
+    webm = MediaFile.objects.get(name="with-instructor.webm")
+    assert webm.media_type == "video/webm"
+    assert 20 < (webm.duration_seconds or 0) < 40
+    assert webm.file.read() == (LECTURES / "with-instructor.webm").read_bytes()
+    webm.file.close()
+    assert submit_for_review(study, actor=study.owner).status == "in_review"
+
+
+def test_what_is_exported_imports_the_same(tmp_path: Path, owner: str) -> None:
+    imported(SAMPLE, media=LECTURES)
+    exported("lecture-videos", "--output", str(tmp_path / "out" / "study.yaml"))
+    assert (tmp_path / "out" / "slides-only.mp4").read_bytes() == (LECTURES / "slides-only.mp4").read_bytes()
+    first = Study.objects.get().definition
+    Study.objects.all().delete()
+    imported(tmp_path / "out" / "study.yaml")
+    assert Study.objects.get().definition == first
+    assert read_study_file(exported("lecture-videos")) == read_study_file(SAMPLE.read_text(encoding="utf-8"))
+
+
+def test_a_draft_is_replaced_when_asked_for(tmp_path: Path, owner: str) -> None:
+    draft_study()
+    file = tmp_path / "study.yaml"
+    file.write_text(write_study_file(definition(minimum_seconds=33)), encoding="utf-8")
+    with pytest.raises(CommandError, match="a study called lecture-videos exists already"):
+        imported(file, media=LECTURES)
+    imported(file, media=LECTURES, replace=True)
+    assert Study.objects.get().definition["minimum_seconds"] == 33
+
+
+def refused(file: Path, **options: Any) -> str:
+    """The sentence of an import that must change nothing, in the database and among the stored files."""
+    from django.conf import settings
+
+    before, files = everything_stored(), files_below(settings.MEDIA_ROOT)
+    with pytest.raises(CommandError) as raised:
+        imported(file, **options)
+    assert everything_stored() == before
+    assert files_below(settings.MEDIA_ROOT) == files
+    return str(raised.value)
+
+
+def test_a_missing_lecture_leaves_no_study_and_no_file(tmp_path: Path, owner: str) -> None:
+    for path in LECTURES.iterdir():
+        if path.name != "with-instructor.webp":  # the last in order: everything before it was stored already
+            (tmp_path / path.name).symlink_to(path)
+    assert refused(SAMPLE, media=tmp_path) == f"The study file names a file that is not there: {tmp_path / 'with-instructor.webp'}"
+
+
+def test_a_lecture_that_is_none_leaves_no_study_and_no_file(tmp_path: Path, owner: str) -> None:
+    for path in LECTURES.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    (tmp_path / "with-instructor.webm").unlink()
+    (tmp_path / "with-instructor.webm").write_bytes(b"%PDF-1.7")
+    assert refused(SAMPLE, media=tmp_path).startswith("with-instructor.webm: The file is not an MP4 or WebM video")
+
+
+def test_a_folder_in_place_of_a_lecture_is_an_error_and_not_a_crash(tmp_path: Path, owner: str) -> None:
+    (tmp_path / "captions-en.vtt").mkdir()
+    assert "Is a directory" in refused(SAMPLE, media=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"slug: [", "study.yaml, line 1, column 8: not readable as YAML or JSON"),
+        (b"slug: a b\n", "study.yaml, line 1: slug: String should match pattern"),
+        (b"\xff\xfe", "study.yaml: cannot be read:"),
+        (b"", "study.yaml: expected a mapping with title, consent, arms …, got NoneType"),
+    ],
+)
+def test_an_unreadable_study_file_is_refused_with_its_line(tmp_path: Path, owner: str, content: bytes, sentence: str) -> None:
+    file = tmp_path / "study.yaml"
+    file.write_bytes(content)
+    assert refused(file).startswith(f"{tmp_path}/{sentence}")
+
+
+def test_a_file_that_is_not_there_and_an_owner_who_is_not_there(tmp_path: Path, owner: str) -> None:
+    assert "cannot be read" in refused(tmp_path / "nowhere.yaml")
+    assert refused(SAMPLE, owner="nobody") == "There is no user called nobody."
+
+
+def test_a_study_in_review_cannot_be_replaced(owner: str) -> None:
+    study_in("in_review")  # type: ignore[arg-type]
+    assert refused(SAMPLE, media=LECTURES, replace=True) == "Only a draft can be changed; this study is in review."
+
+
+def test_an_unknown_study_cannot_be_exported() -> None:
+    with pytest.raises(CommandError, match=r"There is no study called nowhere\."):
+        exported("nowhere")
+
+
+def test_exporting_overwrites_nothing_and_writes_nothing_by_halves(tmp_path: Path) -> None:
+    draft_study()
+    (tmp_path / "slides-only.mp4").write_bytes(b"precious")
+    with pytest.raises(CommandError, match=r"Not overwritten: .*slides-only\.mp4"):
+        exported("lecture-videos", "--output", str(tmp_path / "study.yaml"))
+    assert files_below(str(tmp_path)) == {tmp_path / "slides-only.mp4"}
+    assert (tmp_path / "slides-only.mp4").read_bytes() == b"precious"
