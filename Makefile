@@ -38,7 +38,7 @@ format: $(VENV)/development.installed  ## put the code in the house style
 	$(BIN)/ruff format .
 
 bench: $(VENV)/development.installed  ## journeys per second against the production server set-up
-	$(BIN)/python -m tests.services $(BIN)/python benchmarks/journeys.py $(ARGS)
+	$(BIN)/python -m benchmarks.journeys $(ARGS)
 
 lock: $(VENV)/development.installed  ## resolve pyproject.toml again, into hash-pinned requirements (ARGS="--upgrade")
 	$(COMPILE) --group development $(ARGS) --output-file requirements/development.txt

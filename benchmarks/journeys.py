@@ -1,7 +1,7 @@
 """How many whole journeys the production server set-up carries, at what cost, and where the time goes.
 
-    python -m benchmarks.journeys                        everything, about three minutes
-    python -m benchmarks.journeys --seconds 5 --people 0 quick
+    python -m benchmarks.journeys                        everything, about four minutes
+    python -m benchmarks.journeys --seconds 5 --people 0 --demo-bots 0   quick
     python -m benchmarks.journeys --profile              where the time goes, request by request
 
 Starts a PostgreSQL that really writes to disk, Redis, granian as in the Dockerfile, a worker and beat, all on this machine and
@@ -31,7 +31,6 @@ from tests.services import services
 DURABLE = ("max_connections=300", "shared_buffers=128MB")
 STUDY_FILE = Path(__file__).parents[1] / "surveys" / "sample" / "lecture-videos.yaml"
 PAUSE = (0.5, 2.0)
-REQUESTS_PER_JOURNEY = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +118,12 @@ def running_site(folder: Path) -> Iterator[Bench]:
             yield Bench(running=running, visited=visited, postmaster=postmaster_of(running.environment["DATABASE_URL"]))
 
 
+def demonstration_memory(bots: int) -> dict[str, float]:
+    """Of the one process that `make demo` starts, with its bots done."""
+    with tempfile.TemporaryDirectory(prefix="candor-bench-") as folder, processes.embedded(Path(folder), demo_bots=bots) as site:
+        return memory_megabytes(site.processes["web"].pid)
+
+
 def forms_of(study: dict[str, Any]) -> dict[str, dict[str, str | list[str]]]:
     """What to fill in on the pages of the demonstration study, step by step."""
     return {
@@ -163,9 +168,10 @@ def show_pages(by_request: dict[str, float]) -> None:
 @click.option("--clients", default="1,8,64", help="how many walk at the same time, one load after the other")
 @click.option("--people", default=500, help="how many join within a minute; 0 leaves that load out")
 @click.option("--within", default=60.0, help="what a minute is, in seconds")
+@click.option("--demo-bots", default=300, help="how many bots the demonstration does before its memory is read; 0 leaves it out")
 @click.option("--profile", is_flag=True, help="instead, walk inside one process and show where the time goes")
 @click.option("--json", "as_json", is_flag=True, help="one JSON document on standard output")
-def main(seconds: float, clients: str, people: int, within: float, profile: bool, as_json: bool) -> None:
+def main(seconds: float, clients: str, people: int, within: float, demo_bots: int, profile: bool, as_json: bool) -> None:
     """Measure whole journeys against the production set-up."""
     with tempfile.TemporaryDirectory(prefix="candor-bench-") as folder, running_site(Path(folder)) as bench:
         if profile:
@@ -183,16 +189,18 @@ def main(seconds: float, clients: str, people: int, within: float, profile: bool
         if people:
             name = f"{people} join in {within:g} s"
             loads.append(load(name, bench, lambda: join_within(bench.visited, people=people, seconds=within, pause=PAUSE))[0])
-        memory = bench.web_worker_memory()
+        memory = {"web worker": bench.web_worker_memory()}
+    if demo_bots:
+        memory[f"demonstration, {demo_bots} bots done"] = [demonstration_memory(demo_bots)]
     if as_json:
-        json.dump({"loads": [asdict(one) for one in loads], "one_client": by_request, "web_worker_megabytes": memory}, sys.stdout, indent=1)
+        json.dump({"loads": [asdict(one) for one in loads], "one_client": by_request, "megabytes": memory}, sys.stdout, indent=1)
         return
     show(loads)
     show_pages(by_request)
-    click.echo(
-        "\nMemory of a web worker afterwards: "
-        + ", ".join(f"{one['resident']:.0f} MB ({one['proportional']:.0f} of its own)" for one in memory)
-    )
+    click.echo("\nMegabytes afterwards: resident, and the process's own share of what is shared")
+    for name, each in memory.items():
+        for one in each:
+            click.echo(f"{name:>32} {one['resident']:6.0f} {one['proportional']:6.0f}")
 
 
 if __name__ == "__main__":

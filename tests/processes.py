@@ -34,6 +34,7 @@ class Site:
     commands: dict[str, list[str]]
     port: int = field(default_factory=free_port)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    start_seconds: float = START_SECONDS
 
     @property
     def url(self) -> str:
@@ -64,8 +65,8 @@ class Site:
         self.wait_until_ready()
 
     def wait_until_ready(self) -> None:
-        """Return when /healthz answers 200; fail with the logs when a process ends or a minute passes."""
-        deadline = time.monotonic() + START_SECONDS
+        """Return when /healthz answers 200; fail with the logs when a process ends or `start_seconds` pass."""
+        deadline = time.monotonic() + self.start_seconds
         while True:
             with suppress(httpx.TransportError):
                 if httpx.get(f"{self.url}/healthz").status_code == 200:
@@ -99,15 +100,21 @@ class Site:
 
     def resident_megabytes(self, name: str = "web") -> float:
         """Memory of the named process and its children, in megabytes (Linux)."""
-        session = os.getsid(self.processes[name].pid)
-        listing = subprocess.run(["ps", "-o", "rss=", "-s", str(session)], capture_output=True, text=True, check=True)
-        return sum(int(line) for line in listing.stdout.split()) / 1024
+        return sum(self.megabytes_of_each(name))
+
+    def megabytes_of_each(self, name: str) -> list[float]:
+        """Memory of the named process and of each of its children, in megabytes (Linux)."""
+        return [kilobytes / 1024 for kilobytes in self._of_each(name, "rss")]
 
     def processor_seconds(self, name: str = "web") -> float:
         """Processor time that the named process and its children have used since they started: what a busy machine hardly changes."""
+        return sum(self._of_each(name, "cputimes"))
+
+    def _of_each(self, name: str, figure: str) -> list[int]:
+        """What `ps` says about the named process and its children."""
         session = os.getsid(self.processes[name].pid)
-        listing = subprocess.run(["ps", "-o", "cputimes=", "-s", str(session)], capture_output=True, text=True, check=True)
-        return sum(int(line) for line in listing.stdout.split())
+        listing = subprocess.run(["ps", "-o", f"{figure}=", "-s", str(session)], capture_output=True, text=True, check=True)
+        return [int(line) for line in listing.stdout.split()]
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """What the site's database answers, asked from outside."""
@@ -144,6 +151,7 @@ def embedded(var: Path, *, demo_bots: int | None = None) -> Iterator[Site]:
     environment["PORT"] = str(site.port)
     if demo_bots is not None:
         site.commands["web"], environment["DEMO_BOTS"] = ["manage.py", "demo"], str(demo_bots)
+        site.start_seconds += demo_bots
     try:
         if demo_bots is None:
             site.manage("migrate", "--verbosity=0")

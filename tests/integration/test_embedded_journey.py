@@ -37,15 +37,12 @@ def printed(site: Site, label: str) -> str:
     return re.findall(rf"^{label}:\s+(\S+)", site.log(), re.MULTILINE)[-1]
 
 
-def logged_in(site: Site) -> httpx.Client:
-    client = httpx.Client(base_url=site.url, follow_redirects=True)
+def log_in(client: httpx.Client, site: Site) -> None:
     form = client.get("/accounts/login/").text
-    page = client.post(
-        "/accounts/login/", data={"csrfmiddlewaretoken": token_in(form), "username": "investigator", "password": printed(site, "Password")}
-    )
+    account = {"username": "investigator", "password": printed(site, "Password")}
+    page = client.post("/accounts/login/", data={"csrfmiddlewaretoken": token_in(form), **account})
     assert page.status_code == 200
     assert "Log out" in page.text
-    return client
 
 
 def token_in(page: str) -> str:
@@ -69,7 +66,9 @@ def test_it_prints_where_to_go_and_how_to_log_in_and_is_well(demo: Site) -> None
 
 def test_the_investigator_sees_estimates_of_what_the_bots_answered(demo: Site) -> None:
     results_settle(demo, finished(demo))
-    page = logged_in(demo).get(f"/studies/{STUDY}/results/")
+    with httpx.Client(base_url=demo.url, follow_redirects=True) as client:
+        log_in(client, demo)
+        page = client.get(f"/studies/{STUDY}/results/")
     assert page.status_code == 200
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page.text))
     assert f" {finished(demo)} " in text
