@@ -1,6 +1,7 @@
 """The life of a run: queued, claimed by one worker, computed, done. Every step may be repeated after a crash without harm."""
 
 import logging
+import secrets
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
@@ -8,29 +9,32 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from analysis.datasets import cell_counts
+from analysis.datasets import cell_counts, people_of
 from analysis.methods.errors import MethodError
-from analysis.models import Run, RunStatus
+from analysis.models import Chunk, ChunkStatus, Run, RunKind, RunStatus
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 from surveys.protocols import frozen_protocol
 
 METHOD_VERSION = "1"
-FIRST_RESULTS = "first_results"
-DEBOUNCE = timedelta(seconds=1)
-SILENCE = timedelta(seconds=20)
+DEBOUNCE = {RunKind.FIRST_RESULTS: timedelta(seconds=1), RunKind.FULL_RESULTS: timedelta(seconds=10)}
+# How long nothing may be heard of a worker. A part of the full results of very many people takes its time.
+SILENCE = {RunKind.FIRST_RESULTS: timedelta(seconds=20), RunKind.FULL_RESULTS: timedelta(seconds=60)}
 MOST_ATTEMPTS = 5
+LARGEST_SEED = 2**31
 
 logger = logging.getLogger(__name__)
 
 
-def queue_run(study_id: int, *, kind: str = FIRST_RESULTS) -> Run | None:
+def queue_run(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS, after: timedelta | None = None) -> Run | None:
     """Ask for a computation that will see everything committed until it starts. None: one is waiting already, and will do."""
     if Run.objects.filter(study_id=study_id, kind=kind, status=RunStatus.QUEUED).exists():
         return None
+    due_at = timezone.now() + (DEBOUNCE[kind] if after is None else after)
+    seed = secrets.randbelow(LARGEST_SEED) if kind == RunKind.FULL_RESULTS else None
     try:
         with transaction.atomic():
-            return Run.objects.create(study_id=study_id, kind=kind, due_at=timezone.now() + DEBOUNCE)
+            return Run.objects.create(study_id=study_id, kind=kind, due_at=due_at, seed=seed)
     except IntegrityError:
         return None
 
@@ -44,70 +48,126 @@ def claim(run_id: int) -> Run | None:
                 return None
             run.status, run.due_at, run.attempts = RunStatus.RUNNING, timezone.now(), run.attempts + 1
             run.save(update_fields=("status", "due_at", "attempts"))
+            run.chunks.filter(status=ChunkStatus.COMPUTING).update(status=ChunkStatus.WAITING)
             return run
     except IntegrityError:
         return None
 
 
 def execute(run: Run) -> None:
-    """Compute and store. An expected error becomes part of the result; a bug fails the run and is raised."""
+    """Compute and store. An expected error becomes part of the result; a bug fails the run and is raised.
+
+    Full results are only begun: their bootstrap is left in chunks to all workers (`analysis.resampling`).
+    """
     try:
         definition = frozen_protocol(run.study.protocol_id or 0).definition
+        if run.kind == RunKind.FULL_RESULTS:
+            begin_full_results(run, definition)
+            return
         run.results = first_results(run.study, definition)
+        run.n = run.results["n"]
     except Exception as error:
-        _finish(run, RunStatus.FAILED, error=f"{type(error).__name__}: {error}")
+        finish(run, RunStatus.FAILED, error=f"{type(error).__name__}: {error}")
         raise
-    run.n = run.results["n"]
-    _finish(run, RunStatus.DONE)
+    finish(run, RunStatus.DONE)
 
 
 def first_results(study: Study, definition: StudyDefinition) -> dict[str, Any]:
     """Per question the cheater proportion and the effects with their intervals, as JSON values."""
     from analysis.methods.effects import estimate_outcome  # SciPy, which web processes can do without
+    from analysis.methods.sequential import anytime_effects
 
-    design = definition.design()
+    design, planned = definition.design(), definition.allocation.planned_participants
     outcomes: dict[str, Any] = {}
     n = 0
     for question, counts in cell_counts(study, definition).items():
         n = max(n, int(counts.sum()))
         try:
             outcomes[question] = asdict(estimate_outcome(counts, design=design))
+            outcomes[question]["anytime"] = [asdict(one) for one in anytime_effects(counts, design=design, planned_n=planned)]
         except MethodError as error:
             outcomes[question] = {"n": int(counts.sum()), "not_yet": str(error)}
     return {"n": n, "design": design.to_document(), "outcomes": outcomes}
 
 
-def take_over(*, silence: timedelta = SILENCE) -> None:
-    """Take runs away from workers of whom nothing was heard for this long."""
+def begin_full_results(run: Run, definition: StudyDefinition) -> None:
+    """Keep a copy of the data, which all chunks look at while more answers come in, and write down which chunks there are."""
+    from analysis.full_results import balance_of, outcome_results, question_analyses
+
+    if run.data is not None:  # begun by a worker that fell silent since
+        return
+    people = people_of(run.study, definition)
+    outcomes, chunks = {}, []
+    for question, analysis in question_analyses(people, definition).items():
+        outcomes[question] = outcome_results(analysis)
+        if "not_yet" not in outcomes[question]:
+            chunks += [Chunk(run=run, question=question, family=family, index=index) for family, index in analysis.chunks()]
+        heard_of(run.pk)
+    n = max((outcome["n"] for outcome in outcomes.values()), default=0)
+    results = {"n": n, "design": definition.design().to_document(), "outcomes": outcomes, "balance": balance_of(people, definition)}
+    with transaction.atomic():
+        begun = Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, attempts=run.attempts).update(
+            n=n, results=results, data=people.to_bytes(), due_at=timezone.now()
+        )
+        if begun:
+            Chunk.objects.bulk_create(chunks)
+
+
+def heard_of(run_id: int) -> None:
+    """Its worker is alive."""
+    Run.objects.filter(pk=run_id, status=RunStatus.RUNNING).update(due_at=timezone.now())
+
+
+def take_over(*, silence: timedelta | None = None) -> None:
+    """Take runs away from workers of whom nothing was heard for this long; by default as long as their kind may be silent."""
     now = timezone.now()
-    for run in Run.objects.filter(status=RunStatus.RUNNING, due_at__lte=now - silence):
+    for run in Run.objects.filter(status=RunStatus.RUNNING).only("kind", "due_at", "attempts"):
+        if run.due_at is None or run.due_at > now - (SILENCE[RunKind(run.kind)] if silence is None else silence):
+            continue
+        left = Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, due_at=run.due_at)
         try:
             with transaction.atomic():
-                left = Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, due_at=run.due_at)
                 if run.attempts < MOST_ATTEMPTS:
                     left.update(status=RunStatus.QUEUED, due_at=now)
                 else:
-                    error = f"Given up after {run.attempts} workers fell silent."
-                    left.update(status=RunStatus.FAILED, due_at=None, error=error, finished_on=timezone.localdate())
+                    end(left, RunStatus.FAILED, error=f"Given up after {run.attempts} workers fell silent.")
         except IntegrityError:  # a newer request waits already and will see everything
-            Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING).update(status=RunStatus.SUPERSEDED, due_at=None)
+            end(Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING), RunStatus.SUPERSEDED)
         logger.warning("A run of kind %s was left by its worker and has been taken over", run.kind)
 
 
 def recover() -> list[int]:
     """Take over what was left, and name all runs that are due: they may have been lost by the broker."""
     take_over()
-    return list(Run.objects.filter(status=RunStatus.QUEUED, due_at__lte=timezone.now()).values_list("pk", flat=True))
+    return list(Run.objects.filter(status=RunStatus.QUEUED, due_at__lte=timezone.now()).order_by("pk").values_list("pk", flat=True))
 
 
-def _finish(run: Run, status: RunStatus, *, error: str = "") -> None:
-    """The clock time goes; only the day stays."""
-    Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, attempts=run.attempts).update(
-        status=status,
-        due_at=None,
-        n=run.n,
-        results=run.results,
-        error=error[:2000],
-        method_version=METHOD_VERSION,
-        finished_on=timezone.localdate(),
-    )
+def end_unfinished(study_id: int, *, kind: RunKind, status: RunStatus) -> bool:
+    """Stop what waits or is under way; its worker will notice. False: there was nothing."""
+    return end(Run.objects.filter(study_id=study_id, kind=kind, status__in=(RunStatus.QUEUED, RunStatus.RUNNING)), status)
+
+
+def finish(run: Run, status: RunStatus, *, error: str = "") -> None:
+    """Store the results of a run, unless it was taken away or stopped in the meantime."""
+    mine = Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, attempts=run.attempts)
+    if end(mine, status, n=run.n, results=run.results, error=error[:2000], method_version=METHOD_VERSION) and status == RunStatus.DONE:
+        thin_history(run)
+
+
+@transaction.atomic
+def end(runs: Any, status: RunStatus, **values: Any) -> bool:
+    """The clock time, the copy of the data and the chunks go; only the day stays."""
+    ended = list(runs.select_for_update(of=("self",)).values_list("pk", flat=True))
+    Chunk.objects.filter(run__in=ended).delete()
+    Run.objects.filter(pk__in=ended).update(status=status, due_at=None, data=None, finished_on=timezone.localdate(), **values)
+    return bool(ended)
+
+
+def thin_history(run: Run) -> None:
+    """Keep of the history one result for each percent more people; all, while there are fewer than a hundred."""
+    done = Run.objects.filter(study_id=run.study_id, kind=run.kind, status=RunStatus.DONE, pk__lt=run.pk)
+    last = [(pk, n or 0) for pk, n in done.order_by("-pk").values_list("pk", "n")[:2]]
+    if len(last) == 2:
+        (between, n_between), (_before, n_before) = last
+        if n_before <= n_between <= (run.n or 0) < n_before + n_before // 100:
+            Run.objects.filter(pk=between).delete()

@@ -1,25 +1,60 @@
-"""Asking for computations."""
+"""Asking for computations, stopping them, and blinding those who look."""
 
 import logging
+from datetime import timedelta
 from typing import Any
 
+from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from analysis import runner, tasks
+from accounts.models import User
+from analysis import actions, runner, tasks
+from analysis.models import Blinding, Run, RunKind, RunStatus
+from audit.services import record
+from surveys.models import Study
 
 logger = logging.getLogger(__name__)
 
 
-def request_refresh(study_id: int) -> None:
-    """See to it that the study's results take in what is committed by now. Many requests within a second become one computation."""
-    run = runner.queue_run(study_id)
-    if run is None:
+def request_refresh(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS) -> None:
+    """See to it that the study's results take in what is committed by now. Requests become one: of a second, of ten for full results."""
+    _send(runner.queue_run(study_id, kind=kind), after=runner.DEBOUNCE[kind])
+
+
+def request_full_results(study: Study) -> None:
+    """Compute the full results now; what waits or is under way is superseded."""
+    with transaction.atomic():
+        runner.end_unfinished(study.pk, kind=RunKind.FULL_RESULTS, status=RunStatus.SUPERSEDED)
+        run = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS, after=timedelta(0))
+        transaction.on_commit(lambda: _send(run, after=timedelta(0)))
+
+
+def cancel_full_results(study: Study) -> bool:
+    """Stop the full computation. False: there was none."""
+    return runner.end_unfinished(study.pk, kind=RunKind.FULL_RESULTS, status=RunStatus.CANCELLED)
+
+
+@transaction.atomic
+def blind(study: Study, *, on: bool, actor: User) -> None:
+    """From now on show everybody letters instead of arms, until the study is closed; or show the arms again."""
+    blinding, _created = Blinding.objects.select_for_update().get_or_create(study=study)
+    if blinding.on == on:
         return
-    try:
-        tasks.refresh.apply_async(args=(run.pk,), countdown=runner.DEBOUNCE.total_seconds(), retry=False)
-    except OperationalError:  # the run stands in the database; the sweep will find it when the broker is back
-        logger.warning("The broker is away; a run waits for the sweep")
+    blinding.on = on
+    blinding.full_clean()
+    blinding.save()
+    record(actor=actor, action=actions.BLINDED if on else actions.UNBLINDED, subject=study)
 
 
 def refresh_when_answers_change(sender: Any, *, study_id: int, **kwargs: Any) -> None:
-    request_refresh(study_id)
+    for kind in RunKind:
+        request_refresh(study_id, kind=kind)
+
+
+def _send(run: Run | None, *, after: timedelta) -> None:
+    if run is None:
+        return
+    try:
+        tasks.refresh.apply_async(args=(run.pk,), countdown=after.total_seconds(), retry=False)
+    except OperationalError:  # the run stands in the database; the sweep will find it when the broker is back
+        logger.warning("The broker is away; a run waits for the sweep")

@@ -3,9 +3,11 @@
 from celery import shared_task
 
 from analysis import runner
-from analysis.models import Run, RunStatus
+from analysis.models import Run, RunKind, RunStatus
 
 AGAIN_SECONDS = 1.0
+LANES = 4
+"""How many workers may compute one study's bootstrap at once. Each takes one chunk after the other, so that quick work comes in between."""
 
 
 @shared_task(name="analysis.tasks.refresh")
@@ -14,9 +16,21 @@ def refresh(run_id: int) -> None:
     run = runner.claim(run_id)
     if run is not None:
         runner.execute(run)
+        if run.kind == RunKind.FULL_RESULTS:
+            for _lane in range(LANES):
+                resample.delay(run_id)
     elif Run.objects.filter(pk=run_id, status=RunStatus.QUEUED).exists():
         runner.take_over()
         refresh.apply_async(args=(run_id,), countdown=AGAIN_SECONDS)
+
+
+@shared_task(name="analysis.tasks.resample")
+def resample(run_id: int) -> None:
+    """Compute one chunk of a run's bootstrap, and queue up for the next."""
+    from analysis import resampling  # SciPy, which web processes can do without
+
+    if resampling.compute_next(run_id):
+        resample.delay(run_id)
 
 
 @shared_task(name="analysis.tasks.sweep")

@@ -1,0 +1,58 @@
+"""How alike the arms are in what was known before the assignment."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NOT_ANSWERED = "not answered"
+NOTABLE = 0.1
+"""A standardised difference beyond this is usually worth a look (Austin 2009, Statistics in Medicine 28, 3083–3107)."""
+
+
+def standardised_differences(
+    covariates: Mapping[str, NDArray[Any]], arm: NDArray[np.intp], *, arms: Sequence[str], control: str
+) -> list[dict[str, Any]]:
+    """For each treatment arm and each number or level of a category: the means of both arms and their standardised difference.
+
+    (mean₁ − mean₀)/√((s₁² + s₀²)/2); None where nothing varies or an arm has no answer. Levels are shares from 0 to 1, and "not answered"
+    is a level; of a number, those who did not answer are left out.
+    """
+    columns = [column for name, values in covariates.items() for column in _columns(name, values)]
+    place = {name: index for index, name in enumerate(arms)}
+    rows = []
+    for treatment in arms:
+        if treatment == control:
+            continue
+        for name, values in columns:
+            treated, untreated = (_answered(values[arm == place[one]]) for one in (treatment, control))
+            rows.append(
+                {
+                    "treatment": treatment,
+                    "control": control,
+                    "variable": name,
+                    "treatment_mean": float(treated.mean()) if len(treated) else None,
+                    "control_mean": float(untreated.mean()) if len(untreated) else None,
+                    "difference": _standardised(treated, untreated),
+                }
+            )
+    return rows
+
+
+def _columns(name: str, values: NDArray[Any]) -> list[tuple[str, NDArray[np.float64]]]:
+    if values.dtype.kind == "f":
+        return [(name, values)]
+    levels = sorted(set(values.tolist()), key=lambda level: (level == "", level))
+    return [(f"{name}: {level or NOT_ANSWERED}", (values == level).astype(float)) for level in levels]
+
+
+def _answered(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return values[~np.isnan(values)]
+
+
+def _standardised(treated: NDArray[np.float64], untreated: NDArray[np.float64]) -> float | None:
+    if len(treated) < 2 or len(untreated) < 2:
+        return None
+    deviation = float(np.sqrt((treated.var(ddof=1) + untreated.var(ddof=1)) / 2))
+    return float(treated.mean() - untreated.mean()) / deviation if deviation > 0 else None

@@ -1,0 +1,80 @@
+"""The bootstrap of a run, chunk by chunk, by as many workers as there are: the same seed and data give the same numbers."""
+
+import io
+from collections import defaultdict
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from analysis import runner
+from analysis.datasets import People
+from analysis.full_results import REPLICATES, QuestionAnalysis, outcome_results, question_analyses
+from analysis.methods.blas_threads import single_threaded_blas
+from analysis.methods.bootstrap import BootstrapChunk, chunk_count
+from analysis.models import Chunk, ChunkStatus, Run, RunStatus
+from surveys.protocols import frozen_protocol
+
+
+def compute_next(run_id: int) -> bool:
+    """Compute a chunk that nobody has taken; store the results of the run after the last one. False: nothing is left for this worker."""
+    run = Run.objects.filter(pk=run_id, status=RunStatus.RUNNING, data__isnull=False).defer("data", "results").first()
+    if run is None:
+        return False
+    chunk = _claim_chunk(run)
+    if chunk is None:
+        if not run.chunks.exclude(status=ChunkStatus.DONE).exists():
+            _conclude(run)
+        return False
+    try:
+        with single_threaded_blas():
+            computed = _analyses(run_id, run.seed)[chunk.question].chunk(chunk.family, chunk.index, seed=run.seed or 0)
+    except Exception as error:
+        runner.finish(Run.objects.get(pk=run_id), RunStatus.FAILED, error=f"{type(error).__name__}: {error}")
+        raise
+    Chunk.objects.filter(pk=chunk.pk, status=ChunkStatus.COMPUTING).update(status=ChunkStatus.DONE, effects=_packed(computed))
+    runner.heard_of(run_id)
+    return True
+
+
+def _claim_chunk(run: Run) -> Chunk | None:
+    """The first that waits. Whoever changes its status first has it; the others look further."""
+    while (chunk := run.chunks.filter(status=ChunkStatus.WAITING).order_by("pk").first()) is not None:
+        if Chunk.objects.filter(pk=chunk.pk, status=ChunkStatus.WAITING).update(status=ChunkStatus.COMPUTING):
+            return chunk
+    return None
+
+
+def _conclude(run: Run) -> None:
+    """Merge the chunks and store the results."""
+    run = Run.objects.get(pk=run.pk)
+    if run.status != RunStatus.RUNNING or run.data is None or run.results is None:
+        return
+    analyses = _analyses(run.pk, run.seed)
+    chunks: dict[str, dict[str, list[BootstrapChunk]]] = defaultdict(lambda: defaultdict(list))
+    for chunk in run.chunks.filter(status=ChunkStatus.DONE):
+        chunks[chunk.question][chunk.family].append(_unpacked(chunk, analyses[chunk.question], seed=run.seed or 0))
+    for question, by_family in chunks.items():
+        run.results["outcomes"][question] = outcome_results(analyses[question], by_family)
+    runner.finish(run, RunStatus.DONE)
+
+
+@lru_cache(maxsize=2)
+def _analyses(run_id: int, seed: int | None) -> dict[str, QuestionAnalysis]:
+    """The run's questions with their working models, kept from chunk to chunk. The seed tells runs of the same number apart."""
+    run = Run.objects.select_related("study").get(pk=run_id)
+    definition = frozen_protocol(run.study.protocol_id or 0).definition
+    return question_analyses(People.from_bytes(bytes(run.data or b"")), definition)
+
+
+def _packed(chunk: BootstrapChunk) -> bytes:
+    buffer = io.BytesIO()
+    parts: dict[str, Any] = dict(chunk.effects)
+    np.savez(buffer, **parts)
+    return buffer.getvalue()
+
+
+def _unpacked(chunk: Chunk, analysis: QuestionAnalysis, *, seed: int) -> BootstrapChunk:
+    chunks = chunk_count(analysis.by_family[chunk.family], replicates=REPLICATES)
+    with np.load(io.BytesIO(bytes(chunk.effects or b"")), allow_pickle=False) as effects:
+        return BootstrapChunk(index=chunk.index, chunks=chunks, seed=seed, effects={name: effects[name] for name in effects.files})

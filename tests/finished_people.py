@@ -1,0 +1,76 @@
+"""Many people who have finished a study, put there at once: as the journey leaves them, and with a truth that is known."""
+
+import random
+from collections.abc import Iterator
+from datetime import date, timedelta
+from itertools import islice
+from typing import Any
+
+from surveys.models import AllocationSlot, Participant, Response, SlotStatus, Step, Study
+from surveys.protocols import frozen_protocol
+
+BATCH = 5000
+DAYS = 10
+
+
+def add_finished_people(
+    study: Study, n: int, *, seed: int = 1, cheaters: float = 0.1, prevalence: float = 0.4, effect: float = 0.2, unfinished: float = 0.0
+) -> None:
+    """`n` people of the sample study who took the next lines of its list. Treatment raises the true share of yes by `effect`.
+
+    Cheaters say no whatever the die says; a share `unfinished` of the people left at the lecture.
+    """
+    rng = random.Random(seed)
+    definition = frozen_protocol(study.protocol_id or 0).definition
+    forced = definition.die.design().forced_responses()
+    slots = iter(
+        list(
+            AllocationSlot.objects.filter(study=study, status=SlotStatus.FREE)
+            .order_by("position")
+            .values_list("pk", "subsample", "arm")[:n]
+        )
+    )
+    today, places, made = date.today(), iter(range(n)), 0
+    while batch := list(islice(slots, BATCH)):
+        people, responses = [], []
+        for _pk, subsample, arm in batch:
+            day = today - timedelta(days=DAYS * (n - next(places) - 1) // max(n, 1))
+            person = Participant(
+                study=study,
+                protocol_id=study.protocol_id,
+                token_hash=f"{rng.getrandbits(256):064x}",
+                withdrawal_hash=f"{rng.getrandbits(256):064x}",
+                language="en",
+                step=Step.FINISHED,
+                subsample=subsample,
+                arm=arm,
+                background=dict(_background(rng)),
+                consented_on=day,
+                finished_on=day,
+            )
+            people.append(person)
+            if rng.random() < unfinished:
+                person.step, person.finished_on = Step.VIDEO, None
+                continue
+            honest = rng.random() >= cheaters
+            share = prevalence + (effect if arm != definition.control else 0)
+            for question in definition.questions:
+                die, truth = rng.random(), rng.random() < share
+                no, yes = float(forced[subsample].forced_no), float(forced[subsample].forced_yes)
+                says_yes = honest and (die < yes or (die >= yes + no and truth))
+                responses.append(Response(participant=person, question=question.name, reported_yes=says_yes))
+        Participant.objects.bulk_create(people, batch_size=500)
+        Response.objects.bulk_create(responses, batch_size=2000)
+        AllocationSlot.objects.filter(pk__in=[pk for pk, *_rest in batch]).update(status=SlotStatus.TAKEN)
+        made += len(batch)
+    assert made == n, f"the list had room for {made} of {n}"
+
+
+def _background(rng: random.Random) -> Iterator[tuple[str, Any]]:
+    if rng.random() < 0.95:
+        yield "gender", rng.choice(["woman", "man", "other"])
+    if rng.random() < 0.9:
+        yield "year", rng.randint(1, 8)
+    yield "devices", rng.sample(["phone", "laptop", "room"], rng.randint(1, 3))
+    if rng.random() < 0.5:
+        yield "courses", [{"course": "probability", "grade": rng.randint(40, 100)} for _ in range(rng.randint(1, 3))]

@@ -1,0 +1,287 @@
+"""The full results: every method with its bootstrap, in chunks, by any worker, and the same as computed in one piece."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from django.db import IntegrityError, transaction
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Role
+from analysis import resampling, runner, services, tasks
+from analysis.datasets import cell_counts, people_of
+from analysis.full_results import REPLICATES, question_analyses
+from analysis.methods.bootstrap import bootstrap, with_bootstrap
+from analysis.methods.effects import estimate_outcome
+from analysis.methods.resampled_counts import ResampledCounts
+from analysis.methods.resampled_patterns import ResampledPatterns
+from analysis.models import Chunk, ChunkStatus, Run, RunKind, RunStatus
+from surveys.models import Participant, Study
+from surveys.protocols import frozen_protocol
+from tests.factories import QUESTIONS, person, recruiting_study, walk
+from tests.finished_people import add_finished_people
+
+pytestmark = pytest.mark.django_db
+ALL_METHODS = ["difference_in_means", "efficient", "doubly_robust", "efficient_with_covariates"]
+
+
+@pytest.fixture
+def study() -> Study:
+    study = recruiting_study(allocation={"planned_participants": 240})
+    add_finished_people(study, 240)
+    return study
+
+
+def begin(study: Study) -> Run:
+    """A full run that its worker has begun; its chunks wait."""
+    queued = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS)
+    assert queued is not None
+    run = runner.claim(queued.pk)
+    assert run is not None
+    runner.execute(run)
+    return run
+
+
+def finish(run: Run) -> Run:
+    while resampling.compute_next(run.pk):
+        pass
+    run.refresh_from_db()
+    return run
+
+
+def definition_of(study: Study) -> Any:
+    return frozen_protocol(study.protocol_id or 0).definition
+
+
+def test_every_question_gets_every_method_with_bootstrap_test_and_anytime_interval(study: Study) -> None:
+    run = finish(begin(study))
+    assert (run.status, run.n, run.method_version) == (RunStatus.DONE, 240, runner.METHOD_VERSION)
+    assert list(run.results["outcomes"]) == list(QUESTIONS)
+    for outcome in run.results["outcomes"].values():
+        assert [effect["method"] for effect in outcome["effects"]] == ALL_METHODS
+        for effect in outcome["effects"]:
+            assert effect["bootstrap"]["replicates"] == REPLICATES
+            assert effect["bootstrap"]["seed"] == run.seed
+            assert effect["adjusted_p_value"] is not None
+        assert outcome["specification_test"]["df"] == 1
+        assert outcome["anytime"][0]["planned_n"] == 240
+    assert json.loads(json.dumps(run.results, allow_nan=False)) == run.results
+
+
+def test_what_uses_background_answers_says_that_it_is_not_for_publication(study: Study) -> None:
+    run = finish(begin(study))
+    effects = run.results["outcomes"]["attention"]["effects"]
+    assert {effect["method"] for effect in effects if not effect["for_publication"]} == {"doubly_robust", "efficient_with_covariates"}
+    assert run.results["balance"]["for_publication"] is False
+
+
+def test_chunks_in_any_order_merge_to_what_one_piece_gives(study: Study) -> None:
+    run = begin(study)
+    # Other workers may take them in any order; numbering them anew turns the order round.
+    chunks = list(run.chunks.order_by("-pk"))
+    run.chunks.all().delete()
+    Chunk.objects.bulk_create([Chunk(run=run, question=c.question, family=c.family, index=c.index) for c in chunks])
+    run = finish(run)
+    definition = definition_of(study)
+    people = people_of(study, definition)
+    analysis = question_analyses(people, definition)["retention"]
+    counts = ResampledCounts(analysis.counts, design=definition.design())
+    patterns = ResampledPatterns(analysis.adjusted)
+    expected = []
+    for resampled in (counts, patterns):
+        replicates = bootstrap(resampled, replicates=REPLICATES, seed=run.seed, workers=1)
+        effects = estimate_outcome(analysis.counts, design=definition.design()).effects
+        if resampled is patterns:
+            from analysis.methods.doubly_robust import effects_with_covariates
+
+            effects = effects_with_covariates(analysis.adjusted)
+        expected += [effect.bootstrap for effect in with_bootstrap(effects, replicates, study=resampled)]
+    found = [effect["bootstrap"] for effect in run.results["outcomes"]["retention"]["effects"]]
+    assert [(one["standard_error"], one["low"], one["high"]) for one in found] == [
+        (one.standard_error, one.low, one.high) for one in expected if one is not None
+    ]
+
+
+def test_people_and_counts_agree_and_keep_through_storage(study: Study) -> None:
+    definition = definition_of(study)
+    people = people_of(study, definition)
+    stored = type(people).from_bytes(people.to_bytes())
+    for question, counts in cell_counts(study, definition).items():
+        assert (people.counts(question, arms=2, subsamples=2) == counts).all()
+        assert (stored.counts(question, arms=2, subsamples=2) == counts).all()
+    assert list(stored.covariates) == list(people.covariates)
+    for name, values in people.covariates.items():
+        np.testing.assert_array_equal(stored.covariates[name], values)
+
+
+def test_the_order_of_people_in_the_database_does_not_matter(study: Study) -> None:
+    before = people_of(study, definition_of(study)).to_bytes()
+    first = Participant.objects.filter(study=study).order_by("pk")[:50]
+    Participant.objects.filter(pk__in=list(first.values_list("pk", flat=True))).update(language="de")  # PostgreSQL moves them to the end
+    assert people_of(study, definition_of(study)).to_bytes() == before
+
+
+def test_ended_runs_keep_no_copy_of_the_data_and_no_clock_time(study: Study) -> None:
+    run = begin(study)
+    run.refresh_from_db()
+    assert run.data
+    assert run.due_at is not None
+    run = finish(run)
+    assert run.data is None
+    assert run.due_at is None
+    assert not run.chunks.exists()
+    run.data = b"somebody's answers"
+    with pytest.raises(IntegrityError), transaction.atomic():
+        run.save()
+
+
+def test_a_withdrawal_in_the_middle_does_not_change_what_the_chunks_look_at(study: Study) -> None:
+    run = begin(study)
+    resampling.compute_next(run.pk)
+    Participant.objects.filter(study=study).order_by("pk").first().delete()  # type: ignore[union-attr]
+    assert finish(run).n == 240
+
+
+def test_a_worker_killed_in_the_middle_is_recovered_without_losing_chunks(study: Study) -> None:
+    run = begin(study)
+    resampling.compute_next(run.pk)
+    resampling.compute_next(run.pk)
+    lost = resampling._claim_chunk(run)  # a worker takes a chunk and is killed
+    Run.objects.filter(pk=run.pk).update(due_at=timezone.now() - runner.SILENCE[RunKind.FULL_RESULTS] - timedelta(seconds=1))
+    assert runner.recover() == [run.pk]
+    again = runner.claim(run.pk)
+    assert again is not None
+    runner.execute(again)
+    assert lost is not None
+    assert Chunk.objects.get(pk=lost.pk).status == ChunkStatus.WAITING
+    assert run.chunks.filter(status=ChunkStatus.DONE).count() == 2
+    run = finish(run)
+    assert (run.status, run.attempts) == (RunStatus.DONE, 2)
+    assert run.results["outcomes"]["attention"]["effects"][0]["bootstrap"]["replicates"] == REPLICATES
+
+
+def test_a_long_silence_of_one_kind_is_a_short_one_of_the_other(study: Study) -> None:
+    run = begin(study)
+    Run.objects.filter(pk=run.pk).update(due_at=timezone.now() - runner.SILENCE[RunKind.FIRST_RESULTS] - timedelta(seconds=1))
+    assert runner.recover() == []
+
+
+def test_results_of_a_worker_whose_run_was_taken_away_are_dropped(study: Study) -> None:
+    queued = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS)
+    assert queued is not None
+    run = runner.claim(queued.pk)
+    assert run is not None
+    Run.objects.filter(pk=run.pk).update(attempts=2)  # somebody else has it now
+    runner.execute(run)
+    assert not run.chunks.exists()
+
+
+def test_answers_ask_for_both_kinds_once(client: Client, committed: Callable[..., Any]) -> None:
+    study = recruiting_study()
+    with committed():
+        walk(client, study)
+        walk(Client(), study)
+    assert sorted(Run.objects.values_list("kind", flat=True)) == ["first_results", "full_results"]
+    first, full = Run.objects.order_by("kind")
+    assert 8 < (full.due_at - first.due_at).total_seconds() < 10
+
+
+def test_a_newer_request_waits_for_the_run_that_is_under_way_and_then_sees_everything(study: Study) -> None:
+    run = begin(study)
+    newer = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS)
+    assert newer is not None
+    assert runner.claim(newer.pk) is None
+    finish(run)
+    assert runner.claim(newer.pk) is not None
+
+
+def test_who_asks_for_full_results_now_supersedes_what_is_under_way(study: Study, committed: Callable[..., Any]) -> None:
+    run = begin(study)
+    with committed():
+        services.request_full_results(study)
+    run.refresh_from_db()
+    assert (run.status, run.data, run.chunks.count()) == (RunStatus.SUPERSEDED, None, 0)
+    assert resampling.compute_next(run.pk) is False
+    assert runner.claim(Run.objects.latest("pk").pk) is not None
+
+
+def test_a_cancelled_run_stops_and_stores_nothing(study: Study) -> None:
+    run = begin(study)
+    resampling.compute_next(run.pk)
+    assert services.cancel_full_results(study) is True
+    assert resampling.compute_next(run.pk) is False
+    run.refresh_from_db()
+    assert (run.status, run.data) == (RunStatus.CANCELLED, None)
+    assert services.cancel_full_results(study) is False
+
+
+def test_too_few_answers_are_part_of_the_result(client: Client) -> None:
+    study = recruiting_study()
+    walk(client, study)
+    run = finish(begin(study))
+    assert run.status == RunStatus.DONE
+    assert "needed at least 1, found 0" in run.results["outcomes"]["attention"]["not_yet"]
+
+
+def test_where_the_design_leaves_the_effect_between_bounds_there_is_nothing_to_resample() -> None:
+    die = {"sides": 6, "subsamples": {"1": {"yes": [1], "no": [2]}, "2": {"yes": [1, 2], "no": [3, 4]}}, "cheaters": "unknown"}
+    study = recruiting_study(allocation={"planned_participants": 240}, die=die)
+    add_finished_people(study, 240)
+    run = finish(begin(study))
+    outcome = run.results["outcomes"]["attention"]
+    assert run.status == RunStatus.DONE
+    assert outcome["identified"] is False
+    assert outcome["effects"][0]["bootstrap"] is None
+
+
+def test_a_study_without_background_questions_has_no_estimates_with_covariates() -> None:
+    study = recruiting_study(allocation={"planned_participants": 240}, background=None)
+    add_finished_people(study, 240)
+    run = finish(begin(study))
+    assert [effect["method"] for effect in run.results["outcomes"]["attention"]["effects"]] == ALL_METHODS[:2]
+    assert run.results["balance"]["differences"] == []
+
+
+def test_a_bug_in_a_chunk_fails_the_run_and_is_raised(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = begin(study)
+    monkeypatch.setattr("analysis.full_results.QuestionAnalysis.chunk", lambda *args, **kwargs: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        resampling.compute_next(run.pk)
+    run.refresh_from_db()
+    assert (run.status, run.error, run.data) == (RunStatus.FAILED, "ZeroDivisionError: division by zero", None)
+
+
+def test_the_history_keeps_one_result_for_each_percent_more_people() -> None:
+    study = recruiting_study()
+    for n in (*range(10, 20), *range(1000, 1100)):
+        run = Run.objects.create(study=study, status=RunStatus.RUNNING, n=n, results={"n": n})
+        runner.finish(run, RunStatus.DONE)
+    kept = list(Run.objects.filter(study=study).order_by("pk").values_list("n", flat=True))
+    assert kept[:10] == list(range(10, 20))
+    assert kept[-1] == 1099
+    assert 10 <= len(kept[10:]) <= 21
+
+
+def test_the_task_hands_chunk_after_chunk_to_the_queue(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.resample, "delay", sent.append)
+    queued = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS)
+    assert queued is not None
+    tasks.refresh(queued.pk)
+    assert sent == [queued.pk] * tasks.LANES
+    while sent:
+        tasks.resample(sent.pop())
+    assert Run.objects.get(pk=queued.pk).status == RunStatus.DONE
+
+
+def test_blinding_is_recorded_once(study: Study) -> None:
+    from audit.models import Entry
+
+    owner = person(Role.INVESTIGATOR)
+    for on in (True, True, False):
+        services.blind(study, on=on, actor=owner)
+    assert list(Entry.objects.order_by("pk").values_list("action", flat=True))[-2:] == ["results.blinded", "results.unblinded"]
