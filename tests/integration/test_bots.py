@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.management import CommandError, call_command
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
 from django.test import Client
 
 from analysis.methods.simulation import Behaviour
@@ -33,9 +35,15 @@ def study(db: None) -> Study:
 
 
 @pytest.fixture
-def browser() -> Iterator[httpx.Client]:
+def browser(db: None) -> Iterator[httpx.Client]:
+    """A browser of the application in this process, which leaves the test's connection open as Django's own client does."""
+    signals = (request_started, request_finished)
+    for signal in signals:
+        signal.disconnect(close_old_connections)
     with httpx.Client(transport=httpx.WSGITransport(app=WSGIHandler()), follow_redirects=True) as client:
         yield client
+    for signal in signals:
+        signal.connect(close_old_connections)
 
 
 def population(study: Study, *, behaviour: Behaviour = Behaviour.ALWAYS_NO, habits: Habits = FAITHFUL, **shares: float) -> Population:

@@ -27,9 +27,7 @@ def address(study: Study, name: str) -> str:
 
 def fetch(client: Client, at: str, **headers: str) -> tuple[int, bytes, Any]:
     response = client.get(at, headers=headers)
-    content = response.getvalue()
-    response.close()
-    return response.status_code, content, response.headers
+    return response.status_code, response.getvalue(), response.headers
 
 
 def own_and_other(client: Client) -> tuple[str, str]:

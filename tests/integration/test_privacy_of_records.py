@@ -1,6 +1,5 @@
 """What stands in the tables beside answers, and what leaves the server: no address, no clock time, no order, no link, no arm."""
 
-import contextlib
 import re
 from datetime import date
 from typing import Any
@@ -131,8 +130,9 @@ def everything_sent(client: Client, study: Study) -> str:
         responses = [page] + ([answer(client, study, step)] if step != "finished" else [])
         if step == "video":
             for media in re.findall(r'(?:src|poster)="(/s/[^"]+/media/[^"]+)"', page.content.decode()):
-                with contextlib.closing(client.get(media)) as fetched:
-                    sent.append(repr(fetched.headers))
+                fetched = client.get(media)
+                fetched.getvalue()  # to the end, so that the file is closed
+                sent.append(repr(fetched.headers))
         for part in ("privacy/", "consent/", "allocation/", "withdraw/"):
             responses.append(client.get(address_of(study) + part))
         for response in responses:
