@@ -118,10 +118,5 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "filters": ["private"], "formatter": "hourly"}},
     "root": {"handlers": ["console"], "level": "INFO"},
     # Without Django's own handlers, which would mail whole requests to ADMINS.
-    "loggers": {
-        "django": {"handlers": [], "propagate": True},
-        "django.request": {"level": "ERROR"},  # a mistyped form or address is nobody's fault and no news
-        "waitress.queue": {"level": "ERROR"},
-        "httpx": {"level": "WARNING"},
-    },
+    "loggers": {"django": {"handlers": [], "propagate": True}, "waitress.queue": {"level": "ERROR"}, "httpx": {"level": "WARNING"}},
 }
