@@ -153,7 +153,7 @@ def resampled(setting: Setting, *, replicates: int, rng: np.random.Generator, re
             seed=run.seed,
         )
         found["percentile"].append(_covers(summary.low, summary.high, setting.effect))
-        found["bca"].append(summary.studentised is None or summary.studentised.contains(setting.effect))
+        found["bca"].append(summary.bca is None or summary.bca.contains(setting.effect))
     return {f"bootstrap_{kind}": float(np.mean(covered)) for kind, covered in found.items()} | {"bootstrap_trials": len(found["bca"])}
 
 

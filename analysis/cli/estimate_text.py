@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from analysis.cli.tables import interval, number, p_value, paragraph, table
 from analysis.methods.designs import Design
@@ -47,22 +47,34 @@ def _outcome_text(name: str, result: OutcomeEstimate, design: Design) -> str:
         "",
         table(["contrast and method", "effect", "SE", "interval", "Wald", "bootstrap", "p"], [_row(one) for one in result.effects]),
     ]
-    delta = result.honest_times_effect
-    lines += [
-        "",
-        f"honest share × effect ({design.treatments[0]})  {number(delta.value, signed=True)}  SE {number(delta.standard_error)}  "
-        f"p = {p_value(delta.p_value)}",
-    ]
-    if result.bounds is not None:
-        lines += [
-            f"bounds: cheater proportion {interval(*result.bounds.cheater_proportion)}, effect {interval(*result.bounds.effect)}",
-        ]
+    by_contrast = result.effects[: len(design.treatments)]
+    lines.append("")
+    for effect in by_contrast:
+        delta = effect.honest_times_effect
+        lines.append(
+            f"honest share × effect ({effect.treatment})  {number(delta.value, signed=True)}  SE {number(delta.standard_error)}  "
+            f"p = {p_value(delta.p_value)}"
+        )
+    if not result.identified:
+        lines += ["", _bounds_text(result, by_contrast)]
     if result.prevalence:
         shown = ", ".join(f"{one.arm} {number(one.value)} ({_interval(one.interval)})" for one in result.prevalence)
         lines.append(f"prevalence among honest people: {shown}")
     if result.notes:
         lines += ["", *(paragraph(note, bullet="• ") for note in _notes(result))]
     return "\n".join(lines)
+
+
+def _bounds_text(result: OutcomeEstimate, by_contrast: Sequence[Effect]) -> str:
+    """What design and chance leave open, and what would stay open with any number of answers."""
+    both = [(result.confidence_bounds, [effect.confidence_bounds for effect in by_contrast])]
+    both.append((result.bounds, [effect.bounds for effect in by_contrast]))
+    header = ["what the answers leave open", "cheater proportion", *(f"effect: {effect.treatment}" for effect in by_contrast)]
+    rows = [
+        [name, *("—" if ends is None else interval(*ends) for ends in (None if overall is None else overall.cheater_proportion, *effects))]
+        for name, (overall, effects) in zip(("allowing for chance", "as if there were no chance"), both, strict=True)
+    ]
+    return table(header, rows)
 
 
 def _notes(result: OutcomeEstimate) -> list[str]:

@@ -253,7 +253,7 @@ def bootstrap_summary(effects: FloatArray, *, estimate: float, acceleration: flo
     Examples
     --------
     >>> summary = bootstrap_summary(np.linspace(0.1, 0.3, 101), estimate=0.2, acceleration=0.0, level=0.9, seed=1)
-    >>> round(summary.low, 3), round(summary.high, 3), summary.studentised.kind, round(summary.studentised.low, 3)
+    >>> round(summary.low, 3), round(summary.high, 3), summary.bca.kind, round(summary.bca.low, 3)
     (0.11, 0.29, 'bca', 0.11)
     """
     found = np.sort(effects[~np.isnan(effects)])
@@ -269,7 +269,7 @@ def bootstrap_summary(effects: FloatArray, *, estimate: float, acceleration: flo
         replicates=len(effects),
         failed=failed,
         seed=seed,
-        studentised=_bca(found, failed, estimate=estimate, acceleration=acceleration, level=level),
+        bca=_bca(found, failed, estimate=estimate, acceleration=acceleration, level=level),
     )
 
 

@@ -55,6 +55,7 @@ def effects_from_joint_estimates(
     level: float = 0.95,
     assumption: str | None = None,
     bounds: Sequence[tuple[float, float]] | None = None,
+    confidence_bounds: Sequence[tuple[float, float]] | None = None,
     notes: tuple[str, ...] = (),
 ) -> tuple[Effect, ...]:
     """One `Effect` per treatment arm.
@@ -70,8 +71,8 @@ def effects_from_joint_estimates(
         Nominal coverage of the intervals.
     assumption : str, optional
         What the numbers rest on (default: the design's sentence).
-    bounds : sequence of (low, high), optional
-        Sharp bounds of every contrast when τ is not identified.
+    bounds, confidence_bounds : sequence of (low, high), optional
+        Of every contrast when τ is not identified.
     notes : tuple of str
         Put before the notes about missing numbers.
 
@@ -97,6 +98,7 @@ def effects_from_joint_estimates(
             adjusted_p_value=adjusted[contrast],
             assumption=assumption or design.identification.assumption,
             bounds=None if bounds is None else bounds[contrast],
+            confidence_bounds=None if confidence_bounds is None else confidence_bounds[contrast],
             notes=notes,
         )
         for contrast, (treatment, test) in enumerate(zip(design.treatments, tests, strict=True))
@@ -115,6 +117,7 @@ def _one_effect(
     adjusted_p_value: float | None,
     assumption: str,
     bounds: tuple[float, float] | None,
+    confidence_bounds: tuple[float, float] | None,
     notes: tuple[str, ...],
 ) -> Effect:
     raw, used = float(joint.honest_proportion), float(joint.honest_proportion_used)
@@ -161,5 +164,6 @@ def _one_effect(
         honest_proportion=defined(used),
         assumption=assumption,
         bounds=bounds,
+        confidence_bounds=confidence_bounds,
         notes=tuple(said),
     )

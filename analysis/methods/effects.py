@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from analysis.methods.bounds import SharpBounds, sharp_bounds
+from analysis.methods.bounds import ParameterBounds, confidence_bounds, sharp_bounds
 from analysis.methods.cell_means import CellFit, efficient_from_cell_means, efficient_kernel, maximum_likelihood_fit
 from analysis.methods.cheaters import cheater_proportion_kernel, constrained_honest_proportion
 from analysis.methods.contrasts import defined, effects_from_joint_estimates
@@ -16,7 +16,7 @@ from analysis.methods.designs import Design, FloatArray
 from analysis.methods.difference_in_means import difference_in_means_kernel
 from analysis.methods.intervals import cut_to, fieller_interval, normal_quantile, wald_interval
 from analysis.methods.joint_estimates import NOBODY_IS_HONEST, ROUNDING, JointEstimates
-from analysis.methods.results import Bounds, CheaterProportion, OutcomeEstimate, Prevalence
+from analysis.methods.results import Bounds, CheaterProportion, Effect, OutcomeEstimate, Prevalence
 
 __all__ = [
     "cheater_proportion_kernel",
@@ -36,9 +36,8 @@ FEW_ANSWERS = (
 )
 BOUNDARY = "The cheater proportion was estimated at {raw:.3f}, outside [0, 1]; by likelihood it is set to {value:g}."
 CONTRADICTION = "No cheater proportion in [0, 1] is within the confidence interval: an assumption of the model fails."
-INCOMPATIBLE = (
-    "No shares of honest people and cheaters give exactly the observed means; the bounds belong to the nearest means that some do."
-)
+INCOMPATIBLE = "No shares of honest people and cheaters give exactly the estimated means: there are no bounds without chance variation."
+CONTRADICTED = "No shares of honest people and cheaters give means that chance would explain: an assumption of the model fails."
 PREVALENCE_OUTSIDE = "The prevalence in arm {arm!r} is estimated outside [0, 1]: too few answers, or an assumption of the model fails."
 NOT_CONVERGED = "The efficient fit did not settle: its numbers are approximate."
 
@@ -94,18 +93,26 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     identification = design.identification
     fit = maximum_likelihood_fit(table, design)
     simple = difference_in_means_kernel(table, design)
-    bounds = None if identification.effect else _bounds_of(table, fit, design)
+    sharp, allowing_for_chance = _bounds(table, fit, design, level=level)
     few = _notes_about_few_answers(table, design)
 
-    by_contrast = None if bounds is None else bounds.effects
+    def described(joint: JointEstimates, method: str, notes: tuple[str, ...] = ()) -> tuple[Effect, ...]:
+        return effects_from_joint_estimates(
+            joint,
+            design=design,
+            method=method,
+            level=level,
+            bounds=None if sharp is None else sharp.effects,
+            confidence_bounds=None if allowing_for_chance is None else allowing_for_chance.effects,
+            notes=notes,
+        )
+
     used = np.asarray(np.nan)
     if fit.model.honest is not None:
         used = constrained_honest_proportion(table, fit.coefficients[fit.model.honest], design)
     settled = () if bool(fit.converged) else (NOT_CONVERGED,)
-    effects = effects_from_joint_estimates(simple, design=design, method="difference_in_means", level=level, bounds=by_contrast)
-    effects += effects_from_joint_estimates(
-        fit.joint_estimates(honest_proportion_used=used), design=design, method="efficient", level=level, bounds=by_contrast, notes=settled
-    )
+    effects = described(simple, "difference_in_means")
+    effects += described(fit.joint_estimates(honest_proportion_used=used), "efficient", settled)
     if identification.arm_specific_cheaters and design.cheater_model.yes_rate is None:
         effects += effects_from_joint_estimates(
             efficient_kernel(table, design, arm_specific_cheaters=True),
@@ -119,8 +126,9 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     cheaters, about_cheaters = _cheater_proportion(table, design, level=level)
     notes = [INFINITE_EPSILON] if math.isinf(design.epsilon) else []
     notes += [*about_cheaters, *few]
-    if bounds is not None and not bounds.compatible:
-        notes.append(INCOMPATIBLE)
+    if not identification.effect:
+        notes += [INCOMPATIBLE] if sharp is None else []
+        notes += [CONTRADICTED] if allowing_for_chance is None else []
     notes += [PREVALENCE_OUTSIDE.format(arm=one.arm) for one in prevalence if one.value is not None and not 0 <= one.value <= 1]
     notes += [f"{effect.method}, {effect.treatment}: {note}" for effect in effects for note in effect.notes]
     return OutcomeEstimate(
@@ -131,18 +139,23 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
         cheater_proportion=cheaters,
         effects=effects,
         honest_times_effect=effects[0].honest_times_effect,
-        bounds=None if bounds is None else Bounds(cheater_proportion=bounds.cheater_proportion, effect=bounds.effects[0]),
+        bounds=_of_first_contrast(sharp),
+        confidence_bounds=_of_first_contrast(allowing_for_chance),
         specification_test=fit.specification_test(),
         prevalence=prevalence,
         notes=tuple(notes),
     )
 
 
-def _bounds_of(table: FloatArray, fit: CellFit, design: Design) -> SharpBounds:
-    """Sharp bounds at the fitted cell means, each weighted by its precision."""
-    size = table.sum(axis=-1)
-    smoothed = (table[..., 1] + 0.5) / (size + 1)
-    return sharp_bounds(np.clip(fit.fitted, 0, 1), design, weights=np.sqrt(size / (smoothed * (1 - smoothed))))
+def _bounds(table: FloatArray, fit: CellFit, design: Design, *, level: float) -> tuple[ParameterBounds | None, ParameterBounds | None]:
+    """Where the effect is not identified: sharp bounds at the fitted cell means, and bounds that allow for chance variation."""
+    if design.identification.effect:
+        return None, None
+    return sharp_bounds(np.clip(fit.fitted, 0, 1), design), confidence_bounds(table, design, level=level)
+
+
+def _of_first_contrast(bounds: ParameterBounds | None) -> Bounds | None:
+    return None if bounds is None else Bounds(cheater_proportion=bounds.cheater_proportion, effect=bounds.effects[0])
 
 
 def _cheater_proportion(table: FloatArray, design: Design, *, level: float) -> tuple[CheaterProportion, list[str]]:

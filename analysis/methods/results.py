@@ -18,7 +18,7 @@ class Interval:
     Parameters
     ----------
     kind : str
-        How it was made: ``"fieller"``, ``"wald"``, ``"percentile"``, ``"studentised"``, ``"anytime"``; ``"unbounded"`` when the data
+        How it was made: ``"fieller"``, ``"wald"``, ``"bca"``; ``"unbounded"`` when the data
         exclude nothing, ``"empty"`` when they exclude every possible value (both ends are then None).
     low, high : float or None
         The ends; None where there is none.
@@ -65,7 +65,7 @@ class HonestTimesEffect:
 class BootstrapSummary:
     """What resampled participants say about one effect.
 
-    ``low`` and ``high`` are the percentile interval, ``studentised`` (or bias-corrected) the refined one. ``failed`` counts the replicates
+    ``low`` and ``high`` are the percentile interval, ``bca`` is the bias-corrected and accelerated one. ``failed`` counts the replicates
     without an estimate (nobody honest, or an empty cell); they are never silently dropped.
     """
 
@@ -76,7 +76,7 @@ class BootstrapSummary:
     replicates: int
     failed: int
     seed: int
-    studentised: Interval | None = None
+    bca: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,8 @@ class Effect:
 
     ``value`` is τ̂, the average effect among honest participants. ``interval`` is the headline (Fieller), ``wald`` the plain one.
     ``p_value`` tests τ = 0 through Δ = 0; ``adjusted_p_value`` is Holm's over all contrasts of the method. ``honest_proportion`` is the
-    x̂ by which Δ̂ was divided. ``bounds`` are the sharp bounds of τ when it is not identified.
+    x̂ by which Δ̂ was divided. ``bounds`` are the sharp bounds of τ when it is not
+    identified, ``confidence_bounds`` those that allow for chance.
     """
 
     treatment: str
@@ -101,13 +102,14 @@ class Effect:
     honest_proportion: float | None
     assumption: str
     bounds: tuple[float, float] | None = None
+    confidence_bounds: tuple[float, float] | None = None
     bootstrap: BootstrapSummary | None = None
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Sharp bounds when the cheaters' yes rate is unknown: of λ, and of τ for the first contrast (each effect carries its own)."""
+    """Bounds when τ is not identified: of λ, and of τ for the first contrast (each effect carries its own)."""
 
     cheater_proportion: tuple[float, float]
     effect: tuple[float, float]
@@ -137,8 +139,9 @@ class OutcomeEstimate:
     """Everything that is said about one sensitive question.
 
     ``epsilon`` is the privacy loss of one answer (None, with a note, when it is infinite). ``identified`` says whether λ and τ can be
-    learned from this design under its cheater model, ``assumption`` on what that rests. ``honest_times_effect`` and ``bounds`` belong to
-    the first contrast; every effect carries its own.
+    learned from this design under its cheater model, ``assumption`` on what that rests. ``bounds`` are what the design
+    leaves open at the estimated means, None also when no parameters give these; ``confidence_bounds`` allow for chance as well.
+    ``honest_times_effect`` and both bounds belong to the first contrast; every effect carries its own.
     """
 
     n: int
@@ -149,6 +152,7 @@ class OutcomeEstimate:
     effects: tuple[Effect, ...]
     honest_times_effect: HonestTimesEffect
     bounds: Bounds | None
+    confidence_bounds: Bounds | None
     specification_test: SpecificationTest | None
     prevalence: tuple[Prevalence, ...]
     notes: tuple[str, ...]

@@ -93,14 +93,28 @@ def test_the_level_is_that_of_every_interval():
 
 def test_an_unidentified_effect_is_null_with_bounds_and_a_reason():
     Path("design.json").write_text(json.dumps(SYMMETRIC))
-    outcome = estimated(answers_file(), "--design", "design.json")["outcomes"]["attention"]
+    path = answers_file([[[113, 87], [107, 93]], [[87, 113], [93, 107]]])
+    outcome = estimated(path, "--design", "design.json")["outcomes"]["attention"]
     assert outcome["identified"] is False
     assert outcome["effects"][0]["value"] is None
     assert outcome["cheater_proportion"]["value"] is None
     assert outcome["honest_times_effect"]["value"] is not None
-    low, high = outcome["bounds"]["effect"]
-    assert low <= high
+    (low, high), (least, largest) = outcome["bounds"]["effect"], outcome["confidence_bounds"]["effect"]
+    assert -1 <= least < low < high <= largest <= 1
     assert any("not identified" in note for note in outcome["notes"])
+
+
+def test_bounds_are_null_where_no_parameters_give_the_means_and_the_text_shows_what_chance_leaves_open():
+    """Too few said yes to the die that asks for the truth in treatment, and too many in control."""
+    Path("design.json").write_text(json.dumps(SYMMETRIC))
+    path = answers_file([[[8, 12], [8, 12]], [[15, 5], [17, 3]]])
+    outcome = estimated(path, "--design", "design.json")["outcomes"]["attention"]
+    assert outcome["bounds"] is None
+    assert outcome["effects"][0]["bounds"] is None
+    assert outcome["confidence_bounds"]["cheater_proportion"] == pytest.approx([0, 1], abs=1e-6)
+    assert any("no bounds without chance" in note for note in outcome["notes"])
+    (shown,) = (line for line in candor("estimate", path, "--design", "design.json").stdout.splitlines() if "allowing for chance" in line)
+    assert shown.split("chance")[1].split() == ["0.000", "to", "1.000", "-1.000", "to", "1.000"]
 
 
 def test_missing_answers_are_left_out_of_their_outcome_only():

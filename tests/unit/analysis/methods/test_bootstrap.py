@@ -116,7 +116,7 @@ def test_the_bca_interval_agrees_with_scipy():
     theirs = stats.bootstrap((numbers,), np.mean, n_resamples=4999, method="BCa", rng=np.random.default_rng(1))
     ours = bootstrap_summary(
         theirs.bootstrap_distribution, estimate=numbers.mean(), acceleration=float(NUMBERS.accelerations["mean"][0]), level=0.95, seed=1
-    ).studentised
+    ).bca
     assert ours.kind == "bca"
     assert (ours.low, ours.high) == pytest.approx(tuple(theirs.confidence_interval), rel=2e-3)
 
@@ -128,17 +128,17 @@ def test_failed_replicates_push_both_ends_outward():
     assert failing.low == pytest.approx(np.quantile(np.append(found, [-1e-9] * 2), 0.05), abs=1e-6)
     assert failing.high == pytest.approx(0.9 * (0.95 * 99) / 97)
     assert failing.standard_error == pytest.approx(found.std(ddof=1))
-    assert failing.studentised.low <= failing.low + 1e-9
+    assert failing.bca.low <= failing.low + 1e-9
 
 
 def test_too_many_failed_replicates_leave_no_end_and_then_no_standard_error():
     some = bootstrap_summary(np.append(np.linspace(0, 0.9, 93), [np.nan] * 7), estimate=0.45, acceleration=0.0, level=0.9, seed=1)
-    assert (some.low, some.high, some.studentised.low, some.studentised.high) == (None, None, None, None)
+    assert (some.low, some.high, some.bca.low, some.bca.high) == (None, None, None, None)
     assert some.standard_error is not None
     many = bootstrap_summary(np.append(np.linspace(0, 0.9, 80), [np.nan] * 20), estimate=0.45, acceleration=0.0, level=0.9, seed=1)
     assert many.standard_error is None
     nothing = bootstrap_summary(np.full(50, np.nan), estimate=0.45, acceleration=0.0, level=0.9, seed=1)
-    assert (nothing.low, nothing.standard_error, nothing.studentised, nothing.failed) == (None, None, None, 50)
+    assert (nothing.low, nothing.standard_error, nothing.bca, nothing.failed) == (None, None, None, 50)
 
 
 def test_ends_are_cut_to_where_effects_can_lie():
@@ -147,7 +147,7 @@ def test_ends_are_cut_to_where_effects_can_lie():
 
 
 def test_an_estimate_outside_of_all_replicates_has_no_bca_interval():
-    assert bootstrap_summary(np.linspace(0, 0.1, 50), estimate=0.5, acceleration=0.0, level=0.9, seed=1).studentised is None
+    assert bootstrap_summary(np.linspace(0, 0.1, 50), estimate=0.5, acceleration=0.0, level=0.9, seed=1).bca is None
 
 
 def test_the_acceleration_is_the_skewness_over_six_root_n():

@@ -77,8 +77,10 @@ def test_the_design_of_the_spring_2021_study_is_refused_and_can_only_be_reanalys
     assert one.honest_times_effect.value * truth == pytest.approx(REPORTED_DIFFERENCE[question], abs=0.0006)
     assert one.p_value is not None
     assert one.p_value > 0.1
-    assert estimate.bounds is not None
-    assert 0 <= estimate.bounds.cheater_proportion[0] <= estimate.bounds.cheater_proportion[1] <= 1
+    assert estimate.confidence_bounds is not None
+    assert estimate.confidence_bounds.cheater_proportion == pytest.approx((0, 1), abs=1e-9)
+    assert estimate.confidence_bounds.effect == pytest.approx((-1, 1), abs=1e-9)
+    assert (estimate.bounds is None) == any("exactly the estimated means" in note for note in estimate.notes)
 
 
 @pytest.mark.parametrize("question", list(SPRING_2021))
@@ -107,14 +109,15 @@ def test_what_is_identified_is_said_with_its_assumption(
         assert one.honest_times_effect.value == pytest.approx(honest * effects[one.treatment], abs=1e-4)
         if estimate.identified:
             assert one.value == pytest.approx(effects[one.treatment], abs=2e-4)
-            assert one.bounds is None
+            assert (one.bounds, one.confidence_bounds) == (None, None)
         else:
             assert (one.value, one.interval, one.wald) == (None, None, None)
             assert one.bounds is not None
-            assert one.bounds[0] < effects[one.treatment] < one.bounds[1]
+            assert one.confidence_bounds is not None
+            assert one.confidence_bounds[0] < one.bounds[0] < effects[one.treatment] < one.bounds[1] < one.confidence_bounds[1]
     if estimate.identified:
         assert estimate.cheater_proportion.value == pytest.approx(1 - honest, abs=1e-4)
-        assert estimate.bounds is None
+        assert (estimate.bounds, estimate.confidence_bounds) == (None, None)
     if design.identification.prevalence:
         assert [one.value for one in estimate.prevalence] == pytest.approx(prevalence, abs=5e-4)
         for found, true in zip(estimate.prevalence, prevalence, strict=True):

@@ -54,7 +54,7 @@ def test_standard_errors_and_intervals_are_those_of_theory_when_the_study_is_lar
     for effect in effects:
         assert effect.bootstrap.failed == 0
         assert effect.bootstrap.standard_error == pytest.approx(effect.standard_error, rel=0.06)
-        for interval in (effect.bootstrap, effect.bootstrap.studentised):
+        for interval in (effect.bootstrap, effect.bootstrap.bca):
             assert interval.low == pytest.approx(effect.interval.low, abs=0.25 * effect.standard_error)
             assert interval.high == pytest.approx(effect.interval.high, abs=0.25 * effect.standard_error)
 

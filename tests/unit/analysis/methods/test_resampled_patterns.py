@@ -46,7 +46,7 @@ def test_standard_errors_are_those_of_the_influence_functions_when_the_study_is_
     for effect in effects:
         assert effect.bootstrap.failed == 0
         assert effect.bootstrap.standard_error == pytest.approx(effect.standard_error, rel=0.1)
-        for interval in (effect.bootstrap, effect.bootstrap.studentised):
+        for interval in (effect.bootstrap, effect.bootstrap.bca):
             assert interval.low == pytest.approx(effect.interval.low, abs=0.4 * effect.standard_error)
             assert interval.high == pytest.approx(effect.interval.high, abs=0.4 * effect.standard_error)
 
