@@ -147,7 +147,7 @@ def resampled(setting: Setting, *, replicates: int, rng: np.random.Generator, re
         run = bootstrap(study, replicates=resamples, seed=int(rng.integers(2**32)), workers=1)
         summary = bootstrap_summary(
             run.effects["difference_in_means"][:, 0],
-            estimate=value,
+            estimate=float(study.estimates["difference_in_means"][0]),
             acceleration=float(study.accelerations["difference_in_means"][0]),
             level=LEVEL,
             seed=run.seed,

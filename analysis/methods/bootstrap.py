@@ -33,18 +33,33 @@ class BootstrapCancelledError(MethodError):
 
 
 class ResampledStudy(Protocol):
-    """Data of one outcome that know how to resample themselves."""
+    """Data of one outcome that know how to resample themselves.
+
+    Notes
+    -----
+    What is resampled is Δ̂/x̂ with x̂ as it comes, also above 1. The boundary rule, which takes x = 1 there, would put half of the resamples
+    on the boundary whenever nobody cheats, and no bootstrap of such an estimator is consistent [1]_; Δ̂/x̂ is smooth there, as Fieller's
+    interval is. So where the rule changed x̂, the intervals are those of Δ̂/x̂ and need not lie evenly around τ̂.
+
+    References
+    ----------
+    .. [1] Andrews (2000), "Inconsistency of the bootstrap when a parameter is on the boundary of the parameter space", Econometrica 68(2).
+    """
 
     @property
     def replicates_per_chunk(self) -> int:
         """How many replicates one chunk has: part of the definition of the random numbers, so never chosen by the number of workers."""
 
     @property
+    def estimates(self) -> Mapping[str, FloatArray]:
+        """What the replicates are replicates of, at the data themselves, by method, each of shape (contrasts,)."""
+
+    @property
     def accelerations(self) -> Mapping[str, FloatArray]:
         """Acceleration (see `acceleration`) of every contrast by method, each of shape (contrasts,)."""
 
     def replicate_effects(self, replicates: int, rng: np.random.Generator) -> Mapping[str, FloatArray]:
-        """Draw resamples and return τ̂ by method, each of shape (replicates, contrasts); NaN where a resample has no estimate."""
+        """Draw resamples and return Δ̂/x̂ by method, each of shape (replicates, contrasts); NaN where x̂ is not above 0 or not defined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -191,7 +206,7 @@ def with_bootstrap(
     level : float
         Nominal coverage.
     """
-    accelerations = study.accelerations
+    estimates, accelerations = study.estimates, study.accelerations
     seen: Counter[str] = Counter()
     summarised = []
     for effect in effects:
@@ -199,7 +214,7 @@ def with_bootstrap(
             contrast = seen[effect.method]
             summary = bootstrap_summary(
                 replicates.effects[effect.method][:, contrast],
-                estimate=effect.value,
+                estimate=float(estimates[effect.method][contrast]),
                 acceleration=float(accelerations[effect.method][contrast]),
                 level=level,
                 seed=replicates.seed,
@@ -225,9 +240,9 @@ def bootstrap_summary(effects: FloatArray, *, estimate: float, acceleration: flo
     Parameters
     ----------
     effects : ndarray of shape (replicates,)
-        τ̂ in every resample; NaN where there was none.
+        The estimate in every resample; NaN where there was none.
     estimate : float
-        τ̂ of the data.
+        That of the data; NaN when there is none, and then there is no BCa interval.
     acceleration : float
         Skewness of the influence function over 6√n, see `acceleration`.
     level : float
@@ -275,7 +290,7 @@ def bootstrap_summary(effects: FloatArray, *, estimate: float, acceleration: flo
 
 def _bca(found: FloatArray, failed: int, *, estimate: float, acceleration: float, level: float) -> Interval | None:
     """The bias-corrected and accelerated interval; None when every replicate lies on one side of the estimate."""
-    if not len(found):
+    if not len(found) or np.isnan(estimate):
         return None
     below = (np.searchsorted(found, estimate, "left") + np.searchsorted(found, estimate, "right")) / (2.0 * len(found))
     if not 0.0 < below < 1.0:

@@ -99,7 +99,7 @@ class AdjustedEstimates:
     joint : JointEstimates
         Of batch shape ().
     influence : ndarray of shape (n, K − 1)
-        ψ, the influence function of τ̂; NaN when x is not identified or nobody is honest.
+        ψ, the influence function of Δ̂/x̂ before the boundary rule; NaN when x is not identified or x̂ is not above 0.
     notes : tuple of str
         What was done to the covariates and which working models were chosen.
     specification_test : SpecificationTest or None
@@ -255,8 +255,8 @@ def joint_of_cells(fit: CellFit, counts: FloatArray, design: Design) -> JointEst
 
 
 def effect_influence(joint: JointEstimates, by_delta: FloatArray, by_honest: FloatArray) -> FloatArray:
-    """Return ψ = (ψ_Δ − τ̂ξ)/x̂ from the influence functions of Δ̂, shape (n, K − 1), and of x̂, shape (n,)."""
-    return (by_delta - joint.effect * by_honest[:, None]) / joint.honest_proportion_used
+    """Return that of Δ̂/x̂ before the boundary rule, (ψ_Δ − (Δ̂/x̂)ξ)/x̂, from those of Δ̂, shape (n, K − 1), and of x̂, shape (n,)."""
+    return (by_delta - joint.raw_effect * by_honest[:, None]) / joint.honest_proportion
 
 
 def estimate_doubly_robust(

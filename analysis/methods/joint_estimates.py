@@ -56,6 +56,12 @@ class JointEstimates:
         return np.asarray(numerator / self._honest[..., None])
 
     @property
+    def raw_effect(self) -> FloatArray:
+        """Δ̂/x̂ with x̂ as it came, also above 1, shape (..., K − 1); NaN where it is not above 0. What intervals are about."""
+        honest = np.where(self.honest_proportion > NOBODY_IS_HONEST, self.honest_proportion, np.nan)
+        return np.asarray(self.honest_times_effect / honest[..., None])
+
+    @property
     def standard_error(self) -> FloatArray:
         """Delta-method standard error of τ̂, shape (..., K − 1).
 

@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.methods.bootstrap import acceleration
-from analysis.methods.cell_means import efficient_kernel, maximum_likelihood_fit
+from analysis.methods.cell_means import maximum_likelihood_fit
 from analysis.methods.cheaters import influence_of_honest_proportion
 from analysis.methods.counts import checked_counts
 from analysis.methods.designs import Design, FloatArray
 from analysis.methods.difference_in_means import difference_in_means_kernel, influence_of_honest_times_effect
 from analysis.methods.doubly_robust import effect_influence
 from analysis.methods.errors import NotIdentifiedError
+from analysis.methods.joint_estimates import JointEstimates
 
 DIFFERENCE_IN_MEANS = "difference_in_means"
 EFFICIENT = "efficient"
@@ -38,7 +39,8 @@ class ResampledCounts:
 
     Notes
     -----
-    Resampling n participants with replacement and counting them is one draw from Multinomial(n, counts/n).
+    Resampling n participants with replacement and counting them is one draw from Multinomial(n, counts/n). See
+    `analysis.methods.bootstrap.ResampledStudy` for why the boundary rule is not applied to a resample.
 
     Examples
     --------
@@ -65,6 +67,13 @@ class ResampledCounts:
             self._efficient[EFFICIENT_ARM_SPECIFIC] = True
 
     @property
+    def estimates(self) -> Mapping[str, FloatArray]:
+        """Δ̂/x̂ of the data before the boundary rule by method, each of shape (K − 1,)."""
+        simple = difference_in_means_kernel(self.counts, self.design).raw_effect
+        efficient = {method: self._efficient_estimates(self.counts, specific).raw_effect for method, specific in self._efficient.items()}
+        return {DIFFERENCE_IN_MEANS: simple, **efficient}
+
+    @property
     def accelerations(self) -> Mapping[str, FloatArray]:
         """Acceleration of every contrast by method, each of shape (K − 1,)."""
         influences = {DIFFERENCE_IN_MEANS: self._influence_on_difference()}
@@ -72,13 +81,16 @@ class ResampledCounts:
         return {method: acceleration(influence, self.counts.reshape(-1)) for method, influence in influences.items()}
 
     def replicate_effects(self, replicates: int, rng: np.random.Generator) -> dict[str, FloatArray]:
-        """Draw resamples and return τ̂ by method, each of shape (replicates, K − 1); NaN where nobody is honest or a cell is empty."""
+        """Draw resamples and return Δ̂/x̂ by method, each of shape (replicates, K − 1); NaN where x̂ is not above 0 or a cell is empty."""
         n = int(self.counts.sum())
         tables = rng.multinomial(n, self.counts.reshape(-1) / n, size=replicates).reshape(replicates, *self.counts.shape).astype(float)
-        effects = {DIFFERENCE_IN_MEANS: difference_in_means_kernel(tables, self.design).effect}
+        effects = {DIFFERENCE_IN_MEANS: difference_in_means_kernel(tables, self.design).raw_effect}
         for method, arm_specific in self._efficient.items():
-            effects[method] = efficient_kernel(tables, self.design, arm_specific_cheaters=arm_specific).effect
+            effects[method] = self._efficient_estimates(tables, arm_specific).raw_effect
         return effects
+
+    def _efficient_estimates(self, tables: FloatArray, arm_specific: bool) -> JointEstimates:
+        return maximum_likelihood_fit(tables, self.design, arm_specific_cheaters=arm_specific).joint_estimates()
 
     def _influence_on_difference(self) -> FloatArray:
         """ψ of every count, shape (K·S·2, K − 1)."""
@@ -96,5 +108,5 @@ class ResampledCounts:
         operator = fit.covariance @ (fit.model.matrix * (sizes / (fitted * (1 - fitted)))[:, None]).T
         by_cell = (np.arange(2) - means[:, None]) * (sizes.sum() / sizes)[:, None]
         by_parameter = np.einsum("pc,cy->cyp", operator, by_cell).reshape(-1, len(operator))
-        joint = efficient_kernel(self.counts, self.design, arm_specific_cheaters=arm_specific)
+        joint = fit.joint_estimates()
         return effect_influence(joint, by_parameter @ fit.model.contrasts.T, by_parameter[:, self.design.shape[0]])

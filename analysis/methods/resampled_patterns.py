@@ -18,7 +18,6 @@ from analysis.methods.doubly_robust import (
     adjusted_cells,
     doubly_robust_estimates,
     efficient_estimates,
-    joint_of_cells,
 )
 from analysis.methods.errors import NotIdentifiedError
 from analysis.methods.joint_estimates import NOBODY_IS_HONEST
@@ -68,6 +67,7 @@ class ResampledPatterns:
             raise NotIdentifiedError(f"there is no effect estimate to resample: {design.identification.assumption}")
         self.study = study
         self._cells = adjusted_cells(study)
+        self._estimates = (doubly_robust_estimates(study), efficient_estimates(study, self._cells))
         columns = np.unique(np.concatenate([model.columns for model in (*study.arm_models, *study.cell_models)]))
         keys = np.column_stack([study.cell, study.reported, study.matrix.values[:, columns]])
         patterns, self._frequencies = np.unique(keys, axis=0, return_counts=True)
@@ -89,14 +89,18 @@ class ResampledPatterns:
         }
 
     @property
+    def estimates(self) -> Mapping[str, FloatArray]:
+        """Δ̂/x̂ of the data before the boundary rule by method, each of shape (K − 1,)."""
+        return {found.method: found.joint.raw_effect for found in self._estimates}
+
+    @property
     def accelerations(self) -> Mapping[str, FloatArray]:
         """Acceleration of every contrast by method, each of shape (K − 1,)."""
         once = np.ones(len(self.study.reported))
-        both = (doubly_robust_estimates(self.study), efficient_estimates(self.study, self._cells))
-        return {estimates.method: acceleration(estimates.influence, once) for estimates in both}
+        return {found.method: acceleration(found.influence, once) for found in self._estimates}
 
     def replicate_effects(self, replicates: int, rng: np.random.Generator) -> dict[str, FloatArray]:
-        """Draw resamples and return τ̂ by method, each of shape (replicates, K − 1); NaN where nobody is honest or a group is empty."""
+        """Draw resamples and return Δ̂/x̂ by method, each of shape (replicates, K − 1); NaN where x̂ is not above 0 or a group is empty."""
         block = max(1, _WEIGHTS_PER_BLOCK // len(self._frequencies))
         buffer = np.empty((min(block, replicates), len(self._frequencies)))
         counts = np.empty((replicates, *self.study.counts.shape))
@@ -128,15 +132,15 @@ class ResampledPatterns:
             rows[:] = np.bincount(drawn.reshape(-1), minlength=rows.size).reshape(rows.shape)
 
     def _doubly_robust(self, means: FloatArray, counts: FloatArray) -> FloatArray:
-        """τ̂ from augmented means of the arms, shape (replicates, K), and counts, shape (replicates, K, S, 2)."""
+        """Δ̂/x̂ from augmented means of the arms, shape (replicates, K), and counts, shape (replicates, K, S, 2)."""
         design = self.study.design
-        honest = 1.0 - cheater_proportion_kernel(counts, design).constrained
+        honest = 1.0 - cheater_proportion_kernel(counts, design).raw
         truth = counts.sum(axis=(1, 3)) @ design.truth / len(self._participants)
         differences = means[:, list(design.treatment_indexes)] - means[:, [design.control_index]]
         return np.asarray(differences / (np.where(honest > NOBODY_IS_HONEST, honest, np.nan) * truth)[:, None])
 
-    def _efficient(self, means: FloatArray, counts: FloatArray) -> FloatArray:
-        """τ̂ from augmented means of the cells, shape (replicates, K·S), and counts, shape (replicates, K, S, 2)."""
+    def _efficient(self, means: FloatArray, _: FloatArray) -> FloatArray:
+        """Δ̂/x̂ from augmented means of the cells, shape (replicates, K·S)."""
         fit = self._cells.fit
         coefficients = (means - fit.model.offset) @ self._cells.operator.T
-        return joint_of_cells(replace(fit, coefficients=coefficients), counts, self.study.design).effect
+        return replace(fit, coefficients=coefficients).joint_estimates().raw_effect

@@ -35,7 +35,7 @@ def test_one_multinomial_draw_is_as_good_as_resampling_rows():
     rows = np.repeat(np.arange(8), counts.reshape(-1))
     rng = np.random.default_rng(1)
     tables = np.array([np.bincount(rng.choice(rows, len(rows)), minlength=8) for _ in range(1500)]).reshape(-1, 2, 2, 2).astype(float)
-    plain = difference_in_means_kernel(tables, design).effect
+    plain = difference_in_means_kernel(tables, design).raw_effect
     ours = bootstrap(ResampledCounts(counts, design=design), replicates=6000, seed=2).effects["difference_in_means"]
     quantiles = [0.05, 0.25, 0.5, 0.75, 0.95]
     np.testing.assert_allclose(np.quantile(ours, quantiles), np.quantile(plain, quantiles), atol=0.007)
@@ -115,3 +115,30 @@ def test_a_design_without_an_effect_and_an_empty_cell_are_refused():
         ResampledCounts(expected_counts(design_of(SYMMETRIC), 500), design=design_of(SYMMETRIC))
     with pytest.raises(TooFewResponsesError):
         ResampledCounts([[[1, 1], [1, 1]], [[1, 1], [0, 0]]], design=design_of())
+
+
+@pytest.mark.parametrize("subsamples", [MIRRORED, THREE])
+def test_resamples_are_not_pulled_to_the_boundary_when_nobody_cheats(subsamples):
+    """Half of them have x̂ above 1; taking 1 instead would pile them up at Δ̂, which no bootstrap survives."""
+    design = design_of(subsamples)
+    counts = expected_counts(design, 90_000, honest=1.0)
+    study = ResampledCounts(counts, design=design)
+    effects = with_bootstrap(estimate_outcome(counts, design=design).effects, bootstrap(study, replicates=4000, seed=1), study=study)
+    for effect in effects:
+        spread = effect.bootstrap.high - effect.bootstrap.low
+        assert effect.bootstrap.standard_error == pytest.approx(effect.standard_error, rel=0.06)
+        assert spread == pytest.approx(effect.interval.high - effect.interval.low, rel=0.06)
+        assert effect.bootstrap.high - effect.value == pytest.approx(effect.interval.high - effect.value, abs=0.05 * spread)
+
+
+def test_a_sample_beyond_the_boundary_has_intervals_around_the_ratio_before_the_rule():
+    counts = expected_counts(design_of(), 90_000, honest=1.2, prevalence=(0.45, 0.55))
+    study = ResampledCounts(counts, design=design_of())
+    (simple, _) = with_bootstrap(
+        estimate_outcome(counts, design=study.design).effects, bootstrap(study, replicates=2000, seed=1), study=study
+    )
+    raw = simple.honest_times_effect.value / 1.2
+    assert simple.value == pytest.approx(0.12, abs=1e-3)
+    assert study.estimates["difference_in_means"][0] == pytest.approx(raw, abs=1e-3)
+    assert (simple.bootstrap.low + simple.bootstrap.high) / 2 == pytest.approx(raw, abs=0.003)
+    assert (simple.bootstrap.bca.low, simple.bootstrap.bca.high) == pytest.approx((simple.interval.low, simple.interval.high), abs=0.003)

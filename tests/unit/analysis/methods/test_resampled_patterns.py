@@ -14,7 +14,6 @@ from analysis.methods.doubly_robust import (
     augmented_outcomes,
     doubly_robust_estimates,
     effects_with_covariates,
-    joint_of_cells,
 )
 from analysis.methods.errors import NotIdentifiedError
 from analysis.methods.resampled_patterns import ResampledPatterns
@@ -86,14 +85,14 @@ def test_a_replicate_is_the_estimate_of_the_resampled_rows():
         arm_models=tuple(refitted(model, study, rows, study.arm[rows] == a) for a, model in enumerate(study.arm_models)),
         cell_models=tuple(refitted(model, study, rows, study.cell[rows] == c) for c, model in enumerate(study.cell_models)),
     )
-    assert doubly_robust == pytest.approx(doubly_robust_estimates(again).joint.effect, abs=1e-7)
+    assert doubly_robust == pytest.approx(doubly_robust_estimates(again).joint.raw_effect, abs=1e-7)
     # The weights of the cell means stay those of the full sample.
     cells = adjusted_cells(study)
     means = augmented_outcomes(
         again.reported, again.cell, np.column_stack([model.predict(again.matrix.values) for model in again.cell_models])
     )
     fit = replace(cells.fit, coefficients=cells.operator @ means.mean(axis=0))
-    assert efficient == pytest.approx(joint_of_cells(fit, again.counts, study.design).effect, abs=1e-7)
+    assert efficient == pytest.approx(fit.joint_estimates().raw_effect, abs=1e-7)
 
 
 def refitted(model, study, rows, members):
