@@ -259,12 +259,12 @@ class EntryCode(models.Model):
 
 
 class PanelMember(models.Model):
-    """Who came from Prolific or SONA, kept apart from answers: `completion_hash` can be recomputed only with the person's own token."""
+    """Who came from Prolific or SONA, kept apart from answers: `panel_hash` follows from the person's withdrawal code."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="panel_members")
     identifier = models.CharField(max_length=100)
-    completion_hash = models.CharField(max_length=64)
+    panel_hash = models.CharField(max_length=64)
     finished = models.BooleanField(default=False)
 
     class Meta:

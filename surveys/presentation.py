@@ -113,6 +113,7 @@ class Presentation:
     background: tuple[FieldView, ...]
     questions: tuple[SensitiveQuestionView, ...]
     steps: tuple[str, ...]
+    quiz_orders: int
     required_share: float
     minimum_seconds: int
     completion_url: str
@@ -151,6 +152,7 @@ def presentation(protocol_id: int, language: str) -> Presentation:
             for question in definition.questions
         ),
         steps=steps_of(definition),
+        quiz_orders=math.prod(math.factorial(len(item.options)) for item in definition.quiz if item.shuffle),
         required_share=definition.watching.share,
         minimum_seconds=definition.minimum_seconds,
         completion_url=definition.entry.completion_url or "",

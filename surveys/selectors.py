@@ -3,13 +3,15 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from django.db.models import Count, Q, QuerySet, Sum
 from django.http import Http404
 
 from accounts.models import Role, User
 from surveys.assignment import Assignment, list_document
-from surveys.models import AllocationList, Participant, SlotStatus, Step, Study, StudyStatus, Tally, TallyKind
+from surveys.models import AllocationList, PanelMember, Participant, SlotStatus, Step, Study, StudyStatus, Tally, TallyKind
+from surveys.tokens import panel_hash
 
 
 def studies_of(user: User) -> QuerySet[Study]:
@@ -53,6 +55,14 @@ def study_in_public(slug: str) -> Study:
     if study is None:
         raise Http404("There is no such study.")
     return study
+
+
+def way_back(participant: Participant, *, code: str, completion_url: str) -> str:
+    """The address that sends a panel member back, with their own number where it says {identifier}. `code` is their withdrawal code."""
+    if "{identifier}" not in completion_url:
+        return completion_url
+    member = PanelMember.objects.filter(study_id=participant.study_id, panel_hash=panel_hash(code)).first()
+    return completion_url.replace("{identifier}", quote(member.identifier, safe="") if member else "")
 
 
 def allocation_document(allocation_list: AllocationList) -> str:

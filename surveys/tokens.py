@@ -23,9 +23,9 @@ def roll_key(token: str) -> str:
     return _digest("roll", token).hex()[:16]
 
 
-def completion_hash(token: str) -> str:
-    """Marks a panel member as finished; can be recomputed only by whoever holds the token."""
-    return _digest("panel", token).hex()
+def panel_hash(code: str) -> str:
+    """Finds a panel member again: to mark them as finished, to send them back, to delete them. It follows from the withdrawal code."""
+    return _digest("panel", normalised(code)).hex()
 
 
 def withdrawal_code(token: str) -> str:

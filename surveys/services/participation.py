@@ -15,7 +15,7 @@ from surveys.journey import BACKGROUND, DIE, FINISHED, QUESTIONS, QUIZ, VIDEO, c
 from surveys.models import EntryCode, PanelMember, Participant, Response, Study, StudyStatus, Tally, TallyKind
 from surveys.protocols import FrozenProtocol, frozen_protocol
 from surveys.services.allocation import has_room, take_slot
-from surveys.tokens import completion_hash, hash_of_entry_code, hash_of_token, hash_of_withdrawal_code, withdrawal_code
+from surveys.tokens import hash_of_entry_code, hash_of_token, hash_of_withdrawal_code, panel_hash, withdrawal_code
 
 TALLY_SHARDS = 8
 PANELS = ("prolific", "sona")
@@ -109,7 +109,7 @@ def _spend_entry(study: Study, protocol: FrozenProtocol, visit: Visit) -> None:
         if not code.update(spent=True):
             raise EntryRefusedError(situation="code_spent")
     elif kind in PANELS:
-        PanelMember.objects.create(study=study, identifier=visit.panel_identifier, completion_hash=completion_hash(visit.token))
+        PanelMember.objects.create(study=study, identifier=visit.panel_identifier, panel_hash=panel_hash(withdrawal_code(visit.token)))
 
 
 def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
@@ -147,7 +147,7 @@ def record_background(token: str, *, answers: Mapping[str, Any]) -> None:
             update(participant, "step", "background", "subsample", "arm")
     except StudyFullError:
         with transaction.atomic():
-            PanelMember.objects.filter(study_id=participant.study_id, completion_hash=completion_hash(token)).delete()
+            PanelMember.objects.filter(study_id=participant.study_id, panel_hash=panel_hash(withdrawal_code(token))).delete()
             Participant.objects.filter(pk=participant.pk, step=BACKGROUND).delete()
         raise
 
@@ -192,7 +192,7 @@ def record_responses(token: str, *, reported: Mapping[str, bool]) -> None:
     participant.finished_on = timezone.localdate()
     _advance(participant, protocol, "finished_on")
     if protocol.definition.entry.kind in PANELS:
-        PanelMember.objects.filter(study=participant.study, completion_hash=completion_hash(token)).update(finished=True)
+        PanelMember.objects.filter(study=participant.study, panel_hash=panel_hash(withdrawal_code(token))).update(finished=True)
     _tell_listeners(participant.study_id)
 
 
@@ -211,6 +211,7 @@ def withdraw(study: Study, *, code: str) -> bool:
     if participant is None:
         return False
     participant.delete()
+    PanelMember.objects.filter(study=study, panel_hash=panel_hash(code)).delete()
     count(study, TallyKind.WITHDREW)
     _tell_listeners(study.pk)
     return True

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from surveys import visitors
 from surveys.errors import JourneyError, LinkUnknownError, StepOutOfOrderError, StudyClosedError
 from surveys.hot_rows import read_study
-from surveys.journey import CONSENT, FINISHED, VIDEO, WELCOME, comes_before
+from surveys.journey import CONSENT, FINISHED, QUIZ, VIDEO, WELCOME, comes_before
 from surveys.models import Study, StudyStatus
 from surveys.presentation import Presentation, presentation
 from surveys.services import participation
@@ -73,6 +73,8 @@ def _show(request: HttpRequest, person: Person) -> HttpResponse:
     """The page where the person belongs."""
     step = person.participant.step
     page = STEP_PAGES[step]
+    if step == QUIZ and person.shown.quiz_orders > MOST_SHARED_ORDERS:
+        return own_page(request, page.template, shown=person.shown, step=step, context=page.context(person) | _resume_link(request, person))
     return shared_page(
         request,
         page.template,
@@ -165,6 +167,8 @@ def _show_newcomer(request: HttpRequest, study: Study, shown: Presentation, visi
     )
 
 
+# A quiz whose options can stand in more orders than this is rendered for each person anew.
+MOST_SHARED_ORDERS = 200
 PANEL_IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,100}")
 PANEL_PARAMETERS: Mapping[str, str] = {"prolific": "PROLIFIC_PID", "sona": "survey_code"}
 

@@ -14,6 +14,7 @@ from surveys.journey import BACKGROUND, DIE, FINISHED, QUESTIONS, QUIZ, VIDEO
 from surveys.models import Participant
 from surveys.presentation import FieldView, Presentation, field_view
 from surveys.protocols import frozen_protocol
+from surveys.selectors import way_back
 from surveys.services import participation
 from surveys.tokens import completion_code, roll_key, withdrawal_code
 from surveys.views.pages import SharedContext
@@ -159,11 +160,15 @@ def _take_questions(data: QueryDict, person: Person) -> None:
 
 
 def _debrief_context(shown: Presentation, variant: None) -> dict[str, Any]:
-    return {"debrief_html": shown.debrief_html, "completion_url": shown.completion_url}
+    return {"debrief_html": shown.debrief_html}
 
 
 def _debrief_marks(person: Person) -> dict[str, str]:
-    return {"completion_code": completion_code(person.token, person.shown.slug), "withdrawal_code": withdrawal_code(person.token)}
+    code = withdrawal_code(person.token)
+    marks = {"completion_code": completion_code(person.token, person.shown.slug), "withdrawal_code": code}
+    if person.shown.completion_url:
+        marks["completion_url"] = way_back(person.participant, code=code, completion_url=person.shown.completion_url)
+    return marks
 
 
 STEP_PAGES = {

@@ -11,6 +11,7 @@ from django.urls import reverse
 from audit.models import Entry
 from surveys.models import EntryCode, PanelMember, Participant, Study
 from surveys.services.entry import CodesError, add_entry_codes, read_codes
+from surveys.services.participation import withdraw
 from tests.factories import address_of, answer, code_on, everything_stored, heading, logged_in, recruiting_study, walk
 
 pytestmark = pytest.mark.django_db
@@ -213,3 +214,17 @@ def test_a_panel_number_in_the_address_is_escaped(client: Client) -> None:
     study = recruiting_study(entry={"kind": "prolific"})
     page = client.get(address_of(study), {"PROLIFIC_PID": '"><script>alert(1)</script>'}).content.decode()
     assert "<script>alert" not in page
+
+
+def test_a_panel_member_is_sent_back_with_their_own_number(client: Client) -> None:
+    study = recruiting_study(entry={"kind": "sona", "completion_url": "https://example.org/credit?survey_code={identifier}"})
+    page = walk(client, study, answers={"welcome": {"panel_identifier": "abc-123"}})
+    assert 'href="https://example.org/credit?survey_code=abc-123"' in page.content.decode()
+
+
+def test_a_panel_member_who_withdraws_leaves_nothing(client: Client) -> None:
+    study = recruiting_study(entry={"kind": "prolific"})
+    page = walk(client, study, answers={"welcome": {"panel_identifier": "abc123"}})
+    assert PanelMember.objects.get(study=study).finished
+    assert withdraw(study, code=code_on(page, "withdrawal").lower())
+    assert not PanelMember.objects.filter(study=study).exists()

@@ -81,7 +81,7 @@ def test_panel_numbers_share_nothing_with_answers(client: Client, kind: str, par
     stored = everything_stored()
     answers = stored["surveys.Participant"] + stored["surveys.Response"]
     assert "panel-member-17" not in repr(answers)
-    assert not {str(member.pk), member.completion_hash} & plain_values(answers)
+    assert not {str(member.pk), member.panel_hash} & plain_values(answers)
     assert "panel-member-17" not in token_of(client)
 
 

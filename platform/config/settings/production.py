@@ -37,3 +37,11 @@ SECURE_HSTS_PRELOAD = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
 
 CELERY_BROKER_URL = os.environ["REDIS_URL"]
+# A participant's submit must not wait for a broker that is away: what is to be computed stands in the database, and the sweep will find it.
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_connect_timeout": 1,
+    "max_retries": 1,
+    "interval_start": 0.1,
+    "interval_step": 0,
+    "interval_max": 0.1,
+}

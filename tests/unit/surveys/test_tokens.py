@@ -10,11 +10,11 @@ from hypothesis import strategies as some
 from surveys.tokens import (
     completion_code,
     completion_code_is_genuine,
-    completion_hash,
     hash_of_entry_code,
     hash_of_token,
     hash_of_withdrawal_code,
     new_token,
+    panel_hash,
     roll_key,
     withdrawal_code,
 )
@@ -34,7 +34,13 @@ def test_the_database_keeps_a_hash_of_the_token() -> None:
 
 def test_what_follows_from_a_token_does_not_follow_from_each_other() -> None:
     token = new_token()
-    secrets = [hash_of_token(token), roll_key(token), completion_hash(token), withdrawal_code(token), completion_code(token, "a")]
+    secrets = [
+        hash_of_token(token),
+        roll_key(token),
+        panel_hash(withdrawal_code(token)),
+        withdrawal_code(token),
+        completion_code(token, "a"),
+    ]
     assert len({secret[:8] for secret in secrets}) == len(secrets)
     assert all(token not in secret for secret in secrets)
 
