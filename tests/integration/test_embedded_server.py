@@ -1,11 +1,13 @@
 """`manage.py serve`: web, worker and beat in one process that sweeps at its start, keeps its log private and stops in time."""
 
+import os
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -88,3 +90,17 @@ def test_a_taken_port_is_explained(site: Site) -> None:
         done.stderr
         == f"CommandError: Cannot listen on 127.0.0.1:{port} (Address already in use); choose another port with --port or PORT.\n"
     )
+
+
+def test_a_database_that_was_never_migrated_is_explained(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", "serve", "--port", "8999"],
+        cwd=ROOT,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings.development", "DATABASE_URL": f"sqlite:///{tmp_path / 'new.sqlite3'}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "CommandError: The database is not up to date: run `manage.py migrate` first.\n"

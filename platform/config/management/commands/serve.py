@@ -6,6 +6,8 @@ from argparse import ArgumentTypeError
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 
 def add_address_arguments(parser: CommandParser) -> None:
@@ -32,7 +34,6 @@ def require_free_port(host: str, port: int) -> None:
 
 class Command(BaseCommand):
     help = "Run web, worker and beat in this one process until Ctrl-C. The default address is http://localhost:8000."
-    requires_migrations_checks = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_address_arguments(parser)
@@ -41,6 +42,9 @@ class Command(BaseCommand):
         from config.celery import app
         from config.embedded import EmbeddedServer
 
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            raise CommandError("The database is not up to date: run `manage.py migrate` first.")
         require_free_port(host, port)
         server = EmbeddedServer(celery=app, host=host, port=port)
         shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::"} else host  # noqa: S104
