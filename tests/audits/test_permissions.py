@@ -37,6 +37,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "accounts:login":                   (200,   OUT,   OUT,   OUT,   OUT,   OUT),
     "accounts:logout":                  (405,   405,   405,   405,   405,   405),
     "surveys:studies":                  (LOGIN, 200,   200,   200,   200,   200),
+    "analysis:plan":                    (LOGIN, 200,   200,   200,   403,   200),
 }  # fmt: skip
 # The same for the addresses of one study, which belongs to `owner`; once it recruits …
 RECRUITING: dict[str, tuple[Any, ...]] = {
@@ -52,6 +53,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:study":                    (LOGIN, 200,   404,   200,   403,   200),
     "surveys:codes":                    (LOGIN, 200,   404,   403,   403,   200),
     "analysis:results":                 (LOGIN, 200,   404,   403,   403,   200),
+    "analysis:study_plan":              (LOGIN, 200,   404,   200,   403,   200),
 }  # fmt: skip
 # … and while it is a draft, which only its owner and administrators see.
 DRAFT: dict[str, tuple[Any, ...]] = {
@@ -67,6 +69,7 @@ DRAFT: dict[str, tuple[Any, ...]] = {
     "surveys:study":                    (LOGIN, 200,   404,   404,   403,   200),
     "surveys:codes":                    (LOGIN, 200,   404,   403,   403,   200),
     "analysis:results":                 (LOGIN, 200,   404,   403,   403,   200),
+    "analysis:study_plan":              (LOGIN, 200,   404,   404,   403,   200),
 }  # fmt: skip
 ARGUMENTS = {"number": 1, "token": "unknown", "media_id": "00000000-0000-0000-0000-000000000000"}
 # Django's admin is one rule, not a table: administrators only, but for the door itself.

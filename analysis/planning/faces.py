@@ -1,0 +1,135 @@
+"""A die in the address of a plan: a code, and for every subsample one letter per roll that says what the roll asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from analysis.methods.best_die import DICE, DieSuggestion, faces_with
+from analysis.methods.errors import DesignError
+from analysis.methods.forced_responses import ForcedResponse
+
+TWO_DICE = "2d6"
+# What stands in an address → the name of the die in `best_die.DICE`.
+OFFERED: Mapping[str, str] = {TWO_DICE if name.startswith("sum") else name.split("-")[0]: name for name in DICE}
+SIDES = range(3, 101)
+LETTERS = "ynt"
+YES, NO, TRUTH = "y", "n", "t"
+NEXT = {YES: NO, NO: TRUTH, TRUTH: YES}
+MIRROR = str.maketrans(YES + NO, NO + YES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedDie:
+    """A die and what its rolls ask for in two or three subsamples.
+
+    Examples
+    --------
+    >>> die = PlannedDie(code="6", groups=("ynnttt", "nyyttt"))
+    >>> die.turned(0, 2).groups, die.forced_responses()[1].forced_yes
+    (('yntttt', 'nyyttt'), Fraction(1, 3))
+    """
+
+    code: str
+    groups: tuple[str, ...]
+
+    @property
+    def rolls(self) -> Mapping[int, int]:
+        """What a roll can show, and in how many equally likely ways."""
+        return rolls_of(self.code)
+
+    def forced_responses(self) -> tuple[ForcedResponse, ...]:
+        """The exact forced response of every subsample."""
+        total = sum(self.rolls.values())
+        return tuple(
+            ForcedResponse(forced_no=Fraction(self._ways(group, NO), total), forced_yes=Fraction(self._ways(group, YES), total))
+            for group in self.groups
+        )
+
+    def _ways(self, group: str, letter: str) -> int:
+        return sum(ways for said, ways in zip(group, self.rolls.values(), strict=True) if said == letter)
+
+    def turned(self, group: int, position: int) -> PlannedDie:
+        """With one roll of one subsample turned on: yes, no, truth, and round again."""
+        letters = self.groups[group]
+        changed = letters[:position] + NEXT[letters[position]] + letters[position + 1 :]
+        return replace(self, groups=(*self.groups[:group], changed, *self.groups[group + 1 :]))
+
+    def mirrored(self) -> PlannedDie:
+        """With the second subsample the first with yes and no exchanged."""
+        return replace(self, groups=(self.groups[0], self.groups[0].translate(MIRROR), *self.groups[2:]))
+
+    def with_third_subsample(self) -> PlannedDie:
+        """With a third subsample in which yes and no are forced as rarely as the rarer of the two in the first."""
+        ways = min(self._ways(self.groups[0], YES), self._ways(self.groups[0], NO))
+        faces = _faces(self.rolls, ways, ways) if ways else None
+        third = letters_of(self.rolls, yes=faces[0], no=faces[1]) if faces else self.groups[0]
+        return replace(self, groups=(*self.groups[:2], third))
+
+    def without_third_subsample(self) -> PlannedDie:
+        """With the first two subsamples only."""
+        return replace(self, groups=self.groups[:2])
+
+
+def rolls_of(code: str) -> Mapping[int, int]:
+    """What a roll of the die with this code can show, and in how many ways.
+
+    Examples
+    --------
+    >>> rolls_of("2d6")[7], rolls_of("4")
+    (6, {1: 1, 2: 1, 3: 1, 4: 1})
+    """
+    if code in OFFERED:
+        return DICE[OFFERED[code]]
+    if not re.fullmatch("[1-9][0-9]{0,2}", code) or int(code) not in SIDES:
+        raise DesignError(f"a die is {', '.join(OFFERED)} or has {SIDES[0]} to {SIDES[-1]} sides, found {code[:40]!r}")
+    return dict.fromkeys(range(1, int(code) + 1), 1)
+
+
+def letters_of(rolls: Mapping[int, int], *, yes: tuple[int, ...], no: tuple[int, ...]) -> str:
+    """One letter for each roll.
+
+    Examples
+    --------
+    >>> letters_of(rolls_of("6"), yes=(1,), no=(2, 3))
+    'ynnttt'
+    """
+    return "".join(YES if roll in yes else NO if roll in no else TRUTH for roll in rolls)
+
+
+def suggested_die(suggestion: DieSuggestion) -> PlannedDie:
+    """A suggestion as a die whose faces can be changed."""
+    code = next(code for code, name in OFFERED.items() if name == suggestion.die)
+    return _mirrored(code, yes=suggestion.yes, no=suggestion.no)
+
+
+def usual_die(code: str) -> PlannedDie:
+    """A mirrored die as close as its sides allow to the default: one roll in six forces one answer, one in three the other.
+
+    Examples
+    --------
+    >>> usual_die("6").groups, usual_die("10").groups[0]
+    (('ynnttt', 'nyyttt'), 'ynnntttttt')
+    """
+    rolls = rolls_of(code)
+    ways = sum(rolls.values())
+    smaller = max(1, ways // 6)
+    faces = _faces(rolls, smaller, max(smaller + 1, ways // 3))
+    if faces is None:
+        raise DesignError(f"a die with {ways} sides has no faces for a mirrored design")
+    return _mirrored(code, yes=faces[0], no=faces[1])
+
+
+def _faces(rolls: Mapping[int, int], smaller: int, larger: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Rolls for two answers. The first faces of a fair die serve as well as any; a search among all sets of 100 faces would never end."""
+    if max(rolls.values()) > 1:
+        return faces_with(rolls, smaller, larger)
+    faces = tuple(rolls)
+    return (faces[:smaller], faces[smaller : smaller + larger]) if smaller + larger < len(faces) else None
+
+
+def _mirrored(code: str, *, yes: tuple[int, ...], no: tuple[int, ...]) -> PlannedDie:
+    letters = letters_of(rolls_of(code), yes=yes, no=no)
+    return PlannedDie(code=code, groups=(letters, letters.translate(MIRROR)))

@@ -1,0 +1,250 @@
+"""Reading a plan from its address. A mistake gets a sentence at its field, and everything else keeps its value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analysis.methods.designs import CheaterModel
+from analysis.methods.errors import MethodError
+from analysis.planning.faces import LETTERS, PlannedDie, rolls_of, usual_die
+from analysis.planning.starts import Start
+
+PERCENT = "%"
+NUMBER = re.compile(r"[+-]?(\d{1,12}([.,]\d{0,12})?|[.,]\d{1,12})", re.ASCII)
+CHEATER_MODELS = ("any", "always_no", "always_yes")
+AS_IN_THE_STUDY = "study"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberInput:
+    """A number with its limits, those of its slider, and its words. Numbers in percent are proportions for the methods."""
+
+    name: str
+    label: Promise
+    hint: Promise
+    unit: Promise | str = ""
+    low: Decimal
+    high: Decimal
+    slider: tuple[str, str]
+    step: str = "1"
+    whole: bool = False
+    logarithmic: bool = False
+
+    @property
+    def limits(self) -> dict[str, str]:
+        return {"low": f"{self.low:,}", "high": f"{self.high:,}"}
+
+
+def _input(name: str, label: Promise, hint: Promise, low: str, high: str, **options: object) -> NumberInput:
+    return NumberInput(name=name, label=label, hint=hint, low=Decimal(low), high=Decimal(high), **options)  # type: ignore[arg-type]
+
+
+INPUTS: tuple[NumberInput, ...] = (
+    _input(
+        "n",
+        gettext_lazy("Students"),
+        gettext_lazy("How many take part, in all groups together."),
+        "2",
+        "1000000",
+        slider=("20", "100000"),
+        whole=True,
+        logarithmic=True,
+    ),
+    _input(
+        "effect",
+        gettext_lazy("Effect"),
+        gettext_lazy("How many more of 100 honest students say yes because of the treatment."),
+        "-100",
+        "100",
+        slider=("-60", "60"),
+        unit=gettext_lazy("points"),
+    ),
+    _input(
+        "prevalence",
+        gettext_lazy("Prevalence"),
+        gettext_lazy("How many of 100 honest students in the control arm truly say yes."),
+        "0",
+        "100",
+        slider=("0", "100"),
+        unit=PERCENT,
+    ),
+    _input(
+        "cheaters",
+        gettext_lazy("Cheaters"),
+        gettext_lazy("How many of 100 students do not follow the die."),
+        "0",
+        "95",
+        slider=("0", "60"),
+        unit=PERCENT,
+    ),
+    _input(
+        "questions",
+        gettext_lazy("Sensitive questions"),
+        gettext_lazy("Each has its own roll, and privacy losses add up."),
+        "1",
+        "20",
+        slider=("1", "20"),
+        whole=True,
+    ),
+    _input(
+        "cap",
+        gettext_lazy("Cap on ε per question"),
+        gettext_lazy("The most privacy that one answer may cost."),
+        "0.1",
+        "8",
+        slider=("0.1", "4"),
+        step="0.01",
+    ),
+    _input(
+        "power",
+        gettext_lazy("Power wanted"),
+        gettext_lazy("How often of 100 such studies the effect should be found."),
+        "10",
+        "99",
+        slider=("50", "99"),
+        unit=PERCENT,
+    ),
+)
+IN_PERCENT = {"effect", "prevalence", "cheaters", "power"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberField:
+    """A number input with what was typed, the value that is used, and what is wrong."""
+
+    input: NumberInput
+    text: str
+    number: Decimal
+    error: str = ""
+
+    @property
+    def for_the_methods(self) -> Decimal:
+        """A proportion where the page shows percent; the exact decimal number that the command line would be given."""
+        return self.number / 100 if self.input.name in IN_PERCENT else self.number
+
+    @property
+    def used(self) -> str:
+        return plain(self.number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanForm:
+    """Everything that a plan's address says."""
+
+    start: Start
+    numbers: Mapping[str, NumberField]
+    die: PlannedDie
+    die_error: str
+    model: str
+    die_is_new: bool = False
+    change: str = ""
+
+    def value(self, name: str) -> float:
+        return float(self.numbers[name].for_the_methods)
+
+    @property
+    def cheater_model(self) -> CheaterModel:
+        return self.start.cheater_model if self.model == AS_IN_THE_STUDY else CheaterModel(name=self.model)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The assumptions on cheaters to choose from; the study's own one among them."""
+        return CHEATER_MODELS if self.start.cheater_model.name in CHEATER_MODELS else (*CHEATER_MODELS, AS_IN_THE_STUDY)
+
+    def with_die(self, die: PlannedDie) -> PlanForm:
+        return replace(self, die=die, die_error="", die_is_new=False, change="")
+
+    @property
+    def query(self) -> str:
+        """The address of this plan, to be shared."""
+        texts = {name: field.text for name, field in self.numbers.items()}
+        groups = {f"group{number}": letters for number, letters in enumerate(self.die.groups, start=1)}
+        return urlencode({**texts, "model": self.model, "die": self.die.code, **groups})
+
+
+def read_plan(query: QueryDict, start: Start) -> PlanForm:
+    """Read an address; what is missing in it stands as at the start."""
+    numbers = {one.name: _read_number(one, query.get(one.name, start.texts[one.name]), start.texts[one.name]) for one in INPUTS}
+    numbers["effect"] = _possible_effect(numbers["effect"], numbers["prevalence"])
+    die, error, is_new = _read_die(query, start)
+    own_model = start.cheater_model.name if start.cheater_model.name in CHEATER_MODELS else AS_IN_THE_STUDY
+    form = PlanForm(
+        start=start, numbers=numbers, die=die, die_error=error, die_is_new=is_new, model=own_model, change=query.get("change", "")
+    )
+    asked = query.get("model", own_model)
+    return replace(form, model=asked) if asked in form.models else form
+
+
+def plain(number: Decimal) -> str:
+    """A decimal number without exponent and trailing zeros.
+
+    Examples
+    --------
+    >>> plain(Decimal("0.20")), plain(Decimal(400))
+    ('0.2', '400')
+    """
+    return f"{number.normalize():f}"
+
+
+def _read_number(one: NumberInput, text: str, default: str) -> NumberField:
+    text = text.strip()
+    words = {**one.limits, "found": text[:40], "used": f"{Decimal(default):,}"}
+    if not text:
+        return NumberField(input=one, text="", number=Decimal(default), error=_("Enter a number; the plan uses %(used)s.") % words)
+    number = Decimal(text.replace(",", ".")) if NUMBER.fullmatch(text) else None
+    if number is None or (one.whole and (number != int(number) or "," in text or "." in text)):
+        message = (
+            _("Enter a whole number from %(low)s to %(high)s, not “%(found)s”; the plan uses %(used)s.")
+            if one.whole
+            else _("Enter a number from %(low)s to %(high)s, not “%(found)s”; the plan uses %(used)s.")
+        )
+        return NumberField(input=one, text=text[:40], number=Decimal(default), error=message % words)
+    if not one.low <= number <= one.high:
+        nearest = min(max(number, one.low), one.high)
+        message = _("Enter a number from %(low)s to %(high)s, not %(found)s; the plan uses %(used)s.")
+        return NumberField(input=one, text=text, number=nearest, error=message % {**words, "used": f"{nearest:,}"})
+    return NumberField(input=one, text=text, number=number)
+
+
+def _possible_effect(effect: NumberField, prevalence: NumberField) -> NumberField:
+    """An effect that leaves the treated prevalence between 0 and 100 %."""
+    treated = prevalence.number + effect.number
+    if 0 <= treated <= 100:
+        return effect
+    nearest = min(max(treated, Decimal(0)), Decimal(100)) - prevalence.number
+    words = {"prevalence": prevalence.used, "effect": effect.used, "treated": plain(treated), "used": plain(nearest)}
+    error = (
+        _("A prevalence of %(prevalence)s %% and an effect of %(effect)s points make %(treated)s %%; the plan uses %(used)s points.")
+        % words
+    )
+    return replace(effect, number=nearest, error=effect.error or error)
+
+
+def _read_die(query: QueryDict, start: Start) -> tuple[PlannedDie, str, bool]:
+    """The die, what is wrong with it, and whether it was just taken up, so that its faces are to be chosen."""
+    code = query.get("die", start.die.code).strip()
+    groups = tuple(letters for name in ("group1", "group2", "group3") if (letters := query.get(name, "")))
+    if not groups and code == start.die.code:
+        return start.die, "", False
+    try:
+        rolls = rolls_of(code)
+        usual = usual_die(code)
+    except MethodError as error:
+        return start.die, str(error), False
+    if wrong := next((letters for letters in groups if set(letters) - set(LETTERS)), None):
+        sentence = _("Every face says y (yes), n (no) or t (truth), not “%(found)s”; the plan uses the usual faces.") % {
+            "found": wrong[:40]
+        }
+        return usual, sentence, False
+    if len(groups) < 2 or any(len(letters) != len(rolls) for letters in groups):
+        return usual, "", True
+    return PlannedDie(code=code, groups=groups), "", False

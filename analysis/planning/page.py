@@ -1,0 +1,183 @@
+"""What the template shows of a plan: words, facts and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from analysis.methods.best_die import DieSuggestion
+from analysis.planning.faces import LETTERS, OFFERED, PlannedDie, suggested_die
+from analysis.planning.forms import NumberField
+from analysis.planning.plans import Planned
+from analysis.planning.wording import (
+    cheater_sentence,
+    cost_sentence,
+    decimal,
+    hardest,
+    identification_sentence,
+    percent,
+    points,
+    power_sentence,
+    privacy_sentence,
+    total_privacy_sentence,
+    whole,
+)
+
+NAMES_OF_LETTERS = {"y": "yes", "n": "no", "t": "truth"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Face:
+    position: int
+    roll: int
+    says: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A subsample's faces, and how likely each instruction is."""
+
+    index: int
+    name: str
+    letters: str
+    faces: tuple[Face, ...]
+    shares: tuple[tuple[str, str], ...]
+    epsilon: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DieRow:
+    """A recommended die."""
+
+    code: str
+    name: str
+    yes: str
+    no: str
+    epsilon: str
+    effect_error: str
+    cheater_error: str
+    in_use: bool
+
+
+def page_of(planned: Planned) -> dict[str, Any]:
+    """The template's context."""
+    plan, form = planned.plan, planned.form
+    return {
+        "planned": planned,
+        "plan": plan,
+        "form": form,
+        "errors": _errors(planned),
+        "fields": tuple(form.numbers.values()),
+        "dice_offered": _offered(form.die),
+        "models": form.models,
+        "stated_yes_rate": percent(float(form.start.cheater_model.yes_rate or 0)),
+        "groups": tuple(_groups(planned)),
+        "sentences": (power_sentence(plan), cheater_sentence(plan)),
+        "facts": _facts(planned),
+        "privacy": (privacy_sentence(plan.epsilon), total_privacy_sentence(plan)),
+        "identification": identification_sentence(plan),
+        "cost": cost_sentence(plan),
+        "over_cap": plan.epsilon > form.value("cap") + 1e-9,
+        "cap": decimal(form.value("cap"), 2),
+        "epsilon": decimal(plan.epsilon),
+        "dice": tuple(_die_row(one, planned) for one in plan.dice),
+        "contrasts": tuple(_contrasts(planned)),
+    }
+
+
+def _errors(planned: Planned) -> list[dict[str, str]]:
+    wrong: Iterable[NumberField] = (field for field in planned.form.numbers.values() if field.error)
+    errors = [{"field": field.input.name, "message": f"{field.input.label}: {field.error}"} for field in wrong]
+    return errors + ([{"field": "die", "message": planned.die_error}] if planned.die_error else [])
+
+
+def _offered(die: PlannedDie) -> tuple[tuple[str, str], ...]:
+    offered = {code: _die_name(code) for code in OFFERED}
+    return tuple({**offered, die.code: _die_name(die.code)}.items())
+
+
+def _die_name(code: str) -> str:
+    return _("%(sides)s sides") % {"sides": code} if code.isdecimal() else _("two six-sided dice, added")
+
+
+def _groups(planned: Planned) -> Iterable[Group]:
+    """The faces in the form, right or wrong."""
+    die, start = planned.form.die, planned.form.start
+    kept = len(die.groups) == len(start.subsample_names)
+    names = start.subsample_names if kept else tuple("123")
+    for index, (letters, forced) in enumerate(zip(die.groups, die.forced_responses(), strict=True)):
+        shares = zip(LETTERS, (forced.forced_yes, forced.forced_no, forced.truth), strict=True)
+        yield Group(
+            index=index,
+            name=names[index],
+            letters=letters,
+            faces=tuple(
+                Face(position=position, roll=roll, says=NAMES_OF_LETTERS[letters[position]]) for position, roll in enumerate(die.rolls)
+            ),
+            shares=tuple((NAMES_OF_LETTERS[letter], percent(float(share))) for letter, share in shares),
+            epsilon=decimal(forced.epsilon, 2) if forced.epsilon < float("inf") else "∞",
+        )
+
+
+def _facts(planned: Planned) -> tuple[tuple[str, str, str], ...]:
+    """Number, what it is, and what it is beside."""
+    plan = planned.plan
+    one, cheaters = hardest(plan), plan.cheater_proportion
+    total = _("%(total)s in total") % {"total": decimal(plan.epsilon_total)}
+    return (
+        (_("Power"), percent(one.power), _("wanted: %(target)s") % {"target": percent(plan.target_power)}),
+        (
+            _("Students needed"),
+            whole(one.participants_needed),
+            _("ordinary trial: %(n)s") % {"n": whole(one.ordinary_participants_needed)},
+        ),
+        (_("Privacy loss ε"), decimal(plan.epsilon), total),
+        (
+            _("Standard error"),
+            points(one.standard_error),
+            _("points; ordinary trial: %(error)s") % {"error": points(one.ordinary_standard_error)},
+        ),
+        (
+            _("Cost of privacy"),
+            "–" if one.cost_of_privacy is None else f"{decimal(one.cost_of_privacy, 2)} ×",
+            _("the ordinary standard error"),
+        ),
+        (
+            _("Cheaters known to"),
+            "–" if cheaters is None else f"± {points(cheaters.half_width, 0)}",
+            _("points; standard error %(error)s") % {"error": points(None if cheaters is None else cheaters.standard_error)},
+        ),
+    )
+
+
+def _die_row(one: DieSuggestion, planned: Planned) -> DieRow:
+    root, die = sqrt(planned.plan.n), suggested_die(one)
+    return DieRow(
+        code=die.code,
+        name=_die_name(die.code),
+        yes=one.forced_yes,
+        no=one.forced_no,
+        epsilon=decimal(one.epsilon, 2),
+        effect_error=points(one.unit_effect_error / root),
+        cheater_error=points(one.unit_honest_proportion_error / root),
+        in_use=die == planned.form.die,
+    )
+
+
+def _contrasts(planned: Planned) -> Iterable[tuple[str, ...]]:
+    """One row for each treatment arm."""
+    for one in planned.plan.contrasts:
+        yield (
+            f"{one.treatment} − {one.control}",
+            points(one.effect),
+            points(one.standard_error),
+            percent(one.power),
+            whole(one.participants_needed),
+            points(one.ordinary_standard_error),
+            whole(one.ordinary_participants_needed),
+            "–" if one.cost_of_privacy is None else f"{decimal(one.cost_of_privacy, 2)} ×",
+        )

@@ -1,0 +1,167 @@
+"""From what stands in the fields to the plan, and to the plan that a button asks for."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.utils.translation import gettext as _
+
+from analysis.methods.best_die import DieSuggestion, OptimalMirrored, best_dice, mirrored_precision, optimal_mirrored
+from analysis.methods.designs import Design
+from analysis.methods.errors import MethodError
+from analysis.methods.information import Precision, Scenario
+from analysis.methods.power import StudyPlan, plan_study
+from analysis.planning.faces import PlannedDie, suggested_die, usual_die
+from analysis.planning.forms import PlanForm, plain
+
+LEVEL = 0.95
+# Privacy losses at which the best possible design is drawn.
+EPSILONS = (0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A plan with the design that it is for.
+
+    ``die_error`` says what is wrong with the die in the form; the plan is then that of the usual faces of the same die.
+    """
+
+    form: PlanForm
+    design: Design
+    scenario: Scenario
+    plan: StudyPlan
+    die_error: str
+
+    @property
+    def design_document(self) -> str:
+        return json.dumps(self.design.to_document(), ensure_ascii=False, indent=2)
+
+    @property
+    def command(self) -> str:
+        """What to type for the same numbers on the command line."""
+        given = {name: plain(field.for_the_methods) for name, field in self.form.numbers.items()}
+        options = {
+            "--design": "DESIGN.json",
+            "--effect": given["effect"],
+            "--prevalence": given["prevalence"],
+            "--cheaters": given["cheaters"],
+            "--n": given["n"],
+            "--power": given["power"],
+            "--questions": given["questions"],
+            "--epsilon-cap": given["cap"],
+        }
+        return shlex.join(["candor", "plan", *(f"{option}={value}" for option, value in options.items())])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestAtEpsilon:
+    """The best mirrored design at a privacy loss, with √n times its standard errors; of the contrasts the least precise."""
+
+    epsilon: float
+    unit_effect_error: float
+    unit_honest_times_effect_error: float
+
+
+def make_plan(form: PlanForm) -> Planned:
+    """The plan of a form; with an impossible die that of the usual faces, and the reason."""
+    design, error = _design(form)
+    return Planned(form=form, design=design, scenario=_scenario(form, design), plan=_plan(form, design), die_error=error)
+
+
+def changed(form: PlanForm) -> PlanForm | None:
+    """The form that a button asks for, or that a newly chosen die needs; None when the form is to be shown as it is."""
+    if form.die_is_new:
+        return form.with_die(_best_faces(form, form.die.code))
+    verb, _colon, rest = form.change.partition(":")
+    die = form.die
+    match verb, rest.split(":"):
+        case "turn", [group, position] if group.isdecimal() and position.isdecimal():
+            if int(group) < len(die.groups) and int(position) < len(die.groups[0]):
+                return form.with_die(die.turned(int(group), int(position)))
+        case "use", [code] if any(suggested_die(one).code == code for one in _suggestions(form)):
+            return form.with_die(_best_faces(form, code))
+        case "mirror", [""]:
+            return form.with_die(die.mirrored())
+        case "add", [""] if len(die.groups) == 2:
+            return form.with_die(die.with_third_subsample())
+        case "remove", [""] if len(die.groups) == 3:
+            return form.with_die(die.without_third_subsample())
+    return form.with_die(die) if form.change else None
+
+
+@lru_cache(maxsize=64)
+def best_at_epsilons(design: Design, scenario: Scenario) -> tuple[BestAtEpsilon, ...]:
+    """The best mirrored designs with the arms and allocation of `design`, over the privacy losses that the page draws."""
+    return tuple(_best_at(design, scenario, epsilon) for epsilon in EPSILONS)
+
+
+def _best_at(design: Design, scenario: Scenario, epsilon: float) -> BestAtEpsilon:
+    best: OptimalMirrored = optimal_mirrored(design, scenario, epsilon=epsilon)
+    expected: Precision = mirrored_precision(design, scenario, smaller_forced=best.smaller_forced, larger_forced=best.larger_forced)
+    return BestAtEpsilon(
+        epsilon=epsilon,
+        unit_effect_error=best.unit_effect_error,
+        unit_honest_times_effect_error=float(expected.unit_honest_times_effect_error.max()),
+    )
+
+
+def _design(form: PlanForm) -> tuple[Design, str]:
+    try:
+        return form.start.design(form.die, cheater_model=form.cheater_model), form.die_error
+    except MethodError as error:
+        usual = form.start.design(usual_die(form.die.code), cheater_model=form.cheater_model)
+        return usual, _("%(reason)s. The plan shows the usual faces of this die instead.") % {"reason": _sentence(error)}
+
+
+def _sentence(error: MethodError) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:].rstrip(".")
+
+
+def _scenario(form: PlanForm, design: Design) -> Scenario:
+    return Scenario.of(design, prevalence=form.value("prevalence"), effects=form.value("effect"), cheater_proportion=form.value("cheaters"))
+
+
+def _suggestions(form: PlanForm) -> tuple[DieSuggestion, ...]:
+    design, _error = _design(form)
+    return best_dice(design, _scenario(form, design), epsilon_cap=form.value("cap"))
+
+
+def _best_faces(form: PlanForm, code: str) -> PlannedDie:
+    """The best faces of a die under the cap, or its usual ones when none of its faces respect the cap."""
+    dice = {die.code: die for die in map(suggested_die, _suggestions(form))}
+    return dice.get(code) or usual_die(code)
+
+
+def _plan(form: PlanForm, design: Design) -> StudyPlan:
+    return _plan_of(
+        design,
+        prevalence=form.value("prevalence"),
+        effect=form.value("effect"),
+        cheaters=form.value("cheaters"),
+        n=int(form.value("n")),
+        power=form.value("power"),
+        questions=int(form.value("questions")),
+        cap=form.value("cap"),
+    )
+
+
+@lru_cache(maxsize=256)
+def _plan_of(
+    design: Design, *, prevalence: float, effect: float, cheaters: float, n: int, power: float, questions: int, cap: float
+) -> StudyPlan:
+    """The plan, remembered while a slider goes back and forth."""
+    return plan_study(
+        design,
+        prevalence=prevalence,
+        effects=effect,
+        cheater_proportion=cheaters,
+        n=n,
+        power=power,
+        level=LEVEL,
+        questions=questions,
+        epsilon_cap=cap,
+    )

@@ -1,0 +1,75 @@
+"""Where a plan starts: from nothing, or from a study that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+from analysis.methods.designs import CheaterModel, Design
+from analysis.planning.faces import PlannedDie, letters_of, rolls_of
+from surveys.definition import StudyDefinition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """What stands in the fields before anybody touches them, and what the page does not let change: arms and allocation."""
+
+    arms: tuple[str, ...]
+    control: str
+    arm_shares: tuple[Fraction, ...]
+    subsample_names: tuple[str, ...]
+    subsample_shares: tuple[Fraction, ...]
+    cheater_model: CheaterModel
+    die: PlannedDie
+    texts: Mapping[str, str]
+
+    def design(self, die: PlannedDie, *, cheater_model: CheaterModel) -> Design:
+        """The design with this die; with another number of subsamples than at the start, people are spread equally over them."""
+        kept = len(die.groups) == len(self.subsample_names)
+        names = self.subsample_names if kept else tuple(str(number) for number in range(1, len(die.groups) + 1))
+        return Design(
+            arms=self.arms,
+            control=self.control,
+            subsamples=tuple(zip(names, die.forced_responses(), strict=True)),
+            arm_probabilities=self.arm_shares,
+            subsample_probabilities=self.subsample_shares if kept else (),
+            cheater_model=cheater_model,
+        )
+
+
+NEW_STUDY = Start(
+    arms=("control", "treatment"),
+    control="control",
+    arm_shares=(Fraction(1, 2), Fraction(1, 2)),
+    subsample_names=("1", "2"),
+    subsample_shares=(Fraction(1, 2), Fraction(1, 2)),
+    cheater_model=CheaterModel(name="any"),
+    die=PlannedDie(code="6", groups=("ynnttt", "nyyttt")),
+    texts={"n": "400", "effect": "20", "prevalence": "40", "cheaters": "10", "questions": "1", "cap": "1.39", "power": "80"},
+)
+
+
+def start_of(definition: StudyDefinition) -> Start:
+    """A plan of the study as it is defined; the cap is what its own die spends."""
+    design = definition.design()
+    code = str(definition.die.sides)
+    rolls = rolls_of(code)
+    return Start(
+        arms=design.arms,
+        control=design.control,
+        arm_shares=design.arm_probabilities,
+        subsample_names=design.subsample_names,
+        subsample_shares=design.subsample_probabilities,
+        cheater_model=CheaterModel(name="any") if design.cheater_model.name == "unknown" else design.cheater_model,
+        die=PlannedDie(
+            code=code, groups=tuple(letters_of(rolls, yes=faces.yes, no=faces.no) for faces in definition.die.subsamples.values())
+        ),
+        texts={
+            **NEW_STUDY.texts,
+            "n": str(definition.allocation.planned_participants),
+            "questions": str(len(definition.questions)),
+            "cap": f"{ceil(design.epsilon * 100) / 100:.2f}",
+        },
+    )

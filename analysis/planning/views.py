@@ -1,0 +1,51 @@
+"""Plan a study: before there is one, or with what a study defines."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from accounts.access import require_role, user_of
+from accounts.models import Role
+from analysis.planning.figures import figures_of
+from analysis.planning.forms import read_plan
+from analysis.planning.page import page_of
+from analysis.planning.plans import changed, make_plan
+from analysis.planning.starts import NEW_STUDY, Start, start_of
+from surveys.models import Study, StudyStatus
+from surveys.protocols import frozen_protocol
+from surveys.selectors import access_study
+from surveys.study_file import define
+
+PLANNERS = (Role.INVESTIGATOR, Role.IRB_OFFICER, Role.ADMINISTRATOR)
+
+
+@require_role(*PLANNERS)
+@require_safe
+def plan(request: HttpRequest) -> HttpResponse:
+    """A study that nobody has written down yet."""
+    return _planned(request, NEW_STUDY)
+
+
+@require_role(*PLANNERS)
+@require_safe
+def study_plan(request: HttpRequest, slug: str) -> HttpResponse:
+    """A study's own die, arms and numbers; a draft as its owner left it, everything else as it was submitted."""
+    user = user_of(request)
+    study = access_study(user, slug)
+    may_see_draft = study.owner_id == user.pk or user.role == Role.ADMINISTRATOR
+    if study.protocol_id is None or (study.status == StudyStatus.DRAFT and may_see_draft):
+        definition = define(study.definition)
+    else:
+        definition = frozen_protocol(study.protocol_id).definition
+    return _planned(request, start_of(definition), study)
+
+
+def _planned(request: HttpRequest, start: Start, study: Study | None = None) -> HttpResponse:
+    """A button asks for another plan: its answer is that plan's address, so that what stands in the address is always the plan."""
+    form = read_plan(request.GET, start)
+    if (other := changed(form)) is not None:
+        return redirect(f"{request.path}?{other.query}")
+    planned = make_plan(form)
+    return render(request, "analysis/planning/plan.html", {"study": study, **page_of(planned), "figures": figures_of(planned)})

@@ -1,0 +1,131 @@
+"""A plan in plain words, and its numbers as people write them."""
+
+from __future__ import annotations
+
+from math import exp
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from analysis.methods.power import ContrastPlan, StudyPlan
+
+MILLION = 1_000_000
+
+
+def whole(number: float | None) -> str:
+    """A count with its thousands set apart."""
+    return "–" if number is None else number_format(round(number), force_grouping=True)
+
+
+def decimal(number: float | None, places: int = 3) -> str:
+    return "–" if number is None else number_format(f"{number:.{places}f}")
+
+
+def percent(proportion: float | None, places: int = 0) -> str:
+    """A proportion in percent; what is not quite nothing or everything does not look like it."""
+    if proportion is None:
+        return "–"
+    edge = 10.0 ** -(places + 2)
+    if 0 < proportion < edge:
+        return _("below %(edge)s %%") % {"edge": decimal(100 * edge, places)}
+    if 1 - edge < proportion < 1:
+        return _("above %(edge)s %%") % {"edge": decimal(100 - 100 * edge, places)}
+    return f"{decimal(100 * proportion, places)} %"
+
+
+def points(difference: float | None, places: int = 1) -> str:
+    """A difference of proportions in percentage points."""
+    return "–" if difference is None else decimal(100 * difference, places).replace("-", "−")
+
+
+def hardest(plan: StudyPlan) -> ContrastPlan:
+    """The contrast that needs most participants: what the headline and the curves are about."""
+    return max(plan.contrasts, key=lambda one: (one.honest_times_effect_standard_error, one.treatment))
+
+
+def power_sentence(plan: StudyPlan) -> str:
+    """How often the effect would be found."""
+    one = hardest(plan)
+    students = ngettext("%(n)s student", "%(n)s students", plan.n) % {"n": whole(plan.n)}
+    if one.effect == 0:
+        return _("Without any effect, a study of %(students)s claims one by chance about 5 times in 100.") % {"students": students}
+    words = {
+        "students": students,
+        "points": points(abs(one.effect), 1 if round(abs(one.effect) * 1000) % 10 else 0),
+        "times": _times(one.power),
+    }
+    return _("With %(students)s, a difference of %(points)s points would be found %(times)s.") % words
+
+
+def _times(power: float) -> str:
+    times = round(power * 100)
+    if times >= 100:
+        return _("almost always")
+    return _("about %(times)d times in 100") % {"times": times} if times > 1 else _("almost never")
+
+
+def cheater_sentence(plan: StudyPlan) -> str:
+    """What the study will be able to say about those who do not follow the die."""
+    cheaters = plan.cheater_proportion
+    if cheaters is None:
+        return _("This design cannot tell how many ignore the die, however many students take part.")
+    students = ngettext("%(n)s student", "%(n)s students", plan.n) % {"n": whole(plan.n)}
+    if cheaters.half_width >= 1:
+        return _("With %(students)s you cannot tell 0 %% cheaters from 100 %%.") % {"students": students}
+    width = 100 * cheaters.half_width
+    return _("The share of cheaters would be known to ± %(width)s points.") % {"width": decimal(width, 0 if width >= 10 else 1)}
+
+
+def privacy_sentence(epsilon: float) -> str:
+    """What one answer can tell whoever sees it."""
+    words = {"factor": _factor(epsilon), "sure": _certainty(epsilon)}
+    return (
+        _(
+            "Whoever sees one answer can make their guess about the truth at most %(factor)s times as likely. "
+            "Somebody who thought 50 : 50 before is at most %(sure)s sure afterwards."
+        )
+        % words
+    )
+
+
+def total_privacy_sentence(plan: StudyPlan) -> str:
+    """What all answers of one person can tell together."""
+    words = {"questions": plan.questions, "factor": _factor(plan.epsilon_total)}
+    if plan.questions == 1:
+        return _("There is one sensitive question, so this is all that a student gives away.")
+    sentence = _(
+        "Each of the %(questions)d questions has its own roll, and losses add up: all answers of a student together can make a guess about "
+        "that student at most %(factor)s times as likely."
+    )
+    return sentence % words
+
+
+def _factor(epsilon: float) -> str:
+    factor = exp(min(epsilon, 700.0))
+    if factor >= MILLION:
+        return _("more than a million")
+    return decimal(factor, 1) if factor < 100 else whole(factor)
+
+
+def _certainty(epsilon: float) -> str:
+    return percent(1 / (1 + exp(-epsilon)))
+
+
+def cost_sentence(plan: StudyPlan) -> str:
+    """What privacy costs, in students."""
+    one = hardest(plan)
+    if one.participants_needed is None or one.ordinary_participants_needed is None:
+        return ""
+    words = {
+        "ordinary": whole(one.ordinary_participants_needed),
+        "needed": whole(one.participants_needed),
+        "power": percent(plan.target_power),
+    }
+    return _("For a power of %(power)s this study needs %(needed)s students; one that saw true answers would need %(ordinary)s.") % words
+
+
+def identification_sentence(plan: StudyPlan) -> str:
+    if plan.identified:
+        return _("Identified: the effect and the share of cheaters.")
+    return _("Identified: the sign of the effect and the test of no effect. Its size and the share of cheaters lie between bounds.")
