@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.cli.group import InputError
 from analysis.methods.designs import Design
-from analysis.methods.errors import MethodError
+from analysis.methods.errors import DesignError, MethodError
 
 ROWS_PER_CHUNK = 50_000
 OUTCOMES_PER_PASS = 6
@@ -75,13 +76,21 @@ def read_design(path: Path) -> Design:
         When it is not JSON, or not a design; names the file and, for JSON, row and column.
     """
     try:
-        return Design.from_document(json.loads(path.read_text(encoding="utf-8-sig")))
+        return Design.from_document(json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_without_repetition))
     except json.JSONDecodeError as error:
         raise InputError(f"{path}: not a JSON document: {error.msg} (row {error.lineno}, column {error.colno})") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: not a text file in UTF-8") from None
     except MethodError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, refused when a key stands in it twice: the standard library would keep the last and say nothing."""
+    repeated = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
+    if repeated:
+        raise DesignError(f"the key {repeated[0]!r} stands twice in one object")
+    return dict(pairs)
 
 
 class AnswerFile:
@@ -105,8 +114,8 @@ class AnswerFile:
     def __init__(self, path: Path, *, design: Design, outcomes: Sequence[str] = (), covariates: Sequence[str] = ()) -> None:
         self.path = path
         self.covariates = tuple(dict.fromkeys(covariates))
-        self.arms = {name: index for index, name in enumerate(design.arms)}
-        self.subsamples = {name: index for index, name in enumerate(design.subsample_names)}
+        self.arms = {name.strip(): index for index, name in enumerate(design.arms)}
+        self.subsamples = {name.strip(): index for index, name in enumerate(design.subsample_names)}
         self.shape = design.shape
         with self._open() as text:
             self.header = self._read_header(text)

@@ -63,6 +63,8 @@ def simulate(
 ) -> None:
     """Simulate a trial: arm, subsample, reported answer and covariates of every participant."""
     design = read_design(design_path)
+    if outcome in ("arm", "subsample"):
+        raise click.BadParameter(f"the column {outcome!r} is there already: give the answer another name", param_hint="--outcome")
     model = LatentModel(
         prevalence=prevalence,
         effects=effects_by_arm(effects, treatments=design.treatments),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from analysis.methods.counts import checked_counts
-from analysis.methods.covariates import ModelMatrix, model_matrix
+from analysis.methods.covariates import ModelMatrix, model_matrix, notes_about_balance
 from analysis.methods.designs import Design, FloatArray
 from analysis.methods.errors import DataError
 from analysis.methods.working_models import WorkingModel, choose_working_model
@@ -92,7 +92,9 @@ def adjusted_study(
     width = design.shape[1]
     table = np.bincount((arms * width + subsamples) * 2 + answers.astype(np.intp), minlength=2 * width * design.shape[0])
     counts = checked_counts(table.reshape(*design.shape, 2), design=design)
-    matrix = model_matrix(covariates, participants=len(answers)).with_category("subsample", subsamples)
+    given = model_matrix(covariates, participants=len(answers))
+    matrix = replace(given, notes=(*given.notes, *notes_about_balance(given, arms * width + subsamples)))
+    matrix = matrix.with_category("subsample", subsamples)
     cells = [(a, s) for a in range(design.shape[0]) for s in range(width)]
     return AdjustedStudy(
         design=design,

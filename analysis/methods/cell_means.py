@@ -344,5 +344,6 @@ def efficient_kernel(counts: FloatArray, design: Design, *, arm_specific_cheater
     fit = maximum_likelihood_fit(counts, design, arm_specific_cheaters=arm_specific_cheaters)
     if fit.model.honest is None:
         return fit.joint_estimates()
-    used = constrained_honest_proportion(counts, fit.coefficients[..., fit.model.honest], design)
+    raw = fit.coefficients[..., fit.model.honest]
+    used = constrained_honest_proportion(counts, raw, design, arm_specific_cheaters=arm_specific_cheaters)
     return fit.joint_estimates(honest_proportion_used=used)

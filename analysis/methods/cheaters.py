@@ -70,13 +70,16 @@ def influence_of_honest_proportion(counts: FloatArray, design: Design) -> FloatA
     return np.broadcast_to(influence[..., None, :, :], counts.shape).copy()
 
 
-def log_likelihood_if_nobody_is_honest(counts: FloatArray, design: Design) -> FloatArray:
-    """Log-likelihood of count tables (..., K, S, 2) at x = 0, where everybody says yes at rate q (estimated when unknown); shape (...)."""
-    no, yes = counts[..., NO].sum(axis=(-1, -2)), counts[..., YES].sum(axis=(-1, -2))
-    known = design.cheater_model.yes_rate
+def log_likelihood_if_nobody_is_honest(counts: FloatArray, design: Design, *, arm_specific_cheaters: bool = False) -> FloatArray:
+    """Log-likelihood of count tables (..., K, S, 2) at x = 0, where everybody says yes at rate q (estimated when unknown, in every arm by
+    itself if ``arm_specific_cheaters``); shape (...)."""
+    no, yes = counts[..., NO].sum(axis=-1), counts[..., YES].sum(axis=-1)
+    if not arm_specific_cheaters:
+        no, yes = no.sum(axis=-1, keepdims=True), yes.sum(axis=-1, keepdims=True)
+    known = None if arm_specific_cheaters else design.cheater_model.yes_rate
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = yes / (no + yes) if known is None else np.full_like(yes, float(known))
-        return np.asarray(xlogy(yes, rate) + xlogy(no, 1 - rate), dtype=float)
+        return np.asarray((xlogy(yes, rate) + xlogy(no, 1 - rate)).sum(axis=-1), dtype=float)
 
 
 def log_likelihood_if_everybody_is_honest(counts: FloatArray, design: Design) -> FloatArray:
@@ -98,7 +101,9 @@ def log_likelihood_if_everybody_is_honest(counts: FloatArray, design: Design) ->
         return np.asarray((xlogy(yes, mean) + xlogy(no, 1 - mean)).sum(axis=(-1, -2)), dtype=float)
 
 
-def constrained_honest_proportion(counts: FloatArray, raw: FloatArray, design: Design) -> FloatArray:
+def constrained_honest_proportion(
+    counts: FloatArray, raw: FloatArray, design: Design, *, arm_specific_cheaters: bool = False
+) -> FloatArray:
     """The boundary rule: x̂ itself when it lies in [0, 1], otherwise whichever of x = 0 and x = 1 has the higher likelihood.
 
     Parameters
@@ -106,6 +111,9 @@ def constrained_honest_proportion(counts: FloatArray, raw: FloatArray, design: D
     counts : ndarray, shape (..., K, S, 2)
     raw : ndarray, shape (...)
         x̂ before the rule; NaN stays NaN.
+    design : Design
+    arm_specific_cheaters : bool
+        Whether the model of ``raw`` lets cheaters differ by arm, so that nobody honest means one rate for every arm.
 
     References
     ----------
@@ -116,7 +124,8 @@ def constrained_honest_proportion(counts: FloatArray, raw: FloatArray, design: D
     outside = np.abs(used - raw) > ROUNDING
     if np.any(outside):
         tables = counts[outside]
-        honest = log_likelihood_if_everybody_is_honest(tables, design) >= log_likelihood_if_nobody_is_honest(tables, design)
+        nobody = log_likelihood_if_nobody_is_honest(tables, design, arm_specific_cheaters=arm_specific_cheaters)
+        honest = log_likelihood_if_everybody_is_honest(tables, design) >= nobody
         used[outside] = np.where(honest, 1.0, 0.0)
     return used
 

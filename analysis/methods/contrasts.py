@@ -19,6 +19,10 @@ CUT_TO_ONE = "The honest share was estimated at {raw:.3f}, outside [0, 1]; by li
 NO_VARIATION = "No standard error: the answers within every arm do not vary, so that their chance variation cannot be estimated."
 UNBOUNDED = "The interval is unbounded: too few answers to tell the honest share from zero."
 EMPTY = "The interval is empty: no effect between -1 and 1 is compatible with the data, so an assumption of the model fails."
+OUTSIDE_INTERVAL = (
+    "The estimate, at an honest share of 1, lies outside its interval, which rests on the share before it was set: more people than there "
+    "are would have to be honest, so an assumption of the model fails."
+)
 OUTSIDE = "The estimate lies outside [-1, 1], where no effect can be: too few answers, or an assumption of the model fails."
 
 
@@ -145,6 +149,7 @@ def _one_effect(
     if value is not None:
         if abs(used - raw) > ROUNDING:
             said.append(CUT_TO_ONE.format(raw=raw))
+            said += [OUTSIDE_INTERVAL] if abs(value) <= 1 and interval is not None and not interval.contains(value) else []
         if abs(value) > 1:
             said.append(OUTSIDE)
         if test.standard_error is not None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import chdtrc
 
 from analysis.methods.errors import MethodError
 
@@ -16,6 +17,11 @@ FloatArray = NDArray[np.float64]
 NOT_ANSWERED = "not answered"
 FEWEST_PER_LEVEL = 5
 MOST_LEVELS = 12
+SURPRISING_IMBALANCE = 0.001
+UNBALANCED = (
+    "{name}: differs between arms and subsamples more than chance explains (p = {p_value:.1g}); if it was measured after the assignment, "
+    "or from the answers, the estimates that use it are wrong"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +85,43 @@ class ModelMatrix:
             name=name, columns=tuple(range(first, first + columns.shape[1])), labels=tuple(f"{name}: {level}" for level in levels[1:])
         )
         return ModelMatrix(values=np.hstack([self.values, columns]), terms=(*self.terms, term), notes=self.notes)
+
+
+def notes_about_balance(matrix: ModelMatrix, groups: NDArray[np.intp]) -> tuple[str, ...]:
+    """Name the covariates that groups drawn at random could hardly differ in so much.
+
+    Parameters
+    ----------
+    matrix : ModelMatrix
+        Without columns that were made from the groups.
+    groups : ndarray of int, shape (n,)
+        0 to g − 1, the cell of every participant, none of them empty.
+
+    Notes
+    -----
+    n·tr(T⁻¹B), with T and B the total and the between-group covariance of the term's columns, is about χ² with (columns)·(g − 1) degrees of
+    freedom when the groups are random (for one category it is Pearson's χ²). A covariate that was measured after the assignment may
+    depend on it, and adjusting for such a one removes the effect with it.
+
+    Examples
+    --------
+    >>> answers = [0, 1] * 40
+    >>> notes_about_balance(model_matrix({"leak": answers}, participants=80), np.array(answers))[0][:30]
+    'leak: differs between arms and'
+    """
+    membership = (groups[:, None] == np.arange(groups.max() + 1)).astype(float)
+    shares = membership.mean(axis=0)
+    notes = []
+    for term in matrix.terms:
+        values = matrix.values[:, term.columns]
+        centred = values - values.mean(axis=0)
+        means = membership.T @ centred / (len(values) * shares[:, None])
+        total, between = centred.T @ centred / len(values), (means.T * shares) @ means
+        statistic = len(values) * float(np.trace(np.linalg.pinv(total) @ between))
+        p_value = float(chdtrc(np.linalg.matrix_rank(total) * (len(shares) - 1), statistic))
+        if p_value < SURPRISING_IMBALANCE:
+            notes.append(UNBALANCED.format(name=term.name, p_value=p_value))
+    return tuple(notes)
 
 
 def model_matrix(covariates: Mapping[str, ArrayLike | Sequence[object]], *, participants: int) -> ModelMatrix:
@@ -163,8 +206,9 @@ def _numeric_columns(name: str, answers: FloatArray, notes: list[str]) -> dict[s
         return {}
     columns: dict[str, FloatArray] = {}
     lowest, highest = float(np.nanmin(answers)), float(np.nanmax(answers))
-    if highest > lowest:
-        scaled = (answers - lowest) / (highest - lowest)
+    reach = highest / 2 - lowest / 2  # by halves: the difference of two large numbers may be infinite
+    if reach > 0:
+        scaled = (answers / 2 - lowest / 2) / reach
         imputed = np.where(missing, np.mean(scaled, where=~missing), scaled)
         columns[name] = (imputed - imputed.mean()) / imputed.std()
     if missing.sum() >= FEWEST_PER_LEVEL and (~missing).sum() >= FEWEST_PER_LEVEL:

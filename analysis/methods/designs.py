@@ -130,6 +130,9 @@ class Design:
             raise DesignError(f"arms must be a list of names, not {arms!r}")
         if not isinstance(subsamples, Mapping):
             raise DesignError(f"subsamples must be an object of forced responses by name, not {subsamples!r}")
+        reanalysis = document.get("reanalysis", False)
+        if not isinstance(reanalysis, bool):
+            raise DesignError(f"reanalysis must be true or false, not {reanalysis!r}")
         allocation = document.get("allocation") or {}
         if not isinstance(allocation, Mapping) or set(allocation) - {"arms", "subsamples"}:
             raise DesignError(f"allocation must be an object with 'arms' and 'subsamples', not {allocation!r}")
@@ -140,7 +143,7 @@ class Design:
             arm_probabilities=_in_order(allocation.get("arms"), names=tuple(arms), what="allocation of arms"),
             subsample_probabilities=_in_order(allocation.get("subsamples"), names=tuple(subsamples), what="allocation of subsamples"),
             cheater_model=document.get("cheater_model", "any"),
-            reanalysis=bool(document.get("reanalysis", False)),
+            reanalysis=reanalysis,
         )
 
     def to_document(self) -> dict[str, Any]:

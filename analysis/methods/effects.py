@@ -31,9 +31,7 @@ FEW = 5
 ARM_SPECIFIC = "Cheaters may answer differently in each arm, but alike in every subsample of an arm."
 INFINITE_EPSILON = "Epsilon is infinite: some answers reveal the truth, so these answers were not protected."
 NO_CHEATER_PROPORTION = "The cheater proportion is not identified by this design under its cheater model."
-FEW_ANSWERS = (
-    "Only {found} said {answer} in arm {arm}, subsample {subsample}: intervals and p-values, which rest on many answers, are rough."
-)
+FEW_ANSWERS = "{found} said {answer} in arm {arm}, subsample {subsample}: intervals and p-values, which rest on many answers, are rough."
 BOUNDARY = "The cheater proportion was estimated at {raw:.3f}, outside [0, 1]; by likelihood it is set to {value:g}."
 CONTRADICTION = "No cheater proportion in [0, 1] is within the confidence interval: an assumption of the model fails."
 INCOMPATIBLE = "No shares of honest people and cheaters give exactly the estimated means: there are no bounds without chance variation."
@@ -213,8 +211,9 @@ def _prevalence(fit: CellFit, *, used: float, design: Design, level: float) -> t
 def _notes_about_few_answers(table: FloatArray, design: Design) -> list[str]:
     """One note that names the cell with the fewest answers of one kind, when it has too few."""
     arm, subsample, answer = np.unravel_index(int(np.argmin(table)), table.shape)
-    if table[arm, subsample, answer] >= FEW:
+    found = int(table[arm, subsample, answer])
+    if found >= FEW:
         return []
     name = ("no", "yes")[int(answer)]
     where = {"arm": repr(design.arms[arm]), "subsample": repr(design.subsample_names[subsample])}
-    return [FEW_ANSWERS.format(found=int(table[arm, subsample, answer]), answer=name, **where)]
+    return [FEW_ANSWERS.format(found=f"Only {found}" if found else "Nobody", answer=name, **where)]

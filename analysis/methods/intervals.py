@@ -12,6 +12,8 @@ from analysis.methods.errors import MethodError
 from analysis.methods.results import Interval
 
 FloatArray = npt.NDArray[np.float64]
+ZERO = 1e-9
+"""A denominator as small as this is zero, blurred by rounding."""
 
 
 def normal_quantile(level: float) -> float:
@@ -175,7 +177,7 @@ def fieller_interval(
         covariance=covariance,
         multiplier=z,
     )
-    if not (np.isfinite(lower) and np.isfinite(upper)):
+    if not (np.isfinite(lower) and np.isfinite(upper)) or abs(denominator) <= ZERO:
         return Interval(kind="unbounded", low=None, high=None, level=level)
     if denominator <= 0:
         return Interval(kind="empty", low=None, high=None, level=level)

@@ -20,9 +20,10 @@ ROOT = Path(__file__).parents[4]
         lambda text: "\ufeff" + text,
         lambda text: text.replace("\n", "\r\n"),
         lambda text: text.replace("\n", "\n\n", 3),
+        lambda text: text.replace("\n", "\r"),
         lambda text: text.replace("control,1,0", '"control", 1 ,0.0'),
     ],
-    ids=["byte order mark", "windows line ends", "blank lines", "quotes and spaces"],
+    ids=["byte order mark", "windows line ends", "blank lines", "old line ends", "quotes and spaces"],
 )
 def test_harmless_spellings_of_a_file_give_the_same_estimate(rewrite):
     expected = estimated(answers_file(), "--design", "design.json", "--bootstrap", "0")
@@ -43,6 +44,8 @@ def test_harmless_spellings_of_a_file_give_the_same_estimate(rewrite):
         ("arm,subsample,y\ncontrol,1,0\n\ntreatment,2,yes\n", "answers.csv: row 4, column 'y': expected 0, 1 or nothing, found 'yes'"),
         ("arm,subsample,y\ncontrol,1,0\ndrug,2,1\n", "answers.csv: row 3, column 'arm': expected control or treatment, found 'drug'"),
         ("arm,subsample,y\n,1,0\n", "answers.csv: row 2, column 'arm': expected control or treatment, found nothing"),
+        ("arm,arm,subsample,y\ncontrol,control,1,0\n", "answers.csv: row 1 names the column 'arm' twice"),
+        ("arm,subsample,y\ncontrol,1,NaN\n", "answers.csv: no column holds answers 0 and 1"),
         ("arm,subsample,y\ncontrol,3,0\n", "answers.csv: row 2, column 'subsample': expected 1 or 2, found '3'"),
         ("arm,subsample,y\ncontrol,1,0\ncontrol,1\n", "answers.csv: row 3: expected 3 columns as in row 1, found 2"),
         ("arm,subsample,y\ncontrol,1,0\ntreatment,2,1\ncontrol,2,0\n", "column 'y': too few answers in arm 'treatment', subsample '1'"),
@@ -57,8 +60,9 @@ def test_a_bad_file_is_refused_in_one_line_that_names_the_place(content, complai
 
 
 def test_a_file_that_is_no_text_is_refused():
-    Path("answers.csv").write_bytes(b"arm,subsample,y\ncontrol,1,\xff\xfe\n")
-    assert "answers.csv: not a text file in UTF-8" in refused("estimate", "answers.csv", "--design", "design.json")
+    for content in (b"arm,subsample,y\ncontrol,1,\xff\xfe\n", "arm,subsample,y\ncontrol,1,0\n".encode("utf-16"), bytes(range(256))):
+        Path("answers.csv").write_bytes(content)
+        assert "answers.csv: not a text file in UTF-8" in refused("estimate", "answers.csv", "--design", "design.json")
 
 
 @pytest.mark.parametrize(
@@ -92,6 +96,8 @@ def test_a_bad_option_is_refused_in_one_line(options, complaint):
             json.dumps(DESIGN | {"subsamples": {"1": {"forced_no": 0, "forced_yes": "1/6"}, "2": {"forced_no": 0, "forced_yes": "1/3"}}}),
             "design.json: subsample '1' has forced_no = 0",
         ),
+        (json.dumps(DESIGN | {"reanalysis": "false"}), "design.json: reanalysis must be true or false, not 'false'"),
+        (json.dumps(DESIGN)[:-1] + ', "control": "treatment"}', "design.json: the key 'control' stands twice in one object"),
     ],
 )
 def test_a_bad_design_is_refused_in_one_line(document, complaint):

@@ -102,3 +102,8 @@ def test_a_covariate_to_simulate_needs_a_name_and_a_number(option):
 def test_every_way_to_cheat_can_be_simulated():
     options = {parameter.name: parameter.type for parameter in main.get_command(None, "simulate").params}
     assert set(options["cheater_behaviour"].choices) == set(Behaviour) - {Behaviour.HONEST}
+
+
+def test_the_answer_cannot_take_the_name_of_the_assignment():
+    complaint = refused("simulate", "--design", "design.json", "--n", "3", "--effect", "0.1", "--outcome", "arm")
+    assert "the column 'arm' is there already" in complaint

@@ -70,3 +70,13 @@ def test_more_yes_than_honesty_allows_means_no_cheaters(mirrored: Design) -> Non
     estimate = cheater_proportion_kernel(table, mirrored)
     assert float(estimate.raw) == pytest.approx(-2.6)
     assert float(estimate.constrained) == 0
+
+
+def test_nobody_honest_means_one_rate_for_every_arm_where_cheaters_may_differ_by_arm(three_subsamples: Design) -> None:
+    """The arms differ, the subsamples do not: with one rate for all that speaks for honest people, with one for each arm it does not."""
+    table = np.array([[[80.0, 20], [80, 20], [80, 20]], [[20, 80], [20, 80], [20, 80]]])
+    raw = np.asarray(-0.01)
+    assert constrained_honest_proportion(table[None], raw[None], three_subsamples).tolist() == [1]
+    assert constrained_honest_proportion(table[None], raw[None], three_subsamples, arm_specific_cheaters=True).tolist() == [0]
+    by_arm = log_likelihood_if_nobody_is_honest(table, three_subsamples, arm_specific_cheaters=True)
+    assert float(by_arm) == pytest.approx(600 * (0.2 * np.log(0.2) + 0.8 * np.log(0.8)))

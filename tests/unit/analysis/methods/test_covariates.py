@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from analysis.methods.covariates import FEWEST_PER_LEVEL, MOST_LEVELS, model_matrix
+from analysis.methods.covariates import FEWEST_PER_LEVEL, MOST_LEVELS, model_matrix, notes_about_balance
 from analysis.methods.errors import MethodError
 
 
@@ -106,9 +107,38 @@ def test_the_wrong_number_of_values_and_infinite_ones_are_refused():
         model_matrix({"age": [1, float("inf"), 3]}, participants=3)
 
 
-def test_numbers_of_any_size_do_not_overflow():
-    matrix = model_matrix({"x": [1e300, -1e300, 5e299, 1e-300]}, participants=4)
+@pytest.mark.parametrize("numbers", [[1e300, -1e300, 5e299, 1e-300], [1.7e308, -1.7e308, 1.7e308, 0.0], [5e-324, 0.0, 0.0, 5e-324]])
+def test_numbers_of_any_size_do_not_overflow(numbers):
+    matrix = model_matrix({"x": numbers}, participants=4)
     assert np.isfinite(matrix.values).all()
+
+
+def test_the_balance_of_a_category_is_pearsons_and_of_a_number_the_analysis_of_variance():
+    rng = np.random.default_rng(3)
+    groups = rng.integers(0, 4, 400)
+    region = np.where((groups == 2) & (rng.random(400) < 0.5), "south", rng.choice(["north", "south", "west"], 400))
+    age = rng.normal(size=400) + 0.8 * (groups == 1)
+    table = np.array([[np.sum((region == level) & (groups == group)) for level in np.unique(region)] for group in range(4)])
+    by_region = stats.chi2_contingency(table, correction=False).pvalue
+    between = sum((groups == group).mean() * (age[groups == group].mean() - age.mean()) ** 2 for group in range(4))
+    by_age = stats.chi2.sf(400 * between / age.var(), 3)
+    found = notes_about_balance(model_matrix({"region": region, "age": age}, participants=400), groups)
+    assert [note.split(" explains ")[1].split(";")[0] for note in found] == [f"(p = {by_region:.1g})", f"(p = {by_age:.1g})"]
+
+
+def test_covariates_of_a_random_assignment_are_called_unbalanced_once_in_a_thousand():
+    """10,000 covariates: ten expected, and four standard deviations are 13; a pooled category with several columns among them."""
+    rng = np.random.default_rng(5)
+    named = sum(
+        len(
+            notes_about_balance(
+                model_matrix({f"x{i}": rng.normal(size=200) for i in range(10)} | {"c": rng.choice(list("abc"), 200)}, participants=200),
+                rng.integers(0, 4, 200),
+            )
+        )
+        for _ in range(910)
+    )
+    assert 0 < named < 23
 
 
 answers = st.lists(st.sampled_from(["", "1", "2.5", "red", "blue", "green"]), min_size=1, max_size=60)

@@ -217,6 +217,23 @@ def test_degenerate_covariates_are_reported_and_change_nothing_else():
         assert any(note.startswith("age: 56 missing answers") for note in effect.notes)
 
 
+def test_a_covariate_made_from_the_answers_takes_the_effect_away_and_is_named():
+    """What somebody reports depends on the die, so nothing known before can be a copy of it."""
+    counts = np.array([[[130, 70], [110, 90]], [[90, 110], [70, 130]]])
+    rows = [(a, s, y) for (a, s, y), count in np.ndenumerate(counts) for _ in range(count)]
+    arm, subsample, reported = map(np.array, zip(*rows, strict=True))
+    age = np.random.default_rng(1).normal(size=800)
+    for effect in effects_with_covariates(adjusted_study(reported, arm, subsample, {"leak": reported, "age": age}, design=design_of())):
+        assert [note.split(":")[0] for note in effect.notes if "measured after the assignment" in note] == ["leak"]
+
+
+def test_when_everybody_says_yes_no_interval_is_called_empty():
+    arm, subsample = np.repeat([0, 1], 100), np.tile([0, 1], 100)
+    for effect in effects_with_covariates(adjusted_study(np.ones(200), arm, subsample, {"x": np.arange(200.0)}, design=design_of())):
+        assert effect.value is None
+        assert effect.interval is None or effect.interval.kind == "unbounded"
+
+
 def test_a_cell_where_everyone_answers_alike_keeps_a_finite_error():
     design = design_of()
     counts = np.array([[[10, 10], [9, 11]], [[9, 11], [0, 20]]])

@@ -264,3 +264,12 @@ def test_ten_million_answers_cost_no_more_than_ten(mirrored: Design) -> None:
 def test_counts_too_large_for_a_float_are_still_whole_numbers(mirrored: Design) -> None:
     with pytest.raises(DataError):
         estimate_outcome(np.full((2, 2, 2), np.inf), design=mirrored)
+
+
+def test_an_estimate_outside_its_interval_says_why(mirrored: Design) -> None:
+    """x̂ = 6(.65 − .3) = 2.1: at x = 1 the estimate is Δ̂ = .4, while Fieller's interval lies around .4/2.1."""
+    one = effect(estimate_outcome([[[160, 40], [90, 110]], [[120, 80], [50, 150]]], design=mirrored), "difference_in_means")
+    assert one.value == pytest.approx(0.4)
+    assert one.interval is not None
+    assert not one.interval.contains(0.4)
+    assert any("lies outside its interval" in note for note in one.notes)
