@@ -136,10 +136,12 @@ def take_over(*, silence: timedelta | None = None) -> None:
         logger.warning("A run of kind %s was left by its worker and has been taken over", run.kind)
 
 
-def recover() -> list[int]:
-    """Take over what was left, and name all runs that are due: they may have been lost by the broker."""
+def recover() -> list[tuple[int, float]]:
+    """Take over what was left, and name all runs that wait, with the seconds until they are due: the broker may have lost them."""
     take_over()
-    return list(Run.objects.filter(status=RunStatus.QUEUED, due_at__lte=timezone.now()).order_by("pk").values_list("pk", flat=True))
+    now = timezone.now()
+    waiting = Run.objects.filter(status=RunStatus.QUEUED, due_at__isnull=False).order_by("pk").values_list("pk", "due_at")
+    return [(pk, max((due_at - now).total_seconds(), 0.0)) for pk, due_at in waiting]
 
 
 def end_unfinished(study_id: int, *, kind: RunKind, status: RunStatus) -> bool:

@@ -36,5 +36,5 @@ def resample(run_id: int) -> None:
 @shared_task(name="analysis.tasks.sweep")
 def sweep() -> None:
     """Find what the broker forgot and what killed workers left behind, and start it again."""
-    for run_id in runner.recover():
-        refresh.delay(run_id)
+    for run_id, seconds in runner.recover():
+        refresh.apply_async(args=(run_id,), countdown=seconds)
