@@ -1,50 +1,55 @@
-"""Reading results."""
+"""Reading results and the state of the work on them."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from analysis.models import Run, RunStatus
-from analysis.wording import cheater_sentence, effect_sentence
+from django.db.models import Count, Q
+
+from analysis.models import ChunkStatus, Run, RunKind, RunStatus
 from surveys.models import Study
-from surveys.protocols import frozen_protocol
+
+MOST_MOMENTS = 60
 
 
-def latest_results(study: Study) -> Run | None:
-    """The newest finished run: the one that saw most answers, and of several the last (after a withdrawal the number goes down)."""
-    return Run.objects.filter(study=study, status=RunStatus.DONE).order_by("-pk").first()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What is being done for one kind of results; `percent` of its chunks, once they are known."""
+
+    status: str
+    percent: int | None
+    done: int
+    chunks: int
 
 
-def state_of_work(study: Study) -> str:
-    """Whether something is being computed, waits, or failed last."""
-    statuses = list(Run.objects.filter(study=study).order_by("-pk").values_list("status", flat=True)[:5])
-    for status in (RunStatus.RUNNING, RunStatus.QUEUED):
-        if status in statuses:
-            return status
-    return next((status for status in statuses if status != RunStatus.SUPERSEDED), "")
+def latest_results(study: Study, kind: RunKind = RunKind.FIRST_RESULTS) -> Run | None:
+    """The newest finished run, which after a withdrawal has seen fewer people than the one before."""
+    return Run.objects.filter(study=study, kind=kind, status=RunStatus.DONE).order_by("-pk").first()
 
 
-def outcomes_in_words(study: Study, run: Run, *, language: str) -> list[dict[str, Any]]:
-    """Per question what the results page shows: words first, numbers beneath."""
-    definition = frozen_protocol(study.protocol_id or 0).definition
-    labels = {arm.name: arm.label.in_language(language) for arm in definition.arms}
-    shown = []
-    for question in definition.questions:
-        estimate = (run.results or {}).get("outcomes", {}).get(question.name)
-        if estimate is None:
-            continue
-        computed = "not_yet" not in estimate
-        shown.append(
-            {
-                "question": question.text.in_language(language),
-                "n": estimate["n"],
-                "cheater_sentence": cheater_sentence(estimate["cheater_proportion"]) if computed else estimate["not_yet"],
-                "effect_sentences": [
-                    effect_sentence(effect, treatment=labels[effect["treatment"]], control=labels[effect["control"]])
-                    for effect in estimate["effects"]
-                    if effect["method"] == "difference_in_means"
-                ]
-                if computed
-                else [],
-                "estimate": estimate if computed else None,
-            }
-        )
-    return shown
+def state_of_work(study: Study, kind: RunKind = RunKind.FIRST_RESULTS) -> Work:
+    """Whether something is being computed, waits, or how the last one ended."""
+    of_interest = Run.objects.filter(study=study, kind=kind).exclude(status=RunStatus.SUPERSEDED)
+    finished = Count("chunks", filter=Q(chunks__status=ChunkStatus.DONE))
+    runs = {
+        status: (done, chunks)
+        for status, done, chunks in of_interest.order_by("-pk")
+        .annotate(done=finished, all=Count("chunks"))
+        .values_list("status", "done", "all")[:2][::-1]
+    }
+    status = next((one for one in (RunStatus.RUNNING, RunStatus.QUEUED) if one in runs), list(runs)[-1] if runs else "")
+    done, chunks = runs.get(status, (0, 0))
+    percent = 100 * done // chunks if status == RunStatus.RUNNING and chunks else None
+    return Work(status=status, percent=percent, done=done, chunks=chunks)
+
+
+def history(study: Study) -> list[tuple[int, Mapping[str, Any]]]:
+    """n and results of the first results as answers came in: at most `MOST_MOMENTS`, spread evenly, the last one among them."""
+    runs = Run.objects.filter(study=study, kind=RunKind.FIRST_RESULTS, status=RunStatus.DONE, n__gt=0)
+    newest: dict[int, int] = {n: pk for n, pk in runs.order_by("pk").values_list("n", "pk") if n is not None}
+    moments = sorted(newest.items())
+    if len(moments) > MOST_MOMENTS:
+        step = (len(moments) - 1) / (MOST_MOMENTS - 1)
+        moments = [moments[round(index * step)] for index in range(MOST_MOMENTS)]
+    results = dict(Run.objects.filter(pk__in=[pk for _n, pk in moments]).values_list("pk", "results"))
+    return [(n, found) for n, pk in moments if (found := results.get(pk)) is not None]

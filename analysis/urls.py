@@ -8,4 +8,8 @@ app_name = "analysis"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("analysis.planning.urls")),
     path("studies/<slug:slug>/results/", views.results, name="results"),
+    path("studies/<slug:slug>/results/compute/", views.compute, name="compute"),
+    path("studies/<slug:slug>/results/blinding/", views.blinding, name="blinding"),
+    path("studies/<slug:slug>/results/figures/<slug:figure>.svg", views.figure, name="figure"),
+    path("studies/<slug:slug>/results/tables/<slug:table>.csv", views.table, name="table"),
 ]

@@ -1,26 +1,124 @@
-"""The results page."""
+"""The live page, its figures and tables as files, and what can be done on it."""
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.utils.translation import get_language
-from django.views.decorators.http import require_safe
+import csv
+import hashlib
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.safestring import mark_safe
+from django.utils.translation import get_language, gettext
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
-from analysis.selectors import latest_results, outcomes_in_words, state_of_work
+from analysis import services
+from analysis.live import LiveView, live_view
+from analysis.models import Blinding, RunKind
+from analysis.selectors import state_of_work
+from surveys.models import Study
 from surveys.selectors import access_own_study, counts_of
 
+DESK = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
 
-@require_role(Role.INVESTIGATOR, Role.ADMINISTRATOR)
+
+@require_role(*DESK)
 @require_safe
 def results(request: HttpRequest, slug: str) -> HttpResponse:
-    """What the answers say so far; the page asks for itself again every few seconds."""
+    """What the answers say so far; the page asks for itself again every few seconds, and is answered 204 while nothing is new."""
     study = access_own_study(user_of(request), slug)
-    run = latest_results(study)
+    work = {kind.value: state_of_work(study, kind) for kind in RunKind}
+    live = _live(request, study)
+    counts = live.progress.counts if live else counts_of(study)
+    numbers = (live.first and live.first.pk, live.full and live.full.pk, live.names.blinded) if live else ()
+    state = hashlib.sha256(repr((numbers, work, counts, study.status)).encode()).hexdigest()[:16]
+    if request.GET.get("state") == state:
+        return HttpResponse(status=204)
+    figures = {name: draw() for name, draw in live.figures().items()} if live else {}
     context = {
         "study": study,
-        "counts": counts_of(study),
-        "run": {"status": state_of_work(study), "n": run.n if run else None, "progress": None},
-        "outcomes": outcomes_in_words(study, run, language=get_language() or "en") if run else [],
+        "live": live,
+        "counts": counts,
+        "run": {"status": work["first_results"].status, "n": live.first.n if live and live.first else None, "progress": None},
+        "work": work["full_results"],
+        "outcomes": list(live.outcomes()) if live else [],
+        "figures": {name: mark_safe(drawing.svg()) for name, drawing in figures.items() if drawing},  # noqa: S308  # escaped by Drawing
+        "state": state,
+        "blinded_for_all": Blinding.objects.filter(study=study, on=True).exists(),
+        "query": "?blinded=1" if _asks_blinded(request) else "",
     }
     return render(request, "analysis/results.html", context)
+
+
+@require_role(*DESK)
+@require_safe
+def figure(request: HttpRequest, slug: str, figure: str) -> HttpResponse:
+    """One figure as an SVG file."""
+    live = _live_or_404(request, slug)
+    draw = live.figures().get(figure)
+    drawing = draw() if draw else None
+    if drawing is None:
+        raise Http404("There is no such figure, or nothing to draw yet.")
+    return _file(drawing.svg(), name=f"{slug}-{figure}.svg", content_type="image/svg+xml")
+
+
+@require_role(*DESK)
+@require_safe
+def table(request: HttpRequest, slug: str, table: str) -> HttpResponse:
+    """One table as a CSV file."""
+    rows = _live_or_404(request, slug).tables().get(table)
+    if rows is None:
+        raise Http404("There is no such table.")
+    response = _file("", name=f"{slug}-{table}.csv", content_type="text/csv; charset=utf-8")
+    csv.writer(response).writerows(rows())
+    return response
+
+
+@require_role(*DESK)
+@require_POST
+def compute(request: HttpRequest, slug: str) -> HttpResponse:
+    """Start the full computation now, or stop the one that is under way."""
+    study = access_own_study(user_of(request), slug)
+    if request.POST.get("action") == "cancel":
+        stopped = services.cancel_full_results(study)
+        messages.success(request, gettext("The computation was stopped.") if stopped else gettext("There was nothing to stop."))
+    elif study.protocol_id is None:
+        messages.error(request, gettext("There is nothing to compute yet."))
+    else:
+        services.request_full_results(study)
+    return _back(request, slug)
+
+
+@require_role(*DESK)
+@require_POST
+def blinding(request: HttpRequest, slug: str) -> HttpResponse:
+    """Hide the arms from everybody until the study is closed, or show them again."""
+    user = user_of(request)
+    services.blind(access_own_study(user, slug), on=request.POST.get("on") == "1", actor=user)
+    return redirect("analysis:results", slug)
+
+
+def _live(request: HttpRequest, study: Study) -> LiveView | None:
+    return live_view(study, language=get_language() or "en", ask_blinded=_asks_blinded(request))
+
+
+def _live_or_404(request: HttpRequest, slug: str) -> LiveView:
+    live = _live(request, access_own_study(user_of(request), slug))
+    if live is None:
+        raise Http404("There is nothing to see before the study is approved.")
+    return live
+
+
+def _asks_blinded(request: HttpRequest) -> bool:
+    return request.GET.get("blinded") == "1"
+
+
+def _back(request: HttpRequest, slug: str) -> HttpResponse:
+    response = redirect("analysis:results", slug)
+    if _asks_blinded(request):
+        response["Location"] += "?blinded=1"
+    return response
+
+
+def _file(content: str, *, name: str, content_type: str) -> HttpResponse:
+    return HttpResponse(content, content_type=content_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})

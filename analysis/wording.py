@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 
 def cheater_sentence(proportion: Mapping[str, Any]) -> str:
@@ -37,3 +38,49 @@ def effect_sentence(effect: Mapping[str, Any], *, treatment: str, control: str) 
     chance = interval["low"] <= 0 <= interval["high"]
     certainty = _("; that may be chance (between %(low)+d and %(high)+d).") if chance else _(" (between %(low)+d and %(high)+d).")
     return (difference + certainty) % (names | numbers)
+
+
+def specification_sentence(test: Mapping[str, Any] | None) -> str:
+    """Whether the answers fit the assumption that cheaters answer alike in all arms and subsamples."""
+    if test is None or test["p_value"] is None:
+        return ""
+    if test["p_value"] < 0.05:
+        return _("The answers do not fit the model: cheating seems to depend on the arm or the subsample, so distrust these estimates.")
+    return _("The answers fit the model. That does not prove that people cheat alike in all arms, only that nothing speaks against it.")
+
+
+def always_known_sentence(effect: Mapping[str, Any], *, treatment: str, control: str) -> str:
+    """What is known whoever cheats: the sign of the effect, and that it is at least Δ in size."""
+    delta, names = effect["honest_times_effect"], {"treatment": treatment, "control": control}
+    if delta["value"] is None or delta["p_value"] is None:
+        return ""
+    if delta["p_value"] >= 0.05:
+        return _("Whoever cheats, so far chance alone explains the difference between “%(treatment)s” and “%(control)s”.") % names
+    numbers = names | {"points": round(abs(delta["value"]) * 100)}
+    if delta["value"] > 0:
+        return (
+            _("Whoever cheats: “%(treatment)s” makes yes more frequent than “%(control)s”, by about %(points)d in 100 or more.") % numbers
+        )
+    return _("Whoever cheats: “%(treatment)s” makes yes less frequent than “%(control)s”, by about %(points)d in 100 or more.") % numbers
+
+
+def bounds_sentence(effect: Mapping[str, Any]) -> str:
+    """Between what the effect lies when the design cannot tell more, allowing for chance where that was computed."""
+    bounds = effect.get("confidence_bounds") or effect.get("bounds")
+    if not bounds:
+        return ""
+    numbers = {"low": round(bounds[0] * 100), "high": round(bounds[1] * 100)}
+    return _("Whatever cheaters answer, the effect lies between %(low)+d and %(high)+d in 100.") % numbers
+
+
+METHODS = {
+    "difference_in_means": gettext_lazy("difference in means"),
+    "efficient": gettext_lazy("efficient"),
+    "efficient_arm_specific_cheaters": gettext_lazy("efficient, cheaters may differ by arm"),
+    "doubly_robust": gettext_lazy("doubly robust, with background answers"),
+    "efficient_with_covariates": gettext_lazy("efficient, with background answers"),
+}
+
+
+def method_name(method: str) -> str:
+    return str(METHODS.get(method, method))

@@ -53,6 +53,10 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:study":                    (LOGIN, 200,   404,   200,   403,   200),
     "surveys:codes":                    (LOGIN, 200,   404,   403,   403,   200),
     "analysis:results":                 (LOGIN, 200,   404,   403,   403,   200),
+    "analysis:compute":                 (LOGIN, 405,   405,   403,   403,   405),
+    "analysis:blinding":                (LOGIN, 405,   405,   403,   403,   405),
+    "analysis:figure":                  (LOGIN, 200,   404,   403,   403,   200),
+    "analysis:table":                   (LOGIN, 200,   404,   403,   403,   200),
     "analysis:study_plan":              (LOGIN, 200,   404,   200,   403,   200),
 }  # fmt: skip
 # … and while it is a draft, which only its owner and administrators see.
@@ -69,9 +73,19 @@ DRAFT: dict[str, tuple[Any, ...]] = {
     "surveys:study":                    (LOGIN, 200,   404,   404,   403,   200),
     "surveys:codes":                    (LOGIN, 200,   404,   403,   403,   200),
     "analysis:results":                 (LOGIN, 200,   404,   403,   403,   200),
+    "analysis:compute":                 (LOGIN, 405,   405,   403,   403,   405),
+    "analysis:blinding":                (LOGIN, 405,   405,   403,   403,   405),
+    "analysis:figure":                  (LOGIN, 404,   404,   403,   403,   404),
+    "analysis:table":                   (LOGIN, 404,   404,   403,   403,   404),
     "analysis:study_plan":              (LOGIN, 200,   404,   404,   403,   200),
 }  # fmt: skip
-ARGUMENTS = {"number": 1, "token": "unknown", "media_id": "00000000-0000-0000-0000-000000000000"}
+ARGUMENTS = {
+    "number": 1,
+    "token": "unknown",
+    "media_id": "00000000-0000-0000-0000-000000000000",
+    "figure": "participants",
+    "table": "participants",
+}
 # Django's admin is one rule, not a table: administrators only, but for the door itself.
 ADMIN_DOOR = {"admin:login", "admin:logout", "admin:jsi18n"}
 

@@ -1,0 +1,124 @@
+"""Estimates with their intervals: one below the other (forest), as answers came in (running), and between the arms (balance)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from analysis.figures.drawing import Drawing, Scale
+
+Ends = tuple[float | None, float | None]
+ROW = 46
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForestLine:
+    """An effect by one method: `main` is Fieller's interval, `second` the bootstrap's; None where there is none."""
+
+    label: str
+    detail: str
+    value: float | None
+    main: Ends | None
+    second: Ends | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """The estimate when `n` people had answered, with the interval for that n and the one that holds at all times at once."""
+
+    n: int
+    value: float | None
+    fixed: Ends | None
+    anytime: Ends | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    label: str
+    value: float | None
+    notable: bool
+
+
+def forest_figure(lines: Sequence[ForestLine], *, title: str) -> Drawing:
+    drawing = Drawing(width=860, height=ROW * len(lines) + 70, title=title)
+    numbers = [number for line in lines for ends in (line.main, line.second) if ends for number in ends if number is not None]
+    numbers += [line.value for line in lines if line.value is not None]
+    across = Scale([0.0, *numbers] if numbers else [-1.0, 1.0], start=290, end=670)
+    bottom = ROW * len(lines) + 20
+    for tick in across.ticks:
+        drawing.line(across(tick), 10, across(tick), bottom, "zero" if tick == 0 else "grid")
+        drawing.text(across(tick), bottom + 20, f"{tick * 100:+.0f}" if tick else "0", "faint", anchor="middle")
+    drawing.text(480, bottom + 42, _("percentage points more “yes” among honest people"), "faint", anchor="middle")
+    for index, line in enumerate(lines):
+        y = 10 + ROW * index + ROW / 2
+        drawing.text(10, y - 2, line.label, "words")
+        drawing.text(10, y + 15, line.detail, "faint")
+        for ends, kind, height in ((line.second, "interval-second", y + 9), (line.main, "interval", y)):
+            if ends is not None:
+                _interval(drawing, across, ends, height, kind)
+        if line.value is not None:
+            drawing.dot(across(line.value), y, "estimate")
+        drawing.text(690, y + 5, "–" if line.value is None else _with_ends(line.value, line.main))
+    return drawing
+
+
+def running_figure(moments: Sequence[Moment], *, planned: int, title: str) -> Drawing:
+    """The estimate as answers came in. The wide band holds at every moment at once, so that one may look as often as one likes."""
+    drawing = Drawing(width=760, height=330, title=title)
+    seen = [moment for moment in moments if moment.value is not None]
+    across = Scale([0, planned, *(moment.n for moment in moments)], start=64, end=730)
+    up = Scale([-1.0, 1.0], start=270, end=20)
+    for tick in up.ticks:
+        drawing.text(54, up(tick) + 5, f"{tick * 100:+.0f}" if tick else "0", "faint", anchor="end")
+    for name, kind in (("anytime", "band"), ("fixed", "band-inner")):
+        ends = [(moment.n, getattr(moment, name) or (None, None)) for moment in moments]
+        upper = [(across(n), up(1.0 if high is None else high)) for n, (_low, high) in ends]
+        lower = [(across(n), up(-1.0 if low is None else low)) for n, (low, _high) in ends]
+        drawing.path([*upper, *reversed(lower)], kind, closed=True)
+    for tick in up.ticks:
+        drawing.line(64, up(tick), 730, up(tick), "zero" if tick == 0 else "grid")
+    for tick in across.ticks:
+        drawing.text(across(tick), 290, f"{tick:g}", "faint", anchor="middle")
+    drawing.line(across(planned), 20, across(planned), 270, "plan")
+    drawing.path([(across(moment.n), up(moment.value or 0)) for moment in seen], "curve")
+    if seen:
+        drawing.dot(across(seen[-1].n), up(seen[-1].value or 0), "estimate")
+    drawing.text(397, 316, _("people who answered (dashed: planned)"), "faint", anchor="middle")
+    return drawing
+
+
+def balance_figure(differences: Sequence[Difference], *, notable: float) -> Drawing:
+    drawing = Drawing(width=760, height=28 * len(differences) + 70, title=_("Balance of what people told about themselves"))
+    values = [one.value for one in differences if one.value is not None]
+    across = Scale([-2 * notable, 2 * notable, *values], start=300, end=730)
+    bottom = 28 * len(differences) + 20
+    for tick in across.ticks:
+        drawing.line(across(tick), 10, across(tick), bottom, "grid")
+        drawing.text(across(tick), bottom + 20, f"{tick:+g}" if tick else "0", "faint", anchor="middle")
+    for limit in (-notable, notable):
+        drawing.line(across(limit), 10, across(limit), bottom, "plan")
+    drawing.line(across(0), 10, across(0), bottom, "axis")
+    drawing.text(515, bottom + 42, _("standardised difference (dashed: ±%(limit)g)") % {"limit": notable}, "faint", anchor="middle")
+    for index, one in enumerate(differences):
+        y = 24 + 28 * index
+        drawing.text(10, y + 5, one.label)
+        if one.value is not None:
+            drawing.dot(across(one.value), y, "notable" if one.notable else "estimate")
+    return drawing
+
+
+def _interval(drawing: Drawing, across: Scale, ends: Ends, y: float, kind: str) -> None:
+    low, high = (across.low if ends[0] is None else ends[0], across.high if ends[1] is None else ends[1])
+    drawing.line(across(low), y, across(high), y, kind)
+    for end, x, direction in ((ends[0], across(low), -1), (ends[1], across(high), 1)):
+        if end is None:
+            drawing.arrow_head(x, y, direction, "estimate")
+        elif kind == "interval":
+            drawing.line(x, y - 5, x, y + 5, kind)
+
+
+def _with_ends(value: float, ends: Ends | None) -> str:
+    if ends is None:
+        return f"{value * 100:+.0f}"
+    low, high = ("…" if end is None else f"{end * 100:+.0f}" for end in ends)
+    return _("%(value)s (%(low)s to %(high)s)") % {"value": f"{value * 100:+.0f}", "low": low, "high": high}

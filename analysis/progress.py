@@ -1,0 +1,126 @@
+"""How far a study has come: who is where, who came when, and how long it will take. SQL aggregates, never rows."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from django.db.models import Count
+from django.utils import timezone
+
+from analysis.sample_ratio import SampleRatio, sample_ratio
+from surveys.definition import StudyDefinition
+from surveys.journey import ALL_STEPS
+from surveys.models import ArmState, Participant, Step, Study, StudyStatus
+from surveys.selectors import Counts, counts_of
+
+DAYS_OF_THE_RATE = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    subsample: str
+    arm: str
+    assigned: int
+    watched: int
+    finished: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow:
+    """How many people came how far; the groups in the order in which they are shown."""
+
+    consented: int
+    declined: int
+    assigned: int
+    finished: int
+    withdrew: int
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayCount:
+    day: date
+    consented: int
+    finished: int
+    consented_so_far: int
+    finished_so_far: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    counts: Counts
+    flow: Flow
+    days: tuple[DayCount, ...]
+    planned: int
+    days_left: int | None
+    ratio: SampleRatio | None
+    ratio_is_changed_by_hand: bool
+
+
+def progress_of(study: Study, definition: StudyDefinition, *, names: Mapping[str, str]) -> Progress:
+    """Everything about people and none of their answers; `names` are the arms as they are to be called, in the order to be shown."""
+    counts = counts_of(study)
+    watched = _watched(study)
+    groups = tuple(
+        Group(
+            subsample=subsample,
+            arm=shown,
+            assigned=counts.assigned_by_group.get((subsample, arm), 0),
+            watched=watched[subsample, arm],
+            finished=counts.finished_by_group.get((subsample, arm), 0),
+        )
+        for subsample in definition.die.subsamples
+        for arm, shown in names.items()
+    )
+    days = _days(study)
+    planned = definition.allocation.planned_participants
+    return Progress(
+        counts=counts,
+        flow=Flow(
+            consented=counts.consented,
+            declined=counts.declined,
+            assigned=counts.assigned,
+            finished=counts.finished,
+            withdrew=counts.withdrew,
+            groups=groups,
+        ),
+        days=days,
+        planned=planned,
+        days_left=days_left(days, planned=planned, today=timezone.localdate()) if study.status == StudyStatus.RECRUITING else None,
+        ratio=sample_ratio(counts.assigned_by_group, subsample_weights=definition.subsample_weights, arm_weights=definition.arm_weights),
+        ratio_is_changed_by_hand=any(state.closed or state.quota is not None for state in ArmState.objects.filter(study=study)),
+    )
+
+
+def days_left(days: tuple[DayCount, ...], *, planned: int, today: date) -> int | None:
+    """Days until the planned number at the rate of the last week; None when it is reached or nobody comes."""
+    if not days or days[-1].finished_so_far >= planned:
+        return None
+    since = max(days[0].day, today - timedelta(days=DAYS_OF_THE_RATE - 1))
+    recent = sum(day.finished for day in days if day.day >= since)
+    length = (today - since).days + 1
+    return math.ceil((planned - days[-1].finished_so_far) * length / recent) if recent else None
+
+
+def _watched(study: Study) -> Counter[tuple[str, str]]:
+    """Those who are past the lecture, by subsample and arm."""
+    past = ALL_STEPS[ALL_STEPS.index(Step.VIDEO) + 1 :]
+    found = Participant.objects.filter(study=study, step__in=past).values_list("subsample", "arm").annotate(Count("pk"))
+    return Counter({(subsample, arm): count for subsample, arm, count in found})
+
+
+def _days(study: Study) -> tuple[DayCount, ...]:
+    consented: Counter[date] = Counter()
+    finished: Counter[date] = Counter()
+    found = Participant.objects.filter(study=study).values_list("consented_on", "finished_on").annotate(Count("pk"))
+    for consented_on, finished_on, count in found:
+        consented[consented_on] += count
+        if finished_on is not None:
+            finished[finished_on] += count
+    days, agreed, answered = [], 0, 0
+    for day in sorted(consented | finished):
+        agreed, answered = agreed + consented[day], answered + finished[day]
+        days.append(DayCount(day=day, consented=consented[day], finished=finished[day], consented_so_far=agreed, finished_so_far=answered))
+    return tuple(days)

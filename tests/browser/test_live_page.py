@@ -1,0 +1,103 @@
+"""The live page in a real browser: wide and narrow, light and dark, by keyboard, alive and blinded."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from analysis import resampling, runner
+from analysis.models import RunKind
+from surveys.models import Study
+from tests.browser.people import SLUG, TWO_QUESTIONS, recruiting_study
+from tests.browser.test_staff_pages import log_in
+from tests.finished_people import add_finished_people
+
+Check = Callable[[Page], None]
+RESULTS = f"/studies/{SLUG}/results/"
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    study = recruiting_study(questions=TWO_QUESTIONS, allocation={"planned_participants": 400})
+    for part in range(4):
+        add_finished_people(study, 75, seed=part, unfinished=0.1)
+        compute(study, RunKind.FIRST_RESULTS)
+    compute(study, RunKind.FULL_RESULTS)
+    return study
+
+
+def compute(study: Study, kind: RunKind) -> None:
+    run = runner.queue_run(study.pk, kind=kind)
+    assert run is not None
+    claimed = runner.claim(run.pk)
+    assert claimed is not None
+    runner.execute(claimed)
+    while resampling.compute_next(run.pk):
+        pass
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
+def test_it_fits_the_screen_and_serves_screen_readers(
+    new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check, width: int, scheme: str
+) -> None:
+    page = new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    log_in(page)
+    page.goto(RESULTS)
+    for summary in page.locator("details > summary").all():
+        summary.click()
+    assert_fits(page)
+    assert_accessible(page)
+    expect(page.get_by_role("img", name="How many people came how far")).to_have_count(1)
+    expect(page.get_by_role("region", name="Exact numbers of question 1").get_by_text("not for publication").first).to_be_visible()
+
+
+def test_a_number_leads_to_its_formula_by_keyboard(page: Page, study: Study) -> None:
+    log_in(page)
+    page.goto(RESULTS)
+    page.locator("#numbers-1 > summary").press("Enter")
+    page.locator("#numbers-1").get_by_role("link", name="doubly robust").press("Enter")
+    expect(page.locator("#how-doubly_robust .formula")).to_be_visible()
+    expect(page.locator("#how-doubly_robust > summary")).to_be_focused()
+
+
+def test_new_answers_appear_and_the_reader_keeps_their_place(page: Page, study: Study) -> None:
+    page.clock.install()
+    log_in(page)
+    page.goto(RESULTS)
+    page.locator("#numbers-1 > summary").click()
+    page.locator("#numbers-1 > summary").focus()
+    with page.expect_response(f"**{RESULTS}?state=*") as answer:
+        page.clock.fast_forward(10_000)
+    assert answer.value.status == 204
+    add_finished_people(study, 100, seed=9)
+    compute(study, RunKind.FIRST_RESULTS)
+    with page.expect_response(f"**{RESULTS}?state=*") as answer:
+        page.clock.fast_forward(10_000)
+    assert answer.value.status == 200
+    n = study.participants.filter(step="finished").count()
+    expect(page.get_by_role("status")).to_contain_text(f"Computed from {n} people’s answers.")
+    expect(page.locator("#numbers-1")).to_have_attribute("open", "")
+    expect(page.locator("#numbers-1 > summary")).to_be_focused()
+
+
+def test_a_blinded_page_shows_letters(page: Page, study: Study, assert_accessible: Check) -> None:
+    log_in(page)
+    page.goto(RESULTS)
+    page.get_by_role("link", name="Show me letters only").click()
+    expect(page.locator("#results")).to_contain_text("B minus A")
+    expect(page.locator("#results")).not_to_contain_text("Slides")
+    assert_accessible(page)
+    page.get_by_role("button", name="Hide the arms from everybody").click()
+    expect(page.locator("#results")).to_contain_text("You see letters in place of the arms")
+
+
+def test_figures_and_tables_come_as_files(page: Page, study: Study) -> None:
+    log_in(page)
+    page.goto(RESULTS)
+    for label, ending in (
+        ("Question 1, effects by method: figure as SVG", "forest-attention.svg"),
+        ("Question 1, effects by method: table as CSV", "estimates.csv"),
+    ):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=label).click()
+        assert download.value.suggested_filename == f"{SLUG}-{ending}"
