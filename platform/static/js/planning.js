@@ -50,6 +50,11 @@ form.addEventListener("click", (event) => {
   form.dispatchEvent(new Event("input", { bubbles: true }));
 });
 
+/** htmx sends the button that was pressed last with whatever comes next, but this script has already done what a face asks for. */
+form.addEventListener("htmx:configRequest", (event) => {
+  if (event.detail.triggeringEvent?.type !== "submit") delete event.detail.parameters.change;
+});
+
 document.addEventListener("htmx:afterSettle", () => {
   for (const { number } of sliders) {
     const error = document.getElementById(`${number.name}-error`);

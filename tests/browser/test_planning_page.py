@@ -1,0 +1,161 @@
+"""The design page in a browser: it answers at once, by pointer and by keyboard, and without a script it answers too."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.models import Role, User
+from surveys.models import Study
+from tests.browser.people import SLUG, recruiting_study
+
+Check = Callable[[Page], None]
+PLAN = "/plan/"
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    return recruiting_study()
+
+
+@pytest.fixture
+def planner(transactional_db: None) -> User:
+    return User.objects.create_user("planner", password="correct horse", role=Role.INVESTIGATOR)
+
+
+def open_plan(page: Page, address: str = PLAN, *, username: str = "planner") -> None:
+    page.goto(f"/accounts/login/?next={address.replace('&', '%26')}")
+    page.get_by_label("User name").fill(username)
+    page.get_by_label("Password").fill("correct horse")
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Plan a study")
+
+
+def face(page: Page, group: int, roll: int) -> str:
+    return page.locator(f"#face-{group}-{roll - 1}").inner_text().split()[-1]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (320, "light"), (320, "dark")])
+def test_the_page_fits_every_screen_and_serves_screen_readers(
+    new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check, width: int, scheme: str
+) -> None:
+    page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    open_plan(page, f"/studies/{SLUG}/plan/", username="investigator")
+    for details in page.locator("details").all():
+        details.locator("summary").click()
+    assert_accessible(page)
+    assert_fits(page)
+    page.goto(f"{PLAN}?n=abc&die=6&group1=ynnttt&group2=ynnttt&cap=0.1")
+    assert_accessible(page)
+    assert_fits(page)
+
+
+def test_a_number_that_is_typed_is_answered_at_once_and_stands_in_the_address(page: Page, planner: User) -> None:
+    open_plan(page)
+    headline = page.get_by_role("status")
+    expect(headline).to_contain_text("With 400 students")
+    page.get_by_label("Students", exact=True).fill("72")
+    expect(headline).to_contain_text("With 72 students you cannot tell 0 % cheaters from 100 %.")
+    expect(page).to_have_url(re.compile(r"[?&]n=72&"))
+    expect(page.get_by_label("Students", exact=True)).to_be_focused()
+    said = headline.inner_text()
+    page.reload()
+    expect(headline).to_have_text(said, use_inner_text=True)
+
+
+def test_a_slider_moves_its_number_and_a_number_its_slider(page: Page, planner: User) -> None:
+    open_plan(page)
+    slider = page.get_by_label("Prevalence, slider")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_label("Prevalence", exact=True)).to_have_value("41")
+    expect(page).to_have_url(re.compile("prevalence=41"))
+    page.get_by_label("Prevalence", exact=True).fill("55")
+    expect(slider).to_have_value("55")
+    students = page.get_by_label("Students, slider")
+    students.focus()
+    page.keyboard.press("End")
+    expect(page.get_by_label("Students", exact=True)).to_have_value("100000")
+    expect(students).to_have_attribute("aria-valuetext", "100000")
+
+
+def test_faces_are_turned_by_the_keyboard_and_keep_the_focus(page: Page, planner: User) -> None:
+    open_plan(page)
+    button = page.get_by_role("group", name="Subsample 1").get_by_role("button", name="Face 6 truth")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("group1=ynntty"))
+    turned = page.get_by_role("group", name="Subsample 1").get_by_role("button", name="Face 6 yes")
+    expect(turned).to_be_focused()
+    page.keyboard.press("Space")
+    expect(page).to_have_url(re.compile("group1=ynnttn"))
+
+
+def test_faces_that_protect_nobody_are_explained_where_they_are(page: Page, planner: User) -> None:
+    open_plan(page)
+    page.locator("#face-0-0").click()
+    expect(page.locator("#face-0-0")).to_contain_text("no")
+    expect(page).to_have_url(re.compile("group1=nnnttt&group2=nyyttt"))
+    expect(page.locator("#die-error")).to_contain_text("epsilon is infinite")
+    expect(page.locator("#plan-results")).to_contain_text("usual faces")
+
+
+def test_another_die_comes_with_its_best_faces_and_the_recommended_one_is_a_button_away(page: Page, planner: User) -> None:
+    open_plan(page)
+    page.get_by_label("Which die.").select_option("10")
+    expect(page.locator("#face-0-9")).to_be_visible()
+    expect(page).to_have_url(re.compile("die=10&group1=yynnnntttt"))
+    page.get_by_role("button", name="Use the recommended die").click()
+    expect(page).to_have_url(re.compile("die=20&group1=yyynnnnnnnnttttttttt"))
+    page.get_by_role("button", name="Use 12 sides").click()
+    expect(page).to_have_url(re.compile("die=12"))
+    page.get_by_role("button", name="Add a third subsample").click()
+    expect(page.get_by_role("group", name="Subsample 3")).to_be_visible()
+
+
+def test_a_mistake_is_named_at_its_field_while_typing_and_goes_when_it_is_put_right(page: Page, planner: User) -> None:
+    open_plan(page)
+    cheaters = page.get_by_label("Cheaters", exact=True)
+    cheaters.fill("many")
+    expect(page.locator("#cheaters-error")).to_contain_text("not “many”")
+    expect(cheaters).to_have_attribute("aria-invalid", "true")
+    page.get_by_label("Students", exact=True).fill("72")
+    expect(page.get_by_role("status")).to_contain_text("With 72 students")
+    cheaters.fill("5")
+    expect(page.locator("#cheaters-error")).to_be_empty()
+    expect(cheaters).not_to_have_attribute("aria-invalid", "true")
+
+
+def test_enter_in_a_field_updates_the_plan_and_turns_no_face(page: Page, planner: User) -> None:
+    open_plan(page)
+    page.get_by_label("Students", exact=True).fill("940")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("With 940 students")
+    assert face(page, 0, 1) == "yes"
+
+
+def test_the_numbers_of_a_figure_stay_open_while_the_plan_changes(page: Page, planner: User) -> None:
+    open_plan(page)
+    numbers = page.locator("#power-students-numbers")
+    numbers.locator("summary").click()
+    page.get_by_label("Students", exact=True).fill("150")
+    expect(page.get_by_role("status")).to_contain_text("With 150 students")
+    expect(numbers).to_have_attribute("open", "")
+    expect(numbers.get_by_role("rowheader", name="150", exact=True)).to_be_visible()
+
+
+def test_without_a_script_the_form_and_its_faces_work(new_page: Callable[..., Page], planner: User, assert_fits: Check) -> None:
+    page = new_page(java_script_enabled=False)
+    open_plan(page)
+    expect(page.get_by_label("Students, slider")).to_be_hidden()
+    page.get_by_label("Students", exact=True).fill("72")
+    page.get_by_role("button", name="Update the plan").click()
+    expect(page.get_by_role("status")).to_contain_text("With 72 students you cannot tell")
+    page.locator("#face-0-5").click()
+    expect(page.locator("#face-0-5")).to_contain_text("yes")
+    expect(page.get_by_role("status")).to_contain_text("With 72 students")
+    page.get_by_label("Students", exact=True).fill("500")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("With 500 students")
+    expect(page.locator("#face-0-0")).to_contain_text("yes")
