@@ -140,8 +140,8 @@ def recover() -> list[tuple[int, float]]:
     """Take over what was left, and name all runs that wait, with the seconds until they are due: the broker may have lost them."""
     take_over()
     now = timezone.now()
-    waiting = Run.objects.filter(status=RunStatus.QUEUED, due_at__isnull=False).order_by("pk").values_list("pk", "due_at")
-    return [(pk, max((due_at - now).total_seconds(), 0.0)) for pk, due_at in waiting]
+    waiting = Run.objects.filter(status=RunStatus.QUEUED).order_by("pk").values_list("pk", "due_at")
+    return [(pk, max((due_at - now).total_seconds(), 0.0)) for pk, due_at in waiting if due_at is not None]
 
 
 def end_unfinished(study_id: int, *, kind: RunKind, status: RunStatus) -> bool:
