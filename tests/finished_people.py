@@ -10,6 +10,12 @@ from surveys.models import AllocationSlot, Participant, Response, SlotStatus, St
 from surveys.protocols import frozen_protocol
 
 BATCH = 5000
+# A die that leaves little to chance about who follows it, for tests that need every estimate to be there.
+TELLING_DIE = {
+    "sides": 20,
+    "subsamples": {"1": {"yes": [1], "no": list(range(2, 15))}, "2": {"yes": list(range(1, 14)), "no": [14]}},
+    "cheaters": "any",
+}
 DAYS = 10
 
 

@@ -23,7 +23,7 @@ from analysis.models import Chunk, ChunkStatus, Run, RunKind, RunStatus
 from surveys.models import Participant, Study
 from surveys.protocols import frozen_protocol
 from tests.factories import QUESTIONS, person, recruiting_study, walk
-from tests.finished_people import add_finished_people
+from tests.finished_people import TELLING_DIE, add_finished_people
 
 pytestmark = pytest.mark.django_db
 ALL_METHODS = ["difference_in_means", "efficient", "doubly_robust", "efficient_with_covariates"]
@@ -31,7 +31,7 @@ ALL_METHODS = ["difference_in_means", "efficient", "doubly_robust", "efficient_w
 
 @pytest.fixture
 def study() -> Study:
-    study = recruiting_study(allocation={"planned_participants": 240})
+    study = recruiting_study(allocation={"planned_participants": 240}, die=TELLING_DIE)
     add_finished_people(study, 240)
     return study
 

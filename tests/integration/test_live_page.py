@@ -21,7 +21,7 @@ from analysis.progress import DayCount, days_left
 from surveys.models import AllocationSlot, SlotStatus, Study
 from surveys.services import studies
 from tests.factories import draft_study, logged_in, page_of, person, recruiting_study
-from tests.finished_people import add_finished_people
+from tests.finished_people import TELLING_DIE, add_finished_people
 
 pytestmark = pytest.mark.django_db
 FIGURES = ("participants", "enrolment", "balance", "forest-attention", "running-attention")
@@ -44,7 +44,7 @@ def compute(study: Study, *kinds: RunKind) -> None:
 def study() -> Study:
     """In which treatment does better; titles and questions do not name the arms."""
     study = recruiting_study(
-        allocation={"planned_participants": 400}, questions=[{"name": "attention", "text": "Did your attention wander?"}]
+        allocation={"planned_participants": 400}, die=TELLING_DIE, questions=[{"name": "attention", "text": "Did your attention wander?"}]
     )
     add_finished_people(study, 200, cheaters=0.0, prevalence=0.1, effect=0.8)
     compute(study)
