@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 
@@ -138,6 +138,8 @@ class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         else:
             saved = create_study(definition=definition, owner=owner, accepts_bots=accepts_bots)
         obj.__dict__.update(saved.__dict__)
+        for warning in definition.warnings():
+            messages.warning(request, warning)
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         formset.new_objects, formset.changed_objects, formset.deleted_objects = [], [], []

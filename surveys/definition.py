@@ -231,6 +231,11 @@ class StudyDefinition(Part):
             document["cheater_model"] = self.die.cheaters if isinstance(self.die.cheaters, str) else {"yes_rate": self.die.cheaters}
         return Design.from_document(document)
 
+    def warnings(self) -> list[str]:
+        """What is allowed but should be known before anybody is recruited, one sentence each."""
+        identification = self.design().identification
+        return [] if identification.effect else [f"With this die the size of the effect cannot be determined. {identification.assumption}"]
+
     @property
     def arm_weights(self) -> dict[str, int]:
         return {arm.name: arm.weight for arm in self.arms}

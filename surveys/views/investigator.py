@@ -16,6 +16,7 @@ from surveys.models import EntryCode, Study, StudyStatus
 from surveys.selectors import access_own_study, access_study, counts_of, studies_of
 from surveys.services import studies as study_services
 from surveys.services.entry import add_entry_codes, read_codes
+from surveys.study_file import define
 from surveys.tokens import completion_code_is_genuine, normalised
 
 Action = Callable[[Study, User], Study]
@@ -76,7 +77,8 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "study": found,
         "counts": counts_of(found),
         "actions": [(name, label) for name, (_status, label, _act) in _actions(found, user).items()],
-        "missing": study_services.missing_before_review(Study.objects.get(pk=found.pk)) if found.status == StudyStatus.DRAFT else [],
+        "warnings": define(found.definition).warnings(),
+        "missing": study_services.missing_before_review(found) if found.status == StudyStatus.DRAFT else [],
         "may_change": found.owner_id == user.pk or user.role == Role.ADMINISTRATOR,
     }
     return render(request, "surveys/investigator/study_detail.html", context)

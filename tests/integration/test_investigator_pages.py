@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from accounts.models import Role
 from surveys.models import Study, StudyStatus
-from tests.factories import heading, logged_in, page_of, person, recruiting_study, study_in, walk
+from tests.factories import draft_study, heading, logged_in, page_of, person, recruiting_study, study_in, walk
 
 pytestmark = pytest.mark.django_db
 
@@ -109,3 +109,10 @@ def test_fetching_the_page_takes_no_step(study: Study) -> None:
 def test_no_codes_entered_is_said_in_words(study: Study) -> None:
     page = logged_in(study.owner).post(address("codes", study), {"action": "check", "codes": " \n "})
     assert "No codes were entered." in page.content.decode()
+
+
+def test_a_die_that_cannot_tell_the_size_of_the_effect_is_warned_about_on_the_page() -> None:
+    symmetric = {"subsamples": {"1": {"yes": [1], "no": [6]}, "2": {"yes": [1, 2], "no": [5, 6]}}}
+    study = draft_study(die=symmetric)
+    page = logged_in(study.owner).get(reverse("surveys:study", args=[study.slug])).content.decode()
+    assert "With this die the size of the effect cannot be determined." in page

@@ -53,6 +53,8 @@ class Command(BaseCommand):
             if isinstance(error, FileNotFoundError):
                 raise CommandError(f"The study file names a file that is not there: {error.filename}") from error
             raise CommandError(str(error)) from error
+        for warning in definition.warnings():
+            self.stderr.write(self.style.WARNING(f"Warning: {warning}"))
         self.stdout.write(
             f"{study.slug}: draft ready, ε = {study.epsilon_per_question:.3f} per question, {study.epsilon_total:.3f} in total."
         )

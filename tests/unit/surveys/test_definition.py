@@ -168,3 +168,17 @@ def test_a_text_speaks_the_language_asked_for_or_else_english_or_else_any() -> N
 def test_the_media_of_a_study_are_those_of_all_arms() -> None:
     both = {f"{video}.{kind}" for video in ("slides-only", "with-instructor") for kind in ("webm", "mp4", "webp")}
     assert definition().files() == {*both, "captions-en.vtt"}
+
+
+SYMMETRIC = {"1": {"yes": [1], "no": [6]}, "2": {"yes": [1, 2], "no": [5, 6]}}
+
+
+def test_a_die_that_cannot_tell_the_size_of_the_effect_is_warned_about() -> None:
+    warnings = definition(die={"subsamples": SYMMETRIC}).warnings()
+    assert len(warnings) == 1
+    assert warnings[0].startswith("With this die the size of the effect cannot be determined.")
+
+
+@pytest.mark.parametrize("die", [{"subsamples": SYMMETRIC, "cheaters": "always_no"}, {}])
+def test_a_die_that_can_tell_is_not_warned_about(die: dict[str, Any]) -> None:
+    assert definition(**({"die": die} if die else {})).warnings() == []
