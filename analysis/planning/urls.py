@@ -1,10 +1,25 @@
 """The addresses of the design page."""
 
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, path
 
-from analysis.planning import views
+
+def _when_asked_for(name: str) -> Callable[..., HttpResponseBase]:
+    """A view whose module, and SciPy with it, is loaded with the first plan that somebody makes: most web processes never see one."""
+
+    def view(request: HttpRequest, **arguments: Any) -> HttpResponseBase:
+        from analysis.planning import views
+
+        response: HttpResponseBase = getattr(views, name)(request, **arguments)
+        return response
+
+    return view
+
 
 urlpatterns: list[URLPattern] = [
-    path("plan/", views.plan, name="plan"),
-    path("studies/<slug:slug>/plan/", views.study_plan, name="study_plan"),
+    path("plan/", _when_asked_for("plan"), name="plan"),
+    path("studies/<slug:slug>/plan/", _when_asked_for("study_plan"), name="study_plan"),
 ]

@@ -118,5 +118,10 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "filters": ["private"], "formatter": "hourly"}},
     "root": {"handlers": ["console"], "level": "INFO"},
     # Without Django's own handlers, which would mail whole requests to ADMINS.
-    "loggers": {"django": {"handlers": [], "propagate": True}, "waitress.queue": {"level": "ERROR"}, "httpx": {"level": "WARNING"}},
+    "loggers": {
+        "django": {"handlers": [], "propagate": True},
+        "waitress.queue": {"level": "ERROR"},
+        "httpx": {"level": "WARNING"},
+        "celery": {"level": "WARNING"},
+    },
 }

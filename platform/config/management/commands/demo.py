@@ -12,7 +12,7 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.services import ensure_demo_users
-from analysis.models import Run, RunStatus
+from analysis.models import Run, RunKind, RunStatus
 from analysis.tasks import refresh
 from config.management.commands.serve import add_address_arguments, require_free_port
 from config.settings.secrets import installation_secret
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         missing = bots - Participant.objects.filter(study=study, is_bot=True).count() - counts_of(study).declined
         if missing > 0 and study.status == "recruiting":
             call_command("send_bots", study.slug, n=missing, stdout=self.stdout, stderr=self.stderr)
-        for run_id in Run.objects.filter(status=RunStatus.QUEUED).values_list("pk", flat=True):
+        for run_id in Run.objects.filter(status=RunStatus.QUEUED, kind=RunKind.FIRST_RESULTS).values_list("pk", flat=True):
             refresh(run_id)
         site = f"http://{'localhost' if host == '127.0.0.1' else host}:{port}"
         self.stdout.write(
