@@ -160,7 +160,8 @@ class Faces(Part):
 
 class Die(Part):
     sides: Annotated[int, Field(ge=3, le=100)] = 6
-    subsamples: Annotated[dict[Name, Faces], Field(min_length=2, max_length=3)]
+    # In the order of their names, because a database may give them back in another order than the author's.
+    subsamples: Annotated[dict[Name, Faces], Field(min_length=2, max_length=3), AfterValidator(lambda named: dict(sorted(named.items())))]
     weights: dict[Name, Annotated[int, Field(ge=1)]] = {}
     cheaters: Literal["any", "always_no", "always_yes", "unknown"] | Annotated[float, Field(ge=0, le=1)] | None = None
 

@@ -182,3 +182,10 @@ def test_a_die_that_cannot_tell_the_size_of_the_effect_is_warned_about() -> None
 @pytest.mark.parametrize("die", [{"subsamples": SYMMETRIC, "cheaters": "always_no"}, {}])
 def test_a_die_that_can_tell_is_not_warned_about(die: dict[str, Any]) -> None:
     assert definition(**({"die": die} if die else {})).warnings() == []
+
+
+def test_the_order_in_which_subsamples_are_stored_does_not_matter() -> None:
+    faces = {"long-name": {"yes": [1], "no": [2, 3]}, "b": {"yes": [1, 2], "no": [3]}, "a": {"yes": [1], "no": [2]}}
+    for names in (list(faces), sorted(faces), sorted(faces, key=len)):
+        design = definition(die={"subsamples": {name: faces[name] for name in names}}).design()
+        assert design.subsample_names == ("a", "b", "long-name")
