@@ -46,7 +46,7 @@ class Command(BaseCommand):
         study = study or _build(investigator=users["investigator"], officer=users["irb"])
         missing = bots - Participant.objects.filter(study=study, is_bot=True).count() - counts_of(study).declined
         if missing > 0 and study.status == "recruiting":
-            call_command("send_bots", study.slug, n=missing, stdout=self.stdout, stderr=self.stderr)
+            call_command("send_bots", study.slug, n=missing, prevalence=0.3, effect=0.35, stdout=self.stdout, stderr=self.stderr)
         for run_id in Run.objects.filter(status=RunStatus.QUEUED, kind=RunKind.FIRST_RESULTS).values_list("pk", flat=True):
             refresh(run_id)
         site = f"http://{'localhost' if host == '127.0.0.1' else host}:{port}"
