@@ -1,12 +1,16 @@
 """Numbers of people, results, runs and plans for programs. What is blinded on the pages is blinded here."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from io import BytesIO
+from typing import IO, Any
 
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework.exceptions import ParseError
 from rest_framework.generics import ListAPIView
+from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -21,12 +25,23 @@ from surveys.selectors import access_own_study, access_study, may_change
 
 DESK = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
 WITH_REVIEWERS = (*DESK, Role.IRB_OFFICER)
+LARGEST_PLAN = 100_000
 BLINDED = OpenApiParameter("blinded", str, enum=["1"], description="Letters in place of arms even if the study is not blinded.")
 DESIGN = {
     "arms": ["slides", "instructor"],
     "control": "slides",
     "subsamples": {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}},
 }
+
+
+class SmallJson(JSONParser):
+    """JSON of a size that a plan may have."""
+
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+        content = stream.read(LARGEST_PLAN + 1)
+        if len(content) > LARGEST_PLAN:
+            raise ParseError(f"Expected a plan of at most {LARGEST_PLAN:,} bytes.")
+        return super().parse(BytesIO(content), media_type, parser_context)
 
 
 class StudyCounts(APIView):
@@ -76,6 +91,7 @@ class Power(APIView):
     roles = WITH_REVIEWERS
     changes_nothing = True
     throttle_scope = "planning"
+    parser_classes = (SmallJson,)
 
     @extend_schema(
         operation_id="power",
