@@ -65,6 +65,18 @@ def readable(results: Mapping[str, Any], names: ArmNames) -> dict[str, Any]:
     return {**results, "outcomes": outcomes, "balance": balance, "design": None}
 
 
+def lettered(part: Any, names: ArmNames) -> Any:
+    """What `readable` left, with arms called as this reader may call them: for files and programs, which get no words around numbers."""
+    if isinstance(part, list | tuple):
+        return [lettered(one, names) for one in part]
+    if not isinstance(part, Mapping):
+        return part
+    return {
+        key: names.files.get(value, value) if key in ("arm", "treatment", "control") and isinstance(value, str) else lettered(value, names)
+        for key, value in part.items()
+    }
+
+
 def _blinded_outcome(outcome: Mapping[str, Any], names: ArmNames) -> dict[str, Any]:
     seen = dict(outcome)
     for part in ("effects", "anytime"):

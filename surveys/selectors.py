@@ -10,7 +10,10 @@ from django.http import Http404
 
 from accounts.models import Role, User
 from surveys.assignment import Assignment, list_document
+from surveys.definition import StudyDefinition
 from surveys.models import AllocationList, PanelMember, Participant, SlotStatus, Step, Study, StudyStatus, Tally, TallyKind
+from surveys.protocols import frozen_protocol
+from surveys.study_file import define
 from surveys.tokens import panel_hash
 
 
@@ -39,9 +42,21 @@ def access_study(user: User, slug: str) -> Study:
 def access_own_study(user: User, slug: str) -> Study:
     """The study, if this person may change it: its owner, or an administrator."""
     study = access_study(user, slug)
-    if user.role != Role.ADMINISTRATOR and study.owner_id != user.pk:
+    if not may_change(user, study):
         raise Http404("There is no such study.")
     return study
+
+
+def may_change(user: User, study: Study) -> bool:
+    """Whether this person runs the study, rather than only sees it."""
+    return study.owner_id == user.pk or user.role == Role.ADMINISTRATOR
+
+
+def definition_for(user: User, study: Study) -> StudyDefinition:
+    """A draft as its owner left it, for those who may change it; everything else as it was submitted."""
+    if study.protocol_id is None or (study.status == StudyStatus.DRAFT and may_change(user, study)):
+        return define(study.definition)
+    return frozen_protocol(study.protocol_id).definition
 
 
 def study_in_public(slug: str) -> Study:

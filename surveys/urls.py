@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from surveys import api
 from surveys.views import about, investigator, participant
 
 app_name = "surveys"
@@ -18,4 +19,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/", investigator.studies, name="studies"),
     path("studies/<slug:slug>/", investigator.study, name="study"),
     path("studies/<slug:slug>/codes/", investigator.codes, name="codes"),
+    path("api/v1/studies/", api.Studies.as_view(), name="api_studies"),
+    path("api/v1/studies/<slug:slug>/", api.StudyDetail.as_view(), name="api_study"),
+    path("api/v1/studies/<slug:slug>/actions/<slug:action>/", api.StudyAction.as_view(), name="api_action"),
 ]

@@ -13,10 +13,8 @@ from analysis.planning.forms import read_plan
 from analysis.planning.page import page_of
 from analysis.planning.plans import changed, make_plan
 from analysis.planning.starts import NEW_STUDY, Start, start_of
-from surveys.models import Study, StudyStatus
-from surveys.protocols import frozen_protocol
-from surveys.selectors import access_study
-from surveys.study_file import define
+from surveys.models import Study
+from surveys.selectors import access_study, definition_for
 
 PLANNERS = (Role.INVESTIGATOR, Role.IRB_OFFICER, Role.ADMINISTRATOR)
 
@@ -34,12 +32,7 @@ def study_plan(request: HttpRequest, slug: str) -> HttpResponse:
     """A study's own die, arms and numbers; a draft as its owner left it, everything else as it was submitted."""
     user = user_of(request)
     study = access_study(user, slug)
-    may_see_draft = study.owner_id == user.pk or user.role == Role.ADMINISTRATOR
-    if study.protocol_id is None or (study.status == StudyStatus.DRAFT and may_see_draft):
-        definition = define(study.definition)
-    else:
-        definition = frozen_protocol(study.protocol_id).definition
-    return _planned(request, start_of(definition), study)
+    return _planned(request, start_of(definition_for(user, study)), study)
 
 
 def _planned(request: HttpRequest, start: Start, study: Study | None = None) -> HttpResponse:

@@ -1,5 +1,6 @@
 """The people who run studies. Participants are not users: they are known only by what surveys stores of them."""
 
+import hashlib
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, UserManager
@@ -43,3 +44,33 @@ class User(AbstractUser):
                 name="administrators_and_only_they_are_superusers",
             ),
         ]
+
+
+class TokenScope(models.TextChoices):
+    READ = "read", _("Read")
+    WRITE = "write", _("Read and write")
+
+
+class ApiToken(models.Model):
+    """What a program shows in place of a password. Only its hash is kept; its bearer can do what its owner can, within the scope."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=50, help_text="What it is for, in its owner's words.")
+    scope = models.CharField(max_length=5, choices=TokenScope, default=TokenScope.READ)
+    token_hash = models.CharField(max_length=64, unique=True)
+    created_on = models.DateField(auto_now_add=True)
+    last_day = models.DateField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=models.Q(scope__in=TokenScope.values), name="every_token_has_a_known_scope"),
+            models.UniqueConstraint(fields=("user", "name"), name="name_of_a_token_is_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.user}: {self.scope}"
+
+
+def hash_of_api_token(token: str) -> str:
+    """What the database keeps of a token; 256 random bits need no salt."""
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -1,9 +1,13 @@
-"""Creating accounts and giving them roles; every change stands in the audit log."""
+"""Creating accounts, giving them roles and tokens; every change stands in the audit log."""
+
+import secrets
+from datetime import timedelta
 
 from django.db import transaction
+from django.utils import timezone
 
 from accounts import actions
-from accounts.models import Role, User
+from accounts.models import ApiToken, Role, TokenScope, User, hash_of_api_token
 from audit.services import record
 
 DEMO_ROLES = {
@@ -55,6 +59,27 @@ def ensure_demo_users(*, password: str) -> list[User]:
                 user.save(update_fields=["password"])
         users.append(user)
     return users
+
+
+@transaction.atomic
+def issue_token(*, user: User, name: str, scope: TokenScope, days: int, actor: User | None = None) -> str:
+    """A new token for the API, good for this many days. Nobody can read it again: the database keeps its hash."""
+    token = secrets.token_urlsafe(32)
+    last_day = timezone.localdate() + timedelta(days=days)
+    issued = ApiToken(user=user, name=name, scope=scope, token_hash=hash_of_api_token(token), last_day=last_day)
+    issued.full_clean()
+    issued.save()
+    record(actor=actor, action=actions.TOKEN_ISSUED, subject=user, details={"name": name, "scope": scope, "last_day": str(last_day)})
+    return token
+
+
+@transaction.atomic
+def revoke_token(*, user: User, name: str, actor: User | None = None) -> bool:
+    """From the next request on the token opens nothing. False: there was none of this name."""
+    deleted, _by_model = ApiToken.objects.filter(user=user, name=name).delete()
+    if deleted:
+        record(actor=actor, action=actions.TOKEN_REVOKED, subject=user, details={"name": name})
+    return bool(deleted)
 
 
 def record_login(user: User) -> None:

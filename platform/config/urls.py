@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import TemplateView
+from drf_spectacular.views import SpectacularAPIView
 
 handler400 = "config.error_responses.bad_request"
 handler403 = "config.error_responses.permission_denied"
@@ -14,6 +15,7 @@ urlpatterns = [
     path("", TemplateView.as_view(template_name="home.html"), name="home"),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
+    path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("", include("surveys.urls")),
     path("", include("analysis.urls")),
 ]

@@ -1,53 +1,26 @@
 """Pages for those who run studies: what there is, what can be done now, codes in and codes checked."""
 
 from collections import Counter
-from collections.abc import Callable
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import require_role, user_of
-from accounts.models import Role, User
+from accounts.models import Role
 from surveys.errors import SurveyError
-from surveys.models import EntryCode, Study, StudyStatus
-from surveys.selectors import access_own_study, access_study, counts_of, studies_of
-from surveys.services import studies as study_services
+from surveys.models import EntryCode, StudyStatus
+from surveys.selectors import access_own_study, access_study, counts_of, may_change, studies_of
 from surveys.services.entry import add_entry_codes, read_codes
+from surveys.services.studies import missing_before_review
+from surveys.services.study_actions import actions_of, take_action
 from surveys.study_file import define
 from surveys.tokens import completion_code_is_genuine, normalised
 
-Action = Callable[[Study, User], Study]
 DESK = (Role.INVESTIGATOR, Role.IRB_OFFICER, Role.ADMINISTRATOR)
 MAXIMUM_UPLOAD_BYTES = 5 * 1024 * 1024
-
-
-def _return(study: Study, user: User) -> Study:
-    return study_services.return_to_draft(study, actor=user, reason=gettext("returned on the study's page"))
-
-
-# What the owner, and what the officer, can do with a study of each status.
-OWNER_ACTIONS: dict[str, tuple[StudyStatus, object, Action]] = {
-    "submit": (StudyStatus.DRAFT, gettext_lazy("Submit for review"), lambda s, u: study_services.submit_for_review(s, actor=u)),
-    "launch": (StudyStatus.APPROVED, gettext_lazy("Launch"), lambda s, u: study_services.launch(s, actor=u)),
-    "pause": (StudyStatus.RECRUITING, gettext_lazy("Pause recruiting"), lambda s, u: study_services.pause(s, actor=u)),
-    "resume": (StudyStatus.PAUSED, gettext_lazy("Resume recruiting"), lambda s, u: study_services.resume(s, actor=u)),
-    "close": (StudyStatus.RECRUITING, gettext_lazy("Close the study for good"), lambda s, u: study_services.close(s, actor=u)),
-    "close-paused": (StudyStatus.PAUSED, gettext_lazy("Close the study for good"), lambda s, u: study_services.close(s, actor=u)),
-    "archive": (StudyStatus.CLOSED, gettext_lazy("Archive"), lambda s, u: study_services.archive(s, actor=u)),
-}
-OFFICER_ACTIONS: dict[str, tuple[StudyStatus, object, Action]] = {
-    "approve": (StudyStatus.IN_REVIEW, gettext_lazy("Approve"), lambda s, u: study_services.approve(s, actor=u)),
-    "return": (StudyStatus.IN_REVIEW, gettext_lazy("Return to the investigator"), _return),
-}
-
-
-def _actions(study: Study, user: User) -> dict[str, tuple[StudyStatus, object, Action]]:
-    owner = study.owner_id == user.pk or user.role == Role.ADMINISTRATOR
-    allowed = (OWNER_ACTIONS if owner else {}) | (OFFICER_ACTIONS if user.role == Role.IRB_OFFICER and not owner else {})
-    return {name: action for name, action in allowed.items() if action[0] == study.status}
 
 
 @require_role(*Role)
@@ -64,22 +37,18 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     user = user_of(request)
     found = access_study(user, slug)
     if request.method == "POST":
-        chosen = _actions(found, user).get(request.POST.get("action", ""))
-        if chosen is None:
-            messages.error(request, gettext("This cannot be done now. The study may have changed in the meantime."))
-        else:
-            try:
-                chosen[2](found, user)
-            except SurveyError as error:
-                messages.error(request, str(error))
+        try:
+            take_action(found, request.POST.get("action", ""), actor=user)
+        except SurveyError as error:
+            messages.error(request, str(error))
         return redirect("surveys:study", slug)
     context = {
         "study": found,
         "counts": counts_of(found),
-        "actions": [(name, label) for name, (_status, label, _act) in _actions(found, user).items()],
+        "actions": [(name, action.label) for name, action in actions_of(found, user).items()],
         "warnings": define(found.definition).warnings(),
-        "missing": study_services.missing_before_review(found) if found.status == StudyStatus.DRAFT else [],
-        "may_change": found.owner_id == user.pk or user.role == Role.ADMINISTRATOR,
+        "missing": missing_before_review(found) if found.status == StudyStatus.DRAFT else [],
+        "may_change": may_change(user, found),
     }
     return render(request, "surveys/investigator/study_detail.html", context)
 

@@ -27,9 +27,11 @@ ROLES = {
 }
 LOGIN = "login"
 """Sent to the login page."""
+NO = 401
+"""A program is told to show a token."""
 OUT = "out"
 """Sent elsewhere: after logging out, or because there is no reason to log in again."""
-REFUSED = (LOGIN, 403, 404)
+REFUSED = (LOGIN, NO, 403, 404)
 
 # What a GET is answered, for:          nobody owner  colleague officer analyst administrator
 EVERYWHERE: dict[str, tuple[Any, ...]] = {
@@ -38,6 +40,9 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "accounts:logout":                  (405,   405,   405,   405,   405,   405),
     "surveys:studies":                  (LOGIN, 200,   200,   200,   200,   200),
     "analysis:plan":                    (LOGIN, 200,   200,   200,   403,   200),
+    "schema":                           (200,   200,   200,   200,   200,   200),
+    "surveys:api_studies":              (NO,    200,   200,   200,   200,   200),
+    "analysis:api_power":               (NO,    405,   405,   405,   403,   405),
 }  # fmt: skip
 # The same for the addresses of one study, which belongs to `owner`; once it recruits …
 RECRUITING: dict[str, tuple[Any, ...]] = {
@@ -58,6 +63,11 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "analysis:figure":                  (LOGIN, 200,   404,   403,   403,   200),
     "analysis:table":                   (LOGIN, 200,   404,   403,   403,   200),
     "analysis:study_plan":              (LOGIN, 200,   404,   200,   403,   200),
+    "surveys:api_study":                (NO,    200,   404,   200,   403,   200),
+    "surveys:api_action":               (NO,    405,   405,   405,   403,   405),
+    "analysis:api_counts":              (NO,    200,   404,   200,   403,   200),
+    "analysis:api_results":             (NO,    200,   404,   403,   403,   200),
+    "analysis:api_runs":                (NO,    200,   404,   403,   403,   200),
 }  # fmt: skip
 # … and while it is a draft, which only its owner and administrators see.
 DRAFT: dict[str, tuple[Any, ...]] = {
@@ -78,8 +88,14 @@ DRAFT: dict[str, tuple[Any, ...]] = {
     "analysis:figure":                  (LOGIN, 404,   404,   403,   403,   404),
     "analysis:table":                   (LOGIN, 404,   404,   403,   403,   404),
     "analysis:study_plan":              (LOGIN, 200,   404,   404,   403,   200),
+    "surveys:api_study":                (NO,    200,   404,   404,   403,   200),
+    "surveys:api_action":               (NO,    405,   405,   405,   403,   405),
+    "analysis:api_counts":              (NO,    200,   404,   404,   403,   200),
+    "analysis:api_results":             (NO,    200,   404,   403,   403,   200),
+    "analysis:api_runs":                (NO,    200,   404,   403,   403,   200),
 }  # fmt: skip
 ARGUMENTS = {
+    "action": "launch",
     "number": 1,
     "token": "unknown",
     "media_id": "00000000-0000-0000-0000-000000000000",

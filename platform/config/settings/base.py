@@ -91,11 +91,30 @@ CSRF_FAILURE_VIEW = "config.error_responses.csrf_failure"
 
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.api_access.ApiTokenAuthentication", "rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "rest_framework.permissions.IsAuthenticated",
+        "accounts.api_access.HasRole",
+        "accounts.api_access.HasScope",
+    ],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
+    "PAGE_SIZE": 50,
+    # By account, never by address: whoever has no account is refused before anything is counted.
+    "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle", "rest_framework.throttling.ScopedRateThrottle"],
+    "DEFAULT_THROTTLE_RATES": {"user": "600/min", "planning": "60/min"},
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "EXCEPTION_HANDLER": "config.error_responses.api_error",
 }
-SPECTACULAR_SETTINGS = {"TITLE": "Candor", "VERSION": "1"}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Candor",
+    "VERSION": "1",
+    "DESCRIPTION": "Studies, how many people are where, results and plans. Errors are RFC 9457 problem documents.",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {"StudyStatus": "surveys.models.StudyStatus", "RunStatus": "analysis.models.RunStatus"},
+    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "config.api_schema.with_problems"],
+}
 
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -1,0 +1,53 @@
+"""Who may use the API: people by session, programs by token, both by role. Which study they may see is for the `access_*` selectors."""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework.authentication import TokenAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+
+from accounts.models import ApiToken, Role, TokenScope, User, hash_of_api_token
+
+
+class ApiTokenAuthentication(TokenAuthentication):
+    """`Authorization: Bearer …`."""
+
+    keyword = "Bearer"
+
+    def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
+        """The same answer for a token that is unknown, out of date or of an account that is switched off."""
+        of_today = ApiToken.objects.select_related("user").filter(last_day__gte=timezone.localdate(), user__is_active=True)
+        token = of_today.filter(token_hash=hash_of_api_token(key)).first()
+        if token is None:
+            raise AuthenticationFailed("This token is unknown, revoked or out of date.")
+        return token.user, token
+
+
+class HasScope(BasePermission):
+    """A token that may only read changes nothing. A view with `changes_nothing` may be sent data by any token."""
+
+    message = "This token may only read; expected one with the scope write."
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if request.method in SAFE_METHODS or getattr(view, "changes_nothing", False):
+            return True
+        return not isinstance(request.auth, ApiToken) or request.auth.scope == TokenScope.WRITE
+
+
+class HasRole(BasePermission):
+    """By the view's `roles` and, where not everybody who reads may write, its `writing_roles`."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        roles: tuple[Role, ...] = view.roles
+        if request.method not in SAFE_METHODS:
+            roles = getattr(view, "writing_roles", roles)
+        self.message = f"This is for: {', '.join(str(role.label) for role in roles)}."
+        return isinstance(request.user, User) and request.user.role in roles
+
+
+def person_of(request: Request) -> User:
+    """Whoever asks; `HasRole` lets nobody else in."""
+    assert isinstance(request.user, User)
+    return request.user

@@ -1,0 +1,35 @@
+"""What the OpenAPI document says of every operation alike: errors are RFC 9457 problem documents."""
+
+from typing import Any
+
+from config.error_responses import PROBLEM_JSON
+
+PROBLEM = {
+    "type": "object",
+    "description": "An RFC 9457 problem document.",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "description": "`urn:candor:problem:…`, which never changes with the language, or `about:blank`."},
+        "title": {"type": "string"},
+        "status": {"type": "integer", "example": 409},
+        "detail": {"type": "string", "description": "What was expected, and what came."},
+        "advice": {"type": "string", "description": "What to do."},
+        "errors": {"description": "By field, what is wrong with it."},
+    },
+}
+ANSWER = {
+    "description": (
+        "400 and 422 for what does not fit, 401 without a valid token or session, 403 for another role or scope, "
+        "404 for a study that is not there or not yours, 409 for a step that is not open now, 429 for too many requests."
+    ),
+    "content": {PROBLEM_JSON: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+}
+
+
+def with_problems(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+    """drf-spectacular's postprocessing hook."""
+    result.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
+    for operations in result["paths"].values():
+        for operation in operations.values():
+            operation["responses"]["4XX"] = ANSWER
+    return result

@@ -1,0 +1,114 @@
+"""Studies for programs: what there is, import of a study file, and the same steps as on a study's page. Media come in by the pages only."""
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework.exceptions import ParseError, ValidationError
+from rest_framework.generics import ListAPIView
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api_access import person_of
+from accounts.models import Role
+from surveys.models import Study, StudyStatus
+from surveys.selectors import access_study, studies_of
+from surveys.serializers import StudyDetailSerializer, StudySerializer
+from surveys.services.studies import create_study
+from surveys.services.study_actions import OFFICER_ACTIONS, OWNER_ACTIONS, take_action
+from surveys.study_file import MAXIMUM_CHARACTERS, read_study_file
+
+DESK = (Role.INVESTIGATOR, Role.IRB_OFFICER, Role.ADMINISTRATOR)
+LARGEST_STUDY_FILE = 4 * MAXIMUM_CHARACTERS  # a character of UTF-8 has at most four bytes
+
+
+class YamlText(BaseParser):
+    """The body as text, for `read_study_file`, whose errors name lines."""
+
+    media_type = "application/yaml"
+
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+        content = stream.read(LARGEST_STUDY_FILE + 1)
+        if len(content) > LARGEST_STUDY_FILE:
+            raise ParseError(f"Expected a study file of at most {LARGEST_STUDY_FILE:,} bytes.")
+        try:
+            return str(content, "utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ParseError(f"Expected text in UTF-8, found another byte at position {error.start}.") from error
+
+
+class JsonText(YamlText):
+    media_type = "application/json"
+
+
+class Studies(ListAPIView[Study]):
+    """The studies that you may see: your own; for IRB officers all that were ever submitted; for administrators all."""
+
+    roles = tuple(Role)
+    writing_roles = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
+    serializer_class = StudySerializer
+    parser_classes = (YamlText, JsonText)
+
+    def get_queryset(self) -> QuerySet[Study]:
+        studies = studies_of(person_of(self.request))
+        status = self.request.query_params.get("status")
+        if status is None:
+            return studies
+        if status not in StudyStatus.values:
+            raise ValidationError({"status": [f"Expected one of {', '.join(StudyStatus.values)}, found {status[:50]!r}."]})
+        return studies.filter(status=status)
+
+    @extend_schema(
+        operation_id="studies_list",
+        parameters=[OpenApiParameter("status", str, enum=StudyStatus.values, description="Only studies of this status.")],
+    )
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(
+        operation_id="studies_create",
+        description="Read a study file, YAML or JSON, into a new draft. Its videos, captions and posters are uploaded on the pages only.",
+        request={"application/yaml": OpenApiTypes.STR, "application/json": OpenApiTypes.OBJECT},
+        responses={201: StudyDetailSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        text = request.data if isinstance(request.data, str) else ""
+        study = create_study(definition=read_study_file(text), owner=person_of(request))
+        address = reverse("surveys:api_study", args=[study.slug])
+        return Response(_detail(study, request), status=201, headers={"Location": address})
+
+
+class StudyDetail(APIView):
+    """One study: its definition, its status, its privacy loss, and what you can do with it now."""
+
+    roles = DESK
+
+    @extend_schema(operation_id="studies_retrieve", responses=StudyDetailSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(_detail(access_study(person_of(request), slug), request))
+
+
+class StudyAction(APIView):
+    """Take a step of a study's life, under the same guards as on its page: all but the review are for whoever runs the study."""
+
+    roles = DESK
+
+    @extend_schema(
+        operation_id="studies_take_action",
+        parameters=[OpenApiParameter("action", str, OpenApiParameter.PATH, enum=[*OWNER_ACTIONS, *OFFICER_ACTIONS])],
+        request=None,
+        responses=StudyDetailSerializer,
+        examples=[OpenApiExample("launched", value={"slug": "lecture-videos", "status": "recruiting", "actions": ["pause", "close"]})],
+    )
+    def post(self, request: Request, slug: str, action: str) -> Response:
+        user = person_of(request)
+        return Response(_detail(take_action(access_study(user, slug), action, actor=user), request))
+
+
+def _detail(study: Study, request: Request) -> dict[str, Any]:
+    return StudyDetailSerializer(study, context={"request": request}).data

@@ -1,0 +1,122 @@
+"""Plans for programs, which are those of the command line, and the description of the whole API."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from django.core.management import call_command
+from django.test import Client
+
+from accounts.models import Role, User
+from analysis.cli import main
+from tests.api_requests import API, DESIGN, post, problem
+from tests.factories import logged_in, person
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def investigator() -> User:
+    return person(Role.INVESTIGATOR)
+
+
+def test_a_plan_is_the_document_of_the_command_line(tmp_path: Path, investigator: User) -> None:
+    path = tmp_path / "design.json"
+    path.write_text(json.dumps(DESIGN))
+    options = ["--effect=0.2", "--cheaters=1/10", "--n=500", "--questions=4", "--format=json"]
+    printed = CliRunner().invoke(main, ["plan", "--design", str(path), *options])
+    assert printed.exit_code == 0, printed.output
+    asked = {"design": DESIGN, "effect": 0.2, "cheaters": "1/10", "n": 500, "questions": 4}
+    for user in (investigator, person(Role.IRB_OFFICER), person(Role.ADMINISTRATOR)):
+        assert post(logged_in(user), "power/", asked).json() == json.loads(printed.output)
+    assert post(logged_in(investigator), "power/", {**asked, "effect": 0.9, "effects": {"instructor": 0.2}}).json() == json.loads(
+        printed.output
+    )
+    problem(post(logged_in(person(Role.ANALYST)), "power/", asked), 403)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "expected"),
+    [
+        ({"prevalence": 1.5}, "prevalence", 'Expected a number from 0 to 1 or a fraction like "2/6", found 1.5.'),
+        ({"prevalence": "nan"}, "prevalence", "found 'nan'."),
+        ({"cheaters": "1e999999999"}, "cheaters", "found '1e999999999'."),
+        ({"effect": True}, "effect", "found True."),
+        ({"effects": {"instructor": 2}}, "effects", "Expected a number from -1 to 1"),
+        ({"effect": "1/0"}, "effect", "found '1/0'."),
+        ({"n": 2.5}, "n", "Expected a whole number from 1 to 1000000000, found 2.5."),
+        ({"n": 10**400}, "n", "Expected a whole number from 1 to 1000000000, found 1000"),
+        ({"design": "slides"}, "design", "Expected a dictionary"),
+        ({"design": {}}, "design", "the design lacks arms, control, subsamples"),
+        ({"design": {**DESIGN, "control": "radio"}}, "design", "not 'radio'"),
+        ({"design": {**DESIGN, "arms": [str(number) for number in range(21)]}}, "design", "Expected at most 20 arms, found 21."),
+        (
+            {"design": {**DESIGN, "subsamples": {"1": {"forced_no": "1e-999999999", "forced_yes": "1/6"}}}},
+            "design",
+            "found '1e-999999999'.",
+        ),
+    ],
+)
+def test_a_number_that_does_not_fit_is_named_with_what_was_expected(
+    changes: dict[str, Any], field: str, expected: str, investigator: User
+) -> None:
+    answer = problem(post(logged_in(investigator), "power/", {"design": DESIGN, "effect": 0.2, **changes}), 400)
+    assert set(answer["errors"]) == {field}
+    assert expected in json.dumps(answer["errors"][field]).replace("\\", "")
+
+
+def test_a_plan_that_cannot_be_made_says_why(investigator: User) -> None:
+    client = logged_in(investigator)
+    assert "neither" in str(problem(post(client, "power/", {"design": DESIGN}), 400)["errors"]["effect"])
+    nobody_honest = problem(post(client, "power/", {"design": DESIGN, "effect": 0.2, "cheaters": 1}), 422)
+    assert "below 1" in nobody_honest["detail"]
+    assert "found 1.1" in problem(post(client, "power/", {"design": DESIGN, "effect": 0.7}), 422)["detail"]
+    problem(client.post(API + "power/", data="{", content_type="application/json"), 400)
+    problem(post(client, "power/", [1]), 400)
+    assert "at most 100,000 bytes" in problem(post(client, "power/", {"design": "x" * 100_000}), 400)["detail"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"n": 1},
+        {"n": 1_000_000_000, "questions": 1000},
+        {"prevalence": 0, "effect": 0, "n": 10},
+        {"prevalence": 0, "effect": 1, "n": 10},
+        {"cheaters": 0.999999, "n": 10},
+        {"effect": 0.000001, "power": 0.999999},
+        {"level": 0.999999999, "n": 10, "power": 0.5},
+        {"level": 0, "n": 10},
+        {"power": 1},
+        {"epsilon_cap": 0.000001, "n": 10},
+        {"epsilon_cap": 100, "n": 10},
+    ],
+)
+def test_extreme_numbers_give_a_plan_or_a_reason(changes: dict[str, Any], investigator: User) -> None:
+    response = post(logged_in(investigator), "power/", {"design": DESIGN, "effect": 0.2, **changes})
+    assert response.status_code in (200, 422), response.content
+
+
+def test_the_schema_is_valid_and_complete(tmp_path: Path) -> None:
+    path = tmp_path / "schema.json"
+    call_command("spectacular", "--validate", "--fail-on-warn", "--format", "openapi-json", "--file", str(path))
+    schema = json.loads(path.read_text())
+    found = {f"{method} {address}" for address, operations in schema["paths"].items() for method in operations}
+    study = "/api/v1/studies/{slug}/"
+    assert found == {
+        "get /api/v1/studies/",
+        "post /api/v1/studies/",
+        f"get {study}",
+        f"get {study}counts/",
+        f"get {study}results/",
+        f"get {study}runs/",
+        f"post {study}actions/{{action}}/",
+        "post /api/v1/power/",
+    }
+    for operations in schema["paths"].values():
+        for operation in operations.values():
+            assert "application/problem+json" in operation["responses"]["4XX"]["content"]
+            assert operation["security"] == [{"tokenAuth": []}, {"cookieAuth": []}]
+    assert Client().get(API + "schema/").status_code == 200
