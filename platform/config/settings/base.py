@@ -141,6 +141,5 @@ LOGGING = {
         "django": {"handlers": [], "propagate": True},
         "waitress.queue": {"level": "ERROR"},
         "httpx": {"level": "WARNING"},
-        "celery": {"level": "WARNING"},
     },
 }
