@@ -17,7 +17,6 @@ from rest_framework.views import APIView
 
 from accounts.api_access import person_of
 from accounts.models import Role
-from analysis.methods.power import plan_study
 from analysis.models import Run
 from analysis.results_document import counts_document, results_document
 from analysis.serializers import PlanRequestSerializer, ResultsSerializer, RunSerializer, StudyCountsSerializer
@@ -104,6 +103,8 @@ class Power(APIView):
         asked.is_valid(raise_exception=True)
         expected = asked.validated_data
         design = expected["design"]
+        from analysis.methods.power import plan_study  # SciPy, which most web processes can do without
+
         plan = plan_study(
             design,
             prevalence=expected["prevalence"],
