@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 
 from tests.audits.tree import ROOT
 
-PRODUCTION, DEVELOPMENT = ROOT / "requirements/production.txt", ROOT / "requirements/development.txt"
+PRODUCTION, DEVELOPMENT, SOURCES = (ROOT / f"requirements/{name}.txt" for name in ("production", "development", "sources"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 BUILD: list[str] = PROJECT["dependency-groups"]["build"]
 
@@ -63,7 +63,14 @@ def test_production_is_a_part_of_development() -> None:
     }
 
 
-@pytest.mark.parametrize("lock", [PRODUCTION, DEVELOPMENT], ids=["production", "development"])
+def test_what_has_no_wheel_is_locked_apart_and_the_rest_of_it_is_locked_with_everything_else() -> None:
+    """`make` builds these few with the locked setuptools, so that nothing unpinned is ever downloaded."""
+    assert set(pins(SOURCES)) == {canonicalize_name(name) for name in PROJECT["dependency-groups"]["sources"]}
+    assert not set(pins(SOURCES)) & set(pins(DEVELOPMENT))
+    assert "setuptools" in pins(DEVELOPMENT)
+
+
+@pytest.mark.parametrize("lock", [PRODUCTION, DEVELOPMENT, SOURCES], ids=["production", "development", "sources"])
 def test_every_pin_has_a_hash_and_no_line_has_an_address(lock: Path) -> None:
     for entry in re.split(r"\n(?=[a-z0-9])", lock.read_text()):
         assert "--hash=sha256:" in entry, entry.splitlines()[0]
