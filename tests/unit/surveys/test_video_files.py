@@ -2,9 +2,11 @@
 
 import hashlib
 import io
+import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,6 +20,17 @@ from surveys.video_files import MAX_CAPTION_BYTES, VideoError, check_captions, c
 
 LIMITS = {"max_bytes": 1_000_000, "max_seconds": 60.0}
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489")
+
+
+@pytest.fixture(autouse=True)
+def same_scheduling() -> Iterator[None]:
+    """The AV1 encoder makes its process a real-time one if it may, and a browser that runs as such can stop the whole machine."""
+    if not hasattr(os, "sched_getscheduler"):
+        yield
+        return
+    before, parameter = os.sched_getscheduler(0), os.sched_getparam(0)
+    yield
+    os.sched_setscheduler(0, before, parameter)
 
 
 def film(
