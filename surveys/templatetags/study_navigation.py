@@ -1,0 +1,49 @@
+"""The pages of one study, as far as this person may open them, for the row of links under its title."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Role, User
+from surveys.models import Study
+from surveys.selectors import may_change
+
+register = template.Library()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    route: str
+    label: Promise
+    open_to: Callable[[User, Study], bool]
+
+
+def _everybody(user: User, study: Study) -> bool:
+    return True
+
+
+# In the order of a study's life. Analysis and surveys know each other's pages by name only.
+PAGES = (
+    Page(route="surveys:study", label=_("Overview"), open_to=_everybody),
+    Page(route="analysis:study_plan", label=_("Plan"), open_to=lambda user, study: user.role != Role.ANALYST),
+    Page(route="surveys:codes", label=_("Codes"), open_to=may_change),
+    Page(route="analysis:results", label=_("Results"), open_to=may_change),
+)
+
+
+@register.inclusion_tag("surveys/_study_navigation.html", takes_context=True)
+def study_navigation(context: dict[str, Any], study: Study) -> dict[str, Any]:
+    request = context["request"]
+    here = request.resolver_match.view_name if request.resolver_match else ""
+    return {
+        "pages": [
+            {"address": reverse(page.route, args=[study.slug]), "label": page.label, "current": page.route == here}
+            for page in PAGES
+            if page.open_to(request.user, study)
+        ]
+    }
