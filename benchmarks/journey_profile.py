@@ -188,7 +188,7 @@ def show_profile(profile: cProfile.Profile) -> None:
     """Own time by area, then the functions with most time in them and below them. The profiler itself makes everything slower."""
     stats = pstats.Stats(profile)
     areas: Counter[str] = Counter()
-    for (file, _line, _name), (_, _, own, _, _) in stats.stats.items():  # type: ignore[attr-defined]
+    for (file, _line, _name), (_, _, own, _, _) in stats.stats.items():
         areas[next((area for part, area in AREAS.items() if part in file), "other libraries")] += own
     click.echo(f"\nOwn time under the profiler, ms per journey (all: {1000 * areas.total() / PROFILED:.1f})")
     for area, seconds in areas.most_common():

@@ -81,7 +81,7 @@ def new_page(browser: Browser, site: str, complaints: Complaints) -> Iterator[Ca
     contexts: list[BrowserContext] = []
 
     def make(**options: object) -> Page:
-        context = browser.new_context(**{"base_url": site, "viewport": DESKTOP, "locale": "en", **options})  # type: ignore[arg-type]
+        context = browser.new_context(**{"base_url": site, "viewport": DESKTOP, "locale": "en", **options})
         context.set_default_timeout(TIMEOUT_MILLISECONDS)
         complaints.listen_to(context)
         contexts.append(context)

@@ -89,7 +89,7 @@ def test_lines_are_taken_in_the_order_of_the_list(study: Study) -> None:
 def test_a_used_up_list_is_followed_by_another_with_a_hash_of_its_own(client: Client, study: Study) -> None:
     take(study, 49)
     first, second = AllocationList.objects.all()
-    assert (second.number, second.length, second.slots.order_by("position").first().position) == (2, SMALLEST_LIST, 49)  # type: ignore[union-attr]
+    assert (second.number, second.length, second.slots.order_by("position").first().position) == (2, SMALLEST_LIST, 49)
     assert first.nonce != second.nonce
     entry = Entry.objects.get(action="study.allocation_extended")
     assert (entry.actor, entry.details) == (None, {"list": 2, "sha256": second.sha256})

@@ -82,8 +82,10 @@ def proxy(nginx_program: str, tmp_path: Path) -> Iterator[Proxy]:
     (media / "videos").mkdir(parents=True)
     (media / "videos" / "lecture.webm").write_bytes(LECTURE)
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1", "-subj"]  # noqa: RUF005
-        + ["/CN=localhost", "-keyout", certificates / "privkey.pem", "-out", certificates / "fullchain.pem"],
+        [
+            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"),
+            *("-subj", "/CN=localhost", "-keyout", certificates / "privkey.pem", "-out", certificates / "fullchain.pem"),
+        ],
         check=True,
         capture_output=True,
     )

@@ -39,7 +39,7 @@ def test_keys_of_people_and_answers_are_random(model: type[models.Model]) -> Non
 
 
 def links(model: type[models.Model]) -> set[type[models.Model]]:
-    return {field.related_model for field in model._meta.get_fields() if isinstance(field, models.ForeignKey | models.ManyToManyField)}  # type: ignore[misc]
+    return {field.related_model for field in model._meta.get_fields() if isinstance(field, models.ForeignKey | models.ManyToManyField)}
 
 
 def test_codes_panels_slots_and_counts_have_no_link_to_people() -> None:

@@ -152,7 +152,7 @@ def test_the_officer_decides_on_the_page(action: str, status: StudyStatus) -> No
     logged_in(officer).post(reverse("surveys:study", args=[study.slug]), {"action": action})
     study.refresh_from_db()
     assert study.status == status
-    assert Entry.objects.last().actor == officer  # type: ignore[union-attr]
+    assert Entry.objects.last().actor == officer
 
 
 def test_review_freezes_the_protocol_with_the_hashes_of_its_media() -> None:
@@ -183,7 +183,7 @@ def test_only_a_draft_can_be_changed(status: StudyStatus) -> None:
     with pytest.raises(TransitionError, match=f"Only a draft can be changed; this study is {study.get_status_display().lower()}."):
         studies.change_definition(study, definition=definition(), actor=study.owner)
     with (LECTURES / "captions-en.vtt").open("rb") as content, pytest.raises(TransitionError, match="Files can be added to a draft only"):
-        add_media_file(study, name="captions-en.vtt", content=content, actor=study.owner)  # type: ignore[arg-type]
+        add_media_file(study, name="captions-en.vtt", content=content, actor=study.owner)
 
 
 def test_a_study_without_its_files_is_not_ready_for_review() -> None:

@@ -124,7 +124,7 @@ def test_a_file_that_is_not_there_and_an_owner_who_is_not_there(tmp_path: Path, 
 
 
 def test_a_study_in_review_cannot_be_replaced(owner: str) -> None:
-    study_in("in_review")  # type: ignore[arg-type]
+    study_in("in_review")
     assert refused(SAMPLE, media=LECTURES, replace=True) == "Only a draft can be changed; this study is in review."
 
 

@@ -29,13 +29,13 @@ def test_what_was_not_answered_stays_missing() -> None:
     found = columns({})
     assert found.pop("gender") == [""]
     assert len(found) == 6
-    assert all(np.isnan(values[0]) for values in found.values())  # type: ignore[call-overload]
+    assert all(np.isnan(values[0]) for values in found.values())
 
 
 def test_entries_without_the_number_count_but_have_no_mean() -> None:
     found = columns({"courses": [{"course": "other"}]})
     assert found["courses: entries"] == [1.0]
-    assert np.isnan(found["courses: mean grade"][0])  # type: ignore[call-overload]
+    assert np.isnan(found["courses: mean grade"][0])
 
 
 def test_a_question_called_like_the_designs_own_column_gets_another_name() -> None:

@@ -19,7 +19,7 @@ UNLIKELY = 1e-9
 
 @given(weights, some.integers(0, 200), some.sampled_from(["simple", "complete", "permuted_block"]))
 def test_a_sequence_has_the_length_asked_for_and_known_labels_only(weights: dict[str, int], length: int, scheme: str) -> None:
-    sequence = draw_sequence(weights, length, scheme=scheme, block_multiples=(1, 2))  # type: ignore[arg-type]
+    sequence = draw_sequence(weights, length, scheme=scheme, block_multiples=(1, 2))
     assert len(sequence) == length
     assert set(sequence) <= set(weights)
 
@@ -75,7 +75,7 @@ def test_nobody_knows_who_is_one_short_in_the_last_round() -> None:
 @pytest.mark.parametrize("scheme", ["simple", "complete", "permuted_block"])
 def test_every_place_is_drawn_fairly(scheme: str) -> None:
     weights = {"a": 1, "b": 2, "c": 3}
-    sequences = [draw_sequence(weights, 9, scheme=scheme, block_multiples=(1, 2)) for _ in range(3000)]  # type: ignore[arg-type]
+    sequences = [draw_sequence(weights, 9, scheme=scheme, block_multiples=(1, 2)) for _ in range(3000)]
     for place in range(9):
         counts = Counter(sequence[place] for sequence in sequences)
         assert stats.chisquare([counts[label] for label in weights], [500, 1000, 1500]).pvalue > UNLIKELY
@@ -127,6 +127,6 @@ def test_whatever_changes_in_the_list_changes_its_hash(change: dict[str, object]
 
     def hashed(facts: dict[str, object]) -> str:
         assignments = facts.pop("assignments")
-        return commitment(list_document(assignments, **facts))  # type: ignore[arg-type]
+        return commitment(list_document(assignments, **facts))
 
     assert hashed(facts | change) != hashed(dict(facts))

@@ -22,7 +22,7 @@ def typed(**values: Any) -> QueryDict:
 
 
 def number(**bounds: Any) -> FieldView:
-    question = Number(kind="number", name="n", text="How many?", role="auxiliary", **{"minimum": 0, "maximum": 10, **bounds})  # type: ignore[arg-type]
+    question = Number(kind="number", name="n", text="How many?", role="auxiliary", **{"minimum": 0, "maximum": 10, **bounds})
     return field_view(question, "en")
 
 
@@ -125,9 +125,9 @@ def test_rows_beyond_the_offered_ones_are_not_read() -> None:
         name="c",
         text="C",
         role="auxiliary",
-        options=({"name": "a", "text": "A"}, {"name": "b", "text": "B"}),  # type: ignore[arg-type]
+        options=({"name": "a", "text": "A"}, {"name": "b", "text": "B"}),
     )
-    group = field_view(Group(kind="group", name="g", text="G", fields=(course,), at_most=2), "en")  # type: ignore[arg-type]
+    group = field_view(Group(kind="group", name="g", text="G", fields=(course,), at_most=2), "en")
     answers, _fields = read_fields([group], typed(**{"g-0-c": "a", "g-1-c": "b", "g-2-c": "a"}))
     assert answers == {"g": [{"c": "a"}, {"c": "b"}]}
 

@@ -44,7 +44,7 @@ def answer(lecture: Path, *, method: str = "GET", **headers: str) -> HttpRespons
 
 def body(response: HttpResponseBase) -> bytes:
     if isinstance(response, StreamingHttpResponse):
-        content = b"".join(response.streaming_content)  # type: ignore[arg-type]
+        content = b"".join(response.streaming_content)
     else:
         assert isinstance(response, HttpResponse)
         content = response.content
@@ -225,7 +225,7 @@ def test_a_large_file_is_sent_in_chunks(lecture: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(ranged_response, "CHUNK_BYTES", 64)
     response = answer(lecture, Range="bytes=10-209")
     assert isinstance(response, StreamingHttpResponse)
-    chunks = [len(chunk) for chunk in response.streaming_content]  # type: ignore[arg-type]
+    chunks = [len(chunk) for chunk in response.streaming_content]
     response.close()
     assert chunks == [64, 64, 64, 8]
 
@@ -244,7 +244,7 @@ def test_the_file_is_closed_when_the_browser_hangs_up(lecture: Path, chunks_read
     assert isinstance(response, StreamingHttpResponse)
     stream = iter(response.streaming_content)
     for _ in range(chunks_read):
-        next(stream)  # type: ignore[call-overload]
+        next(stream)
     response.close()
     assert [part._file.closed for part in opened] == [True]
 

@@ -180,8 +180,10 @@ def effect(method, treatment, value):
 
 class TwoContrasts:
     replicates_per_chunk = 10
-    estimates = {"ours": np.array([0.1, 0.5])}  # noqa: RUF012
-    accelerations = {"ours": np.zeros(2)}  # noqa: RUF012
+
+    def __init__(self):
+        self.estimates = {"ours": np.array([0.1, 0.5])}
+        self.accelerations = {"ours": np.zeros(2)}
 
 
 def test_every_effect_gets_the_summary_of_its_own_contrast():

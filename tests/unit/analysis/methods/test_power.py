@@ -20,7 +20,7 @@ def mirrored(smaller: str, larger: str, **options: object) -> Design:
         arms=("control", "treatment"),
         control="control",
         subsamples={"1": {"forced_yes": smaller, "forced_no": larger}, "2": {"forced_yes": larger, "forced_no": smaller}},
-        **options,  # type: ignore[arg-type]
+        **options,
     )
 
 

@@ -17,7 +17,7 @@ DEFAULT = PlannedDie(code="6", groups=("ynnttt", "nyyttt"))
 
 @pytest.mark.parametrize("module", [faces, forms, plots])
 def test_the_examples_in_the_documentation_are_right(module: object) -> None:
-    found = doctest.testmod(module)  # type: ignore[arg-type]
+    found = doctest.testmod(module)
     assert found.attempted > 0
     assert found.failed == 0
 
