@@ -11,7 +11,7 @@ from accounts.models import Role, User
 from audit.services import record
 from surveys import actions
 from surveys.definition import StudyDefinition
-from surveys.errors import DefinitionError, TransitionError
+from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.models import ArmState, MediaFile, Study, StudyStatus
 from surveys.protocols import freeze, frozen_protocol
 from surveys.services.allocation import draw_allocation_list
@@ -46,12 +46,23 @@ def create_study(*, definition: StudyDefinition, owner: User, accepts_bots: bool
 
 @transaction.atomic
 def change_definition(
-    study: Study, *, definition: StudyDefinition, actor: User, owner: User | None = None, accepts_bots: bool | None = None
+    study: Study,
+    *,
+    definition: StudyDefinition,
+    actor: User,
+    owner: User | None = None,
+    accepts_bots: bool | None = None,
+    expected_fingerprint: str | None = None,
 ) -> Study:
-    """Replace the draft, and if given its owner and whether bots may walk it. A study in review or later must go back to draft first."""
+    """Replace the draft, and if given its owner and whether bots may walk it. A study in review or later must go back to draft first.
+
+    With `expected_fingerprint`, of the draft that was changed, a ConcurrentEditError if somebody else was quicker.
+    """
     study = _locked(study)
     if study.status != StudyStatus.DRAFT:
         raise TransitionError(f"Only a draft can be changed; this study is {study.get_status_display().lower()}.")
+    if expected_fingerprint is not None and expected_fingerprint != (found := fingerprint(study)):
+        raise ConcurrentEditError(f"Expected the draft with the fingerprint {expected_fingerprint[:64]}, found {found}.")
     if definition.slug != study.slug:
         raise DefinitionError([f"slug: expected {study.slug}, got {definition.slug}; a study keeps its slug"])
     _describe(study, definition)

@@ -12,7 +12,7 @@ from django.urls import reverse
 from accounts.models import Role, User
 from audit.models import Entry
 from audit.selectors import verify
-from surveys.errors import DefinitionError, TransitionError
+from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.models import ArmState, Protocol, Study, StudyStatus
 from surveys.selectors import access_own_study, access_study, studies_of, study_in_public
 from surveys.services import studies
@@ -300,3 +300,16 @@ def test_the_public_reads_about_approved_studies_only(status: StudyStatus) -> No
             study_in_public(study.slug)
     else:
         assert study_in_public(study.slug) == study
+
+
+def test_a_draft_that_somebody_else_changed_is_not_overwritten() -> None:
+    study = draft_study()
+    seen = studies.fingerprint(study)
+    changed = definition(slug=study.slug, contact="first@example.org")
+    study = studies.change_definition(study, definition=changed, actor=study.owner, expected_fingerprint=seen)
+    assert studies.fingerprint(study) != seen
+    before = everything_stored()
+    late = definition(slug=study.slug, contact="second@example.org")
+    with pytest.raises(ConcurrentEditError, match=seen):
+        studies.change_definition(study, definition=late, actor=study.owner, expected_fingerprint=seen)
+    assert everything_stored() == before
