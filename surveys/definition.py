@@ -182,6 +182,12 @@ class Entry(Part):
     completion_url: Annotated[str, StringConstraints(pattern=r"^https://")] | None = None
 
 
+class Retention(Part):
+    """When operational data (background and quiz answers, tokens, panel numbers, entry codes) are deleted; reported answers stay."""
+
+    months_after_closing: Annotated[int, Field(ge=0, le=120)] = 12
+
+
 class StudyDefinition(Part):
     slug: Slug
     title: Text
@@ -200,6 +206,9 @@ class StudyDefinition(Part):
     minimum_seconds: Annotated[int, Field(ge=0, le=120)] = 10
     allocation: Allocation
     debrief: Text
+    analysis_plan: Text | None = None
+    release_plan: Text | None = None
+    retention: Retention = Retention()
 
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Self:

@@ -89,6 +89,14 @@ SECTIONS = (
         help="Markdown; shown on the last page.",
         example="debrief: |\n  Thank you.\n",
     ),
+    Section(
+        name="plans_for_the_data",
+        title="Plans for the data",
+        keys=("analysis_plan", "release_plan", "retention"),
+        help="For the review board, all optional: what you will compute and when you may look, what will be published, "
+        "and after how many months background and quiz answers are deleted.",
+        example="retention: {months_after_closing: 12}\n",
+    ),
 )
 
 
