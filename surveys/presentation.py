@@ -1,15 +1,17 @@
-"""A frozen protocol in one language, as the templates show it. Built once per process and language."""
+"""A study in one language, as the templates show it; that of a frozen protocol is built once per process and language."""
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from django.urls import reverse
 
 from surveys.definition import BackgroundQuestion, Group, MultipleChoice, Number, QuizItem, SingleChoice, StudyDefinition, Text
 from surveys.journey import steps_of
 from surveys.markdown import sanitised_html
-from surveys.protocols import FrozenProtocol, frozen_protocol
+from surveys.protocols import frozen_protocol
 
 LANGUAGE_NAMES = {
     "en": "English",
@@ -55,12 +57,15 @@ class FieldView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoView:
+    """`missing` names the files that a draft has no upload of yet; a frozen protocol has them all."""
+
     title: str
     sources: Pairs
     captions: tuple[tuple[str, str, str], ...]
     poster_url: str
     transcript_html: str
     duration_seconds: float
+    missing: tuple[str, ...] = ()
 
     def believable_tenths(self, claimed: int, *, at_opening: int, seconds: float) -> int:
         """At most what can be watched in the time since the page was opened, beyond what had been watched then."""
@@ -100,7 +105,11 @@ class SensitiveQuestionView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presentation:
+    """`address` takes what the pages' forms send; `progress_address` hears how much of the lecture has been watched."""
+
     slug: str
+    address: str
+    progress_address: str
     title: str
     summary_html: str
     contact: str
@@ -128,15 +137,39 @@ class Presentation:
 def presentation(protocol_id: int, language: str) -> Presentation:
     """Everything a participant's page says, in `language`."""
     protocol = frozen_protocol(protocol_id)
-    definition = protocol.definition
+    slug = protocol.definition.slug
+    return present(
+        protocol.definition,
+        media=protocol.media,
+        version=protocol.version,
+        language=language,
+        address=reverse("surveys:journey", args=[slug]),
+        progress_address=reverse("surveys:progress", args=[slug]),
+        media_address=lambda media_id: reverse("surveys:media", args=[slug, media_id]),
+    )
+
+
+def present(
+    definition: StudyDefinition,
+    *,
+    media: Mapping[str, Mapping[str, Any]],
+    version: int,
+    language: str,
+    address: str,
+    progress_address: str,
+    media_address: Callable[[str], str],
+) -> Presentation:
+    """A definition with the media that there are, frozen or not. `media_address` tells where the file with an id is to be had."""
     return Presentation(
         slug=definition.slug,
+        address=address,
+        progress_address=progress_address,
         title=definition.title.in_language(language),
         summary_html=sanitised_html(definition.summary.in_language(language)),
         contact=definition.contact,
         language=language,
         languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
-        version=protocol.version,
+        version=version,
         entry=definition.entry.kind,
         consent_html=sanitised_html(definition.consent.in_language(language)),
         debrief_html=sanitised_html(definition.debrief.in_language(language)),
@@ -156,7 +189,7 @@ def presentation(protocol_id: int, language: str) -> Presentation:
         required_share=definition.watching.share,
         minimum_seconds=definition.minimum_seconds,
         completion_url=definition.entry.completion_url or "",
-        videos={arm.name: _video(protocol, arm.name, language) for arm in definition.arms},
+        videos={arm.name: _video(definition, arm.name, language, media, media_address) for arm in definition.arms},
         dice={subsample: _die(definition, subsample) for subsample in definition.die.subsamples},
     )
 
@@ -189,20 +222,19 @@ def _said(text: Text | None, language: str) -> str:
     return text.in_language(language) if text else ""
 
 
-def _video(protocol: FrozenProtocol, arm: str, language: str) -> VideoView:
-    definition, media = protocol.definition, protocol.media
+def _video(
+    definition: StudyDefinition, arm: str, language: str, media: Mapping[str, Mapping[str, Any]], media_address: Callable[[str], str]
+) -> VideoView:
     video = definition.arm(arm).video
-
-    def address(name: str) -> str:
-        return reverse("surveys:media", args=[definition.slug, media[name]["id"]])
-
+    there = {name: media_address(media[name]["id"]) for name in video.files() if name in media}
     return VideoView(
         title=definition.title.in_language(language),
-        sources=tuple((address(name), media[name]["media_type"]) for name in video.sources),
-        captions=tuple((address(name), code, LANGUAGE_NAMES.get(code, code)) for code, name in video.captions.items()),
-        poster_url=address(video.poster) if video.poster else "",
+        missing=tuple(name for name in video.files() if name not in there),
+        sources=tuple((there[name], media[name]["media_type"]) for name in video.sources if name in there),
+        captions=tuple((there[name], code, LANGUAGE_NAMES.get(code, code)) for code, name in video.captions.items() if name in there),
+        poster_url=there.get(video.poster or "", ""),
         transcript_html=sanitised_html(video.transcript.in_language(language)) if video.transcript else "",
-        duration_seconds=max(media[name]["duration_seconds"] for name in video.sources),
+        duration_seconds=max((media[name]["duration_seconds"] for name in video.sources if name in there), default=0.0),
     )
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -27,18 +27,22 @@ def frozen_protocol(protocol_id: int) -> FrozenProtocol:
     return FrozenProtocol(id=protocol_id, version=protocol.version, definition=define(protocol.definition), media=protocol.media)
 
 
-def freeze(study: Study, definition: StudyDefinition) -> Protocol:
-    """Store `definition` with the addresses and hashes of its media as the study's next protocol version."""
-    media = {
+def media_facts(study: Study, names: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Of the current files that have these names, what a protocol keeps: name → id, media type, SHA-256, duration."""
+    return {
         file.name: {"id": str(file.id), "media_type": file.media_type, "sha256": file.sha256, "duration_seconds": file.duration_seconds}
-        for file in MediaFile.objects.filter(study=study, name__in=definition.files(), current=True)
+        for file in MediaFile.objects.filter(study=study, name__in=names, current=True)
     }
+
+
+def freeze(study: Study, definition: StudyDefinition, *, media: Mapping[str, Mapping[str, Any]]) -> Protocol:
+    """Store `definition` with the addresses and hashes of its media as the study's next protocol version."""
     document = document_of(definition)
     text = json.dumps({"definition": document, "media": media}, sort_keys=True)
     return Protocol.objects.create(
         study=study,
         version=study.protocols.count() + 1,
         definition=document,
-        media=media,
+        media=dict(media),
         sha256=hashlib.sha256(text.encode()).hexdigest(),
     )

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 from django.db.models import Count, Q, QuerySet, Sum
@@ -12,7 +13,7 @@ from accounts.models import Role, User
 from surveys.assignment import Assignment, list_document
 from surveys.definition import StudyDefinition
 from surveys.models import AllocationList, PanelMember, Participant, SlotStatus, Step, Study, StudyStatus, Tally, TallyKind
-from surveys.protocols import frozen_protocol
+from surveys.protocols import frozen_protocol, media_facts
 from surveys.study_file import define
 from surveys.tokens import panel_hash
 
@@ -54,9 +55,31 @@ def may_change(user: User, study: Study) -> bool:
 
 def definition_for(user: User, study: Study) -> StudyDefinition:
     """A draft as its owner left it, for those who may change it; everything else as it was submitted."""
-    if study.protocol_id is None or (study.status == StudyStatus.DRAFT and may_change(user, study)):
+    if study.protocol_id is None or _sees_the_draft(user, study):
         return define(study.definition)
     return frozen_protocol(study.protocol_id).definition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edition:
+    """A definition with the media that there are for it, frozen or still being written."""
+
+    definition: StudyDefinition
+    media: Mapping[str, Mapping[str, Any]]
+    version: int
+
+
+def edition_for(user: User, study: Study) -> Edition:
+    """As `definition_for`, with the media; of a draft, whatever has been uploaded so far."""
+    if study.protocol_id is None or _sees_the_draft(user, study):
+        definition = define(study.definition)
+        return Edition(definition=definition, media=media_facts(study, definition.files()), version=study.protocols.count() + 1)
+    frozen = frozen_protocol(study.protocol_id)
+    return Edition(definition=frozen.definition, media=frozen.media, version=frozen.version)
+
+
+def _sees_the_draft(user: User, study: Study) -> bool:
+    return study.status == StudyStatus.DRAFT and may_change(user, study)
 
 
 def study_in_public(slug: str) -> Study:

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from surveys import api
-from surveys.views import about, investigator, participant
+from surveys.views import about, investigator, participant, preview
 
 app_name = "surveys"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -19,6 +19,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/", investigator.studies, name="studies"),
     path("studies/<slug:slug>/", investigator.study, name="study"),
     path("studies/<slug:slug>/codes/", investigator.codes, name="codes"),
+    path("studies/<slug:slug>/preview/", preview.preview, name="preview"),
+    path("studies/<slug:slug>/preview/media/<uuid:media_id>/", preview.preview_media, name="preview_media"),
     path("api/v1/studies/", api.Studies.as_view(), name="api_studies"),
     path("api/v1/studies/<slug:slug>/", api.StudyDetail.as_view(), name="api_study"),
     path("api/v1/studies/<slug:slug>/actions/<slug:action>/", api.StudyAction.as_view(), name="api_action"),

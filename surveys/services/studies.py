@@ -13,7 +13,7 @@ from surveys import actions
 from surveys.definition import StudyDefinition
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.models import ArmState, MediaFile, Study, StudyStatus
-from surveys.protocols import freeze, frozen_protocol
+from surveys.protocols import freeze, frozen_protocol, media_facts
 from surveys.services.allocation import draw_allocation_list
 from surveys.study_file import define, document_of
 
@@ -81,7 +81,8 @@ def submit_for_review(study: Study, *, actor: User) -> Study:
     _step(study, StudyStatus.IN_REVIEW)
     if missing := missing_before_review(study):
         raise TransitionError("Before review: " + " ".join(missing))
-    study.protocol = freeze(study, define(study.definition))
+    definition = define(study.definition)
+    study.protocol = freeze(study, definition, media=media_facts(study, definition.files()))
     study.save()
     record(
         actor=actor, action=actions.SUBMITTED, subject=study, details={"version": study.protocol.version, "sha256": study.protocol.sha256}

@@ -30,6 +30,7 @@ def _everybody(user: User, study: Study) -> bool:
 # In the order of a study's life. Analysis and surveys know each other's pages by name only.
 PAGES = (
     Page(route="surveys:study", label=_("Overview"), open_to=_everybody),
+    Page(route="surveys:preview", label=_("Preview"), open_to=lambda user, study: user.role != Role.ANALYST),
     Page(route="analysis:study_plan", label=_("Plan"), open_to=lambda user, study: user.role != Role.ANALYST),
     Page(route="surveys:codes", label=_("Codes"), open_to=may_change),
     Page(route="analysis:results", label=_("Results"), open_to=may_change),

@@ -9,6 +9,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from surveys import visitors
+from surveys.definition import StudyDefinition
 from surveys.forms import errors_of, read_fields, read_responses
 from surveys.journey import BACKGROUND, DIE, FINISHED, QUESTIONS, QUIZ, VIDEO
 from surveys.models import Participant
@@ -99,17 +100,22 @@ def _take_video(data: QueryDict, person: Person) -> None:
     participation.finish_video(person.token)
 
 
-def _quiz_fields(person: Person) -> tuple[FieldView, ...]:
-    """The quiz; shuffled options stand in an order that stays the same for one person."""
+def quiz_fields(definition: StudyDefinition, language: str, *, order: str) -> tuple[FieldView, ...]:
+    """The quiz; shuffled options stand as `order` says, which is the same for one person whenever they look."""
     fields = []
-    for item in frozen_protocol(person.participant.protocol_id).definition.quiz:
-        view = field_view(item, person.shown.language, name=f"quiz-{item.name}")
+    for item in definition.quiz:
+        view = field_view(item, language, name=f"quiz-{item.name}")
         if item.shuffle:
             options = list(view.options)
-            random.Random(f"{person.participant.id}{item.name}").shuffle(options)  # noqa: S311  (an order on a page, not a secret)
+            random.Random(f"{order}{item.name}").shuffle(options)  # noqa: S311  (an order on a page, not a secret)
             view = view.with_options(tuple(options))
         fields.append(view)
     return tuple(fields)
+
+
+def _quiz_fields(person: Person) -> tuple[FieldView, ...]:
+    definition = frozen_protocol(person.participant.protocol_id).definition
+    return quiz_fields(definition, person.shown.language, order=str(person.participant.id))
 
 
 def _quiz_context(shown: Presentation, items: tuple[FieldView, ...]) -> dict[str, Any]:

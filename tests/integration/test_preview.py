@@ -1,0 +1,144 @@
+"""The preview: the pages of a participant, from the study as it stands, that store nothing whatever is done on them."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Role
+from surveys.journey import steps_of
+from surveys.models import MediaFile, Study, StudyStatus
+from surveys.services import studies
+from tests.factories import (
+    ANSWERS,
+    definition,
+    document,
+    draft_study,
+    everything_stored,
+    heading,
+    logged_in,
+    page_of,
+    participant_of,
+    person,
+    study_in,
+    walk,
+)
+
+pytestmark = pytest.mark.django_db
+
+STEPS = steps_of(definition())
+
+
+def address(study: Study, step: str = "", **choice: str) -> str:
+    query = "&".join(f"{name}={value}" for name, value in {"step": step, **choice}.items() if value)
+    return f"{reverse('surveys:preview', args=[study.slug])}?{query}"
+
+
+def text_of(response: HttpResponse) -> str:
+    return " ".join(page_of(response).text_content().split())
+
+
+def test_a_walk_through_every_page_arm_subsample_and_language_stores_nothing() -> None:
+    study = draft_study()
+    client = logged_in(study.owner)
+    before = everything_stored()
+    for arm, subsample, language in product(("slides", "instructor"), ("1", "2"), ("en", "de")):
+        here = address(study, STEPS[0], arm=arm, subsample=subsample, language=language)
+        for step in STEPS:
+            page = client.get(here)
+            assert f"step={step}&arm={arm}&subsample={subsample}&language={language}" in here
+            assert (page.status_code, page["Cache-Control"]) == (200, "no-store")
+            forms = page_of(page).xpath("//main//form[@method='post']")
+            assert [form.get("action") for form in forms] == ([] if step == "finished" else [here])
+            if step != "finished":
+                sent = client.post(here, {"step": step, **ANSWERS[step], "language": language})
+                assert sent.status_code == 303
+                here = sent["Location"]
+    assert everything_stored() == before
+
+
+def test_every_page_says_that_it_is_a_preview_and_leads_on_and_back() -> None:
+    study = draft_study()
+    client = logged_in(study.owner)
+    for index, step in enumerate((*STEPS, "declined", "privacy")):
+        page = client.get(address(study, step))
+        assert "Preview – nothing is stored" in text_of(page)
+        before, after = (page_of(page).xpath(f"//a[@rel='{way}']/@href") for way in ("prev", "next"))
+        assert [f"step={STEPS[index - 1]}&" in one for one in before] == ([True] if 0 < index < len(STEPS) else [])
+        assert [f"step={STEPS[index + 1]}&" in one for one in after] == ([True] if index < len(STEPS) - 1 else [])
+
+
+def test_the_preview_shows_what_participants_of_the_arm_and_subsample_will_see() -> None:
+    """But for addresses and what is personal, the words are those of the journey."""
+    study = study_in(StudyStatus.RECRUITING)
+    staff = logged_in(study.owner)
+    for step in ("background", "video", "quiz", "die", "questions"):
+        somebody = Client()
+        real = walk(somebody, study, until=step)
+        taker = participant_of(somebody)
+        shown = staff.get(address(study, step, arm=taker.arm, subsample=taker.subsample, language="en"))
+        assert heading(shown) == heading(real)
+        for part in ("//form//legend", "//table[@data-die-key]//tr", "//main//form//button[@type='submit']"):
+            words = [[" ".join(one.text_content().split()) for one in page_of(page).xpath(part)] for page in (shown, real)]
+            assert words[0] == words[1], (step, part)
+
+
+def test_a_draft_without_videos_can_be_seen_and_says_what_is_missing() -> None:
+    study = draft_study()
+    MediaFile.objects.filter(study=study, name__startswith="slides-only").delete()
+    client = logged_in(study.owner)
+    page = client.get(address(study, "video", arm="slides"))
+    assert "The lecture of this arm has not been uploaded yet." in text_of(page)
+    assert "slides-only.mp4" in text_of(page)
+    assert not page_of(page).xpath("//video | //*[@data-lecture]")
+    assert page_of(client.get(address(study, "video", arm="instructor"))).xpath("//video/source")
+    assert "slides-only.mp4" in text_of(client.get(address(study)))
+
+
+def test_the_drafts_lecture_plays_for_those_who_may_see_the_draft_and_for_nobody_else() -> None:
+    study = draft_study()
+    client = logged_in(study.owner)
+    lecture = page_of(client.get(address(study, "video"))).xpath("//video/source/@src")[0]
+    played: Any = client.get(lecture)
+    assert played.status_code == 200
+    with MediaFile.objects.get(pk=lecture.rstrip("/").rsplit("/", 1)[1]).file.open() as stored:
+        assert b"".join(played) == stored.read()
+    played.close()
+    assert client.post(address(study, "video"), {"share": "0.5"}).status_code == 204
+    assert logged_in(person(Role.INVESTIGATOR)).get(lecture).status_code == 404
+    assert logged_in(person(Role.IRB_OFFICER)).get(lecture).status_code == 404
+    assert Client().get(lecture).status_code == 302
+
+
+def test_officers_see_what_was_submitted_and_not_what_is_being_written() -> None:
+    study = study_in(StudyStatus.IN_REVIEW)
+    officer = logged_in(person(Role.IRB_OFFICER))
+    study = studies.return_to_draft(study, actor=study.owner, reason="a new title")
+    changed = document(title={"en": "Another title", "de": "Ein anderer Titel"})
+    studies.change_definition(study, definition=definition(**changed), actor=study.owner)
+    assert heading(logged_in(study.owner).get(address(study, "welcome"))) == "Another title"
+    assert heading(officer.get(address(study, "welcome"))) == document()["title"]["en"]
+    lecture = page_of(officer.get(address(study, "video"))).xpath("//video/source/@src")[0]
+    played: Any = officer.get(lecture)
+    assert played.status_code == 200
+    played.close()
+
+
+def test_saying_no_leads_to_the_page_for_it_and_another_language_is_kept() -> None:
+    study = draft_study()
+    client = logged_in(study.owner)
+    said: Any = client.post(address(study, "consent"), {"step": "consent", "choice": "decline"}, follow=True)
+    assert heading(said) == "Thank you for considering it"
+    german: Any = client.post(address(study, "welcome"), {"step": "welcome", "language": "de"}, follow=True)
+    assert page_of(german).get("lang") == "de"
+
+
+def test_the_practice_die_rolls_afresh_and_no_page_tells_whose_it_is() -> None:
+    study = draft_study()
+    client = logged_in(study.owner)
+    keys = {page_of(client.get(address(study, "questions"))).xpath("//form/@data-roll-key")[0] for _ in range(3)}
+    assert len(keys) == 3
+    assert client.get(address(study, "no-such-page")).status_code == 404
