@@ -20,10 +20,9 @@ from accounts.models import Role
 from analysis.models import Run
 from analysis.results_document import counts_document, results_document
 from analysis.serializers import PlanRequestSerializer, ResultsSerializer, RunSerializer, StudyCountsSerializer
-from surveys.selectors import access_own_study, access_study, may_change
+from surveys.selectors import access_results, access_study, may_see_results
 
-DESK = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
-WITH_REVIEWERS = (*DESK, Role.IRB_OFFICER)
+PLANNERS = (Role.INVESTIGATOR, Role.IRB_OFFICER, Role.ADMINISTRATOR)
 LARGEST_PLAN = 100_000
 BLINDED = OpenApiParameter("blinded", str, enum=["1"], description="Letters in place of arms even if the study is not blinded.")
 DESIGN = {
@@ -46,32 +45,32 @@ class SmallJson(JSONParser):
 class StudyCounts(APIView):
     """How many people are where: of all who may see the study; by subsample and arm for those who may see its results."""
 
-    roles = WITH_REVIEWERS
+    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_counts", parameters=[BLINDED], responses=StudyCountsSerializer)
     def get(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_study(user, slug)
-        may_see_results = user.role in DESK and may_change(user, study)
-        document = counts_document(study, with_groups=may_see_results, ask_blinded=_asks_blinded(request))
+        document = counts_document(study, reader=user, with_groups=may_see_results(user, study), ask_blinded=_asks_blinded(request))
         return Response(StudyCountsSerializer(document).data)
 
 
 class Results(APIView):
     """The newest results. Estimates with `for_publication: false` use background answers and are not to be published."""
 
-    roles = DESK
+    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_results", parameters=[BLINDED], responses=ResultsSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        study = access_own_study(person_of(request), slug)
-        return Response(ResultsSerializer(results_document(study, ask_blinded=_asks_blinded(request))).data)
+        user = person_of(request)
+        study = access_results(user, slug)
+        return Response(ResultsSerializer(results_document(study, reader=user, ask_blinded=_asks_blinded(request))).data)
 
 
 class Runs(ListAPIView[Run]):
     """Every computation of the study's results, the newest first."""
 
-    roles = DESK
+    roles = tuple(Role)
     serializer_class = RunSerializer
     queryset = Run.objects.none()
 
@@ -80,14 +79,14 @@ class Runs(ListAPIView[Run]):
         return super().get(request, *args, **kwargs)
 
     def get_queryset(self) -> QuerySet[Run]:
-        study = access_own_study(person_of(self.request), self.kwargs["slug"])
+        study = access_results(person_of(self.request), self.kwargs["slug"])
         return Run.objects.filter(study=study).defer("data", "results").order_by("-pk")
 
 
 class Power(APIView):
     """What a study can be expected to find: the document of `candor plan --format json`. Nothing is stored."""
 
-    roles = WITH_REVIEWERS
+    roles = PLANNERS
     changes_nothing = True
     throttle_scope = "planning"
     parser_classes = (SmallJson,)

@@ -1,19 +1,23 @@
 """Letters in place of arms, so that whoever watches a study cannot tell which arm does better until it is closed.
 
 With two arms, contrasts are given between letters in alphabetical order, so that they do not tell either which arm is the control.
+Sizes would tell, too: whoever knows the protocol knows which arm is the larger one, and whoever takes part sees which letter grows. So
+people are counted over all arms, and what is known of a single arm is hidden where the arms are not of one size.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any
 
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
 
+from accounts.models import User
 from analysis.models import Blinding
 from surveys.definition import StudyDefinition
-from surveys.models import Study, StudyStatus
+from surveys.models import ArmState, Study, StudyStatus
+from surveys.selectors import is_blinded_viewer
 
 ENDED = (StudyStatus.CLOSED, StudyStatus.ARCHIVED)
 
@@ -26,6 +30,16 @@ class ArmNames:
     shown: Mapping[str, str]
     files: Mapping[str, str]
     control: str
+    of_one_size: bool = True
+
+    @property
+    def groups(self) -> Mapping[str, str]:
+        """How arms are called where people are counted, on pages."""
+        return dict.fromkeys(self.shown, _("all arms")) if self.blinded else self.shown
+
+    @property
+    def groups_in_files(self) -> Mapping[str, str]:
+        return dict.fromkeys(self.files, "all") if self.blinded else self.files
 
     @property
     def hides_contrasts(self) -> bool:
@@ -38,9 +52,12 @@ class ArmNames:
         return self.blinded and len(self.shown) == 2 and list(self.shown)[-1] == self.control
 
 
-def is_blinded(study: Study, *, asked: bool) -> bool:
-    """Whether arms are hidden from this reader: for all, when the study is blinded, or because they asked; never after its end."""
-    return study.status not in ENDED and (asked or Blinding.objects.filter(study=study, on=True).exists())
+def is_blinded(study: Study, *, reader: User, asked: bool) -> bool:
+    """Whether arms are hidden from this reader: for all, when the study is blinded, as a blinded viewer, or because they asked; never after
+    its end."""
+    if study.status in ENDED:
+        return False
+    return asked or Blinding.objects.filter(study=study, on=True).exists() or is_blinded_viewer(reader, study)
 
 
 def arm_names(study: Study, definition: StudyDefinition, *, blinded: bool, language: str) -> ArmNames:
@@ -49,7 +66,9 @@ def arm_names(study: Study, definition: StudyDefinition, *, blinded: bool, langu
         return ArmNames(blinded=False, shown=labels, files={name: name for name in labels}, control=definition.control)
     order = sorted(labels, key=lambda name: salted_hmac("analysis.blinding", f"{study.pk} {name}").hexdigest())
     letters = dict(zip(order, ascii_uppercase, strict=False))
-    return ArmNames(blinded=True, shown=letters, files=letters, control=definition.control)
+    limits = set(ArmState.objects.filter(study=study).values_list("quota", "closed"))
+    of_one_size = len(limits) <= 1 and len(set(definition.arm_weights.values())) == 1
+    return ArmNames(blinded=True, shown=letters, files=letters, control=definition.control, of_one_size=of_one_size)
 
 
 def readable(results: Mapping[str, Any], names: ArmNames) -> dict[str, Any]:
@@ -87,12 +106,12 @@ def _blinded_outcome(outcome: Mapping[str, Any], names: ArmNames) -> dict[str, A
     for part in ("bounds", "confidence_bounds"):  # of the first contrast; every effect carries its own
         seen.pop(part, None)
     if "not_yet" in seen:
-        seen["not_yet"] = _without_arms(seen["not_yet"], names)
-    seen["notes"] = _without_arm_notes(seen.get("notes", ()), names)
-    for effect in seen["effects"]:
-        effect["notes"] = _without_arm_notes(effect.get("notes", ()), names)
+        seen["not_yet"] = _("The answers so far do not allow an estimate.")
+    for part in (seen, *seen["effects"]):  # their order and their numbers belong to single arms
+        part["notes"] = []
     order = list(names.shown)
-    seen["prevalence"] = sorted(seen.get("prevalence", ()), key=lambda one: order.index(one["arm"]))
+    prevalence = seen.get("prevalence", ()) if names.of_one_size else ()
+    seen["prevalence"] = sorted(prevalence, key=lambda one: order.index(one["arm"]))
     return seen
 
 
@@ -128,15 +147,3 @@ def _turned_difference(row: Mapping[str, Any]) -> dict[str, Any]:
         "control_mean": row["treatment_mean"],
         "difference": _negative(row["difference"]),
     }
-
-
-def _without_arms(sentence: str, names: ArmNames) -> str:
-    for arm, letter in names.files.items():
-        sentence = re.sub(rf"(?<![\w-]){re.escape(arm)}(?![\w-])", letter, sentence)
-    return sentence
-
-
-def _without_arm_notes(notes: Any, names: ArmNames) -> list[str]:
-    """Notes that begin with "method, treatment arm:" lose the arm; they stand with the effect anyhow."""
-    arms = "|".join(re.escape(arm) for arm in names.files)
-    return [_without_arms(re.sub(rf"^(\w+), (?:{arms}): ", r"\1: ", note), names) for note in notes]

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from accounts.models import User
 from analysis.balance import NOTABLE
 from analysis.blinding import ArmNames, arm_names, is_blinded, readable
 from analysis.figures.drawing import Drawing
@@ -41,7 +42,7 @@ class LiveView:
 
     @cached_property
     def progress(self) -> Progress:
-        return progress_of(self.study, self.definition, names=self.names.shown)
+        return progress_of(self.study, self.definition, names=self.names.groups)
 
     @cached_property
     def first(self) -> Run | None:
@@ -185,7 +186,7 @@ class LiveView:
         }
 
     def _participants_table(self) -> Iterator[Row]:
-        files = {shown: self.names.files[arm] for arm, shown in self.names.shown.items()}
+        files = {shown: self.names.groups_in_files[arm] for arm, shown in self.names.groups.items()}
         flow = self.progress.flow
         yield ("subsample", "arm", "consented", "declined", "assigned", "saw_the_lecture", "answered", "withdrew")
         yield (
@@ -260,12 +261,12 @@ class LiveView:
                 )
 
 
-def live_view(study: Study, *, language: str, ask_blinded: bool) -> LiveView | None:
+def live_view(study: Study, *, reader: User, language: str, ask_blinded: bool) -> LiveView | None:
     """None for a study without a protocol, of which there is nothing to see yet."""
     if study.protocol_id is None:
         return None
     definition = frozen_protocol(study.protocol_id).definition
-    blinded = is_blinded(study, asked=ask_blinded)
+    blinded = is_blinded(study, reader=reader, asked=ask_blinded)
     return LiveView(
         study=study,
         definition=definition,

@@ -60,19 +60,21 @@ class Progress:
 
 
 def progress_of(study: Study, definition: StudyDefinition, *, names: Mapping[str, str]) -> Progress:
-    """Everything about people and none of their answers; `names` are the arms as they are to be called, in the order to be shown."""
+    """Everything about people and none of their answers; `names` are the arms as they are to be called, in the order to be shown.
+    Those called alike are counted together."""
     counts = counts_of(study)
     watched = _watched(study)
+    together = {shown: [arm for arm in names if names[arm] == shown] for shown in names.values()}
     groups = tuple(
         Group(
             subsample=subsample,
             arm=shown,
-            assigned=counts.assigned_by_group.get((subsample, arm), 0),
-            watched=watched[subsample, arm],
-            finished=counts.finished_by_group.get((subsample, arm), 0),
+            assigned=sum(counts.assigned_by_group.get((subsample, arm), 0) for arm in arms),
+            watched=sum(watched[subsample, arm] for arm in arms),
+            finished=sum(counts.finished_by_group.get((subsample, arm), 0) for arm in arms),
         )
         for subsample in definition.die.subsamples
-        for arm, shown in names.items()
+        for shown, arms in together.items()
     )
     days = _days(study)
     planned = definition.allocation.planned_participants

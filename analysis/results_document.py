@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from accounts.models import User
 from analysis.blinding import lettered
 from analysis.live import LiveView, live_view
 from analysis.models import Run, RunKind
@@ -14,9 +15,9 @@ from surveys.selectors import counts_of
 LANGUAGE = "en"  # of labels, which the documents do not hold: arms have the names of the study file, or letters
 
 
-def results_document(study: Study, *, ask_blinded: bool) -> dict[str, Any]:
+def results_document(study: Study, *, reader: User, ask_blinded: bool) -> dict[str, Any]:
     """The newest first and full results, as far as there are any, and what is being computed."""
-    live = live_view(study, language=LANGUAGE, ask_blinded=ask_blinded)
+    live = live_view(study, reader=reader, language=LANGUAGE, ask_blinded=ask_blinded)
     names = live.names if live else None
     return {
         "study": study.slug,
@@ -30,10 +31,10 @@ def results_document(study: Study, *, ask_blinded: bool) -> dict[str, Any]:
     }
 
 
-def counts_document(study: Study, *, with_groups: bool, ask_blinded: bool) -> dict[str, Any]:
+def counts_document(study: Study, *, reader: User, with_groups: bool, ask_blinded: bool) -> dict[str, Any]:
     """How many people are where; by subsample and arm for those who may see results."""
-    live = live_view(study, language=LANGUAGE, ask_blinded=ask_blinded) if with_groups else None
-    progress = progress_of(study, live.definition, names=live.names.files) if live else None
+    live = live_view(study, reader=reader, language=LANGUAGE, ask_blinded=ask_blinded) if with_groups else None
+    progress = progress_of(study, live.definition, names=live.names.groups_in_files) if live else None
     groups = progress.flow.groups if progress else []
     return {
         "study": study.slug,

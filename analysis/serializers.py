@@ -31,7 +31,7 @@ class CountsSerializer(serializers.Serializer[Any]):
 
 class GroupSerializer(serializers.Serializer[Any]):
     subsample = serializers.CharField()
-    arm = serializers.CharField(help_text="Its name in the study file, or a letter while the study is blinded.")
+    arm = serializers.CharField(help_text="Its name in the study file, or “all” for a reader who is blinded.")
     assigned = serializers.IntegerField()
     watched = serializers.IntegerField()
     finished = serializers.IntegerField()

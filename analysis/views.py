@@ -17,16 +17,15 @@ from analysis.live import LiveView, live_view
 from analysis.models import Blinding, RunKind
 from analysis.selectors import state_of_work
 from surveys.models import Study
-from surveys.selectors import access_own_study, counts_of
-
-DESK = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
+from surveys.selectors import access_own_study, access_results, counts_of, is_blinded_viewer, may_change
 
 
-@require_role(*DESK)
+@require_role(*Role)
 @require_safe
 def results(request: HttpRequest, slug: str) -> HttpResponse:
     """What the answers say so far; the page asks for itself again every few seconds, and is answered 204 while nothing is new."""
-    study = access_own_study(user_of(request), slug)
+    user = user_of(request)
+    study = access_results(user, slug)
     work = {kind.value: state_of_work(study, kind) for kind in RunKind}
     live = _live(request, study)
     counts = live.progress.counts if live else counts_of(study)
@@ -35,6 +34,7 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     if request.GET.get("state") == state:
         return HttpResponse(status=204)
     figures = {name: draw() for name, draw in live.figures().items()} if live else {}
+    blinded_for_all = Blinding.objects.filter(study=study, on=True).exists()
     context = {
         "study": study,
         "live": live,
@@ -44,13 +44,15 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
         "outcomes": list(live.outcomes()) if live else [],
         "figures": {name: mark_safe(drawing.svg()) for name, drawing in figures.items() if drawing},  # noqa: S308  # escaped by Drawing
         "state": state,
-        "blinded_for_all": Blinding.objects.filter(study=study, on=True).exists(),
+        "blinded_for_all": blinded_for_all,
+        "may_change": may_change(user, study),
+        "always_blinded": blinded_for_all or is_blinded_viewer(user, study),
         "query": "?blinded=1" if _asks_blinded(request) else "",
     }
     return render(request, "analysis/results.html", context)
 
 
-@require_role(*DESK)
+@require_role(*Role)
 @require_safe
 def figure(request: HttpRequest, slug: str, figure: str) -> HttpResponse:
     """One figure as an SVG file."""
@@ -62,7 +64,7 @@ def figure(request: HttpRequest, slug: str, figure: str) -> HttpResponse:
     return _file(drawing.svg(), name=f"{slug}-{figure}.svg", content_type="image/svg+xml")
 
 
-@require_role(*DESK)
+@require_role(*Role)
 @require_safe
 def table(request: HttpRequest, slug: str, table: str) -> HttpResponse:
     """One table as a CSV file."""
@@ -74,7 +76,7 @@ def table(request: HttpRequest, slug: str, table: str) -> HttpResponse:
     return response
 
 
-@require_role(*DESK)
+@require_role(*Role)
 @require_POST
 def compute(request: HttpRequest, slug: str) -> HttpResponse:
     """Start the full computation now, or stop the one that is under way."""
@@ -89,7 +91,7 @@ def compute(request: HttpRequest, slug: str) -> HttpResponse:
     return _back(request, slug)
 
 
-@require_role(*DESK)
+@require_role(*Role)
 @require_POST
 def blinding(request: HttpRequest, slug: str) -> HttpResponse:
     """Hide the arms from everybody until the study is closed, or show them again."""
@@ -99,11 +101,11 @@ def blinding(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _live(request: HttpRequest, study: Study) -> LiveView | None:
-    return live_view(study, language=get_language() or "en", ask_blinded=_asks_blinded(request))
+    return live_view(study, reader=user_of(request), language=get_language() or "en", ask_blinded=_asks_blinded(request))
 
 
 def _live_or_404(request: HttpRequest, slug: str) -> LiveView:
-    live = _live(request, access_own_study(user_of(request), slug))
+    live = _live(request, access_results(user_of(request), slug))
     if live is None:
         raise Http404("There is nothing to see before the study is approved.")
     return live

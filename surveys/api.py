@@ -23,7 +23,6 @@ from surveys.services.studies import create_study
 from surveys.services.study_actions import OFFICER_ACTIONS, OWNER_ACTIONS, take_action
 from surveys.study_file import MAXIMUM_CHARACTERS, read_study_file
 
-DESK = (Role.INVESTIGATOR, Role.IRB_OFFICER, Role.ADMINISTRATOR)
 LARGEST_STUDY_FILE = 4 * MAXIMUM_CHARACTERS  # a character of UTF-8 has at most four bytes
 
 
@@ -47,7 +46,7 @@ class JsonText(YamlText):
 
 
 class Studies(ListAPIView[Study]):
-    """The studies that you may see: your own; for IRB officers all that were ever submitted; for administrators all."""
+    """The studies that you may see: your own and those shared with you; for IRB officers all ever submitted; for administrators all."""
 
     roles = tuple(Role)
     writing_roles = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
@@ -86,7 +85,7 @@ class Studies(ListAPIView[Study]):
 class StudyDetail(APIView):
     """One study: its definition, its status, its privacy loss, and what you can do with it now."""
 
-    roles = DESK
+    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_retrieve", responses=StudyDetailSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -96,7 +95,7 @@ class StudyDetail(APIView):
 class StudyAction(APIView):
     """Take a step of a study's life, under the same guards as on its page: all but the review are for whoever runs the study."""
 
-    roles = DESK
+    roles = tuple(Role)
 
     @extend_schema(
         operation_id="studies_take_action",

@@ -53,6 +53,32 @@ class Study(models.Model):
         return self.title
 
 
+class MemberRole(models.TextChoices):
+    """What somebody who was invited to a study may do with it. Its owner is not a member: the study says who that is."""
+
+    EDITOR = "editor", _("Editor")
+    VIEWER = "viewer", _("Viewer")
+    BLINDED_VIEWER = "blinded_viewer", _("Blinded viewer")
+
+
+class StudyMember(models.Model):
+    """Somebody with whom a study is shared."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="members")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=16, choices=MemberRole)
+
+    class Meta:
+        ordering = ("study", "user__username")
+        constraints = (
+            models.UniqueConstraint(fields=("study", "user"), name="one_membership_of_a_person_in_a_study"),
+            models.CheckConstraint(condition=models.Q(role__in=MemberRole.values), name="every_member_has_a_known_role"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.get_role_display()}"
+
+
 class Protocol(models.Model):
     """A definition frozen for review, with the addresses and hashes of its media. Never changed; a change makes a new version."""
 

@@ -1,8 +1,13 @@
-"""Reading studies. Every fetch for a member of staff goes through `access_study`, which fetches and authorises at once."""
+"""Reading studies, and who may. Every fetch for staff goes through an `access_*` function, which fetches and authorises at once:
+
+`access_study` for whoever sees the study, `access_results` for whoever sees its results, `access_own_study` for whoever runs it, and
+`access_owned_study` for whoever says who else does. `may_see_results`, `may_change` and `owns` answer the same of a study that is at hand.
+"""
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 from urllib.parse import quote
 
@@ -12,45 +17,112 @@ from django.http import Http404
 from accounts.models import Role, User
 from surveys.assignment import Assignment, list_document
 from surveys.definition import StudyDefinition
-from surveys.models import AllocationList, PanelMember, Participant, SlotStatus, Step, Study, StudyStatus, Tally, TallyKind
+from surveys.models import (
+    AllocationList,
+    MemberRole,
+    PanelMember,
+    Participant,
+    SlotStatus,
+    Step,
+    Study,
+    StudyMember,
+    StudyStatus,
+    Tally,
+    TallyKind,
+)
 from surveys.protocols import frozen_protocol, media_facts
 from surveys.study_file import define
 from surveys.tokens import panel_hash
 
 
+class Standing(StrEnum):
+    """As what somebody stands to a study. Whoever has none may still see it as an IRB officer."""
+
+    OWNER = "owner"
+    ADMINISTRATOR = "administrator"
+    EDITOR = "editor"
+    VIEWER = "viewer"
+    BLINDED_VIEWER = "blinded_viewer"
+
+
 def studies_of(user: User) -> QuerySet[Study]:
-    """The studies that this person may see: their own; all that were ever submitted, for IRB officers; everything, for administrators."""
+    """The studies that this person may see: their own and those shared with them; for IRB officers also all that were ever submitted;
+    everything, for administrators."""
     studies = Study.objects.select_related("owner").defer("definition")
-    match user.role:
-        case Role.ADMINISTRATOR:
-            return studies
-        case Role.IRB_OFFICER:
-            return studies.filter(Q(owner=user) | ~Q(status=StudyStatus.DRAFT) | Q(protocol__isnull=False))
-        case Role.INVESTIGATOR:
-            return studies.filter(owner=user)
-        case _:
-            return studies.none()
+    if user.role == Role.ADMINISTRATOR:
+        return studies
+    theirs = _owned_or_shared(user)
+    if user.role == Role.IRB_OFFICER:
+        theirs |= ~Q(status=StudyStatus.DRAFT) | Q(protocol__isnull=False)
+    return studies.filter(theirs)
+
+
+def studies_with_results_of(user: User) -> QuerySet[Study]:
+    """The studies whose results this person may see: their own and those shared with them; everything, for administrators."""
+    studies = studies_of(user)
+    return studies if user.role == Role.ADMINISTRATOR else studies.filter(_owned_or_shared(user))
 
 
 def access_study(user: User, slug: str) -> Study:
     """The study, if this person may see it; the same 404 whether it is forbidden or absent."""
-    study = studies_of(user).filter(slug=slug).first()
-    if study is None:
-        raise Http404("There is no such study.")
-    return study
+    return _found(studies_of(user).filter(slug=slug).first())
+
+
+def access_results(user: User, slug: str) -> Study:
+    """The study, if this person may see its results: its owner, a member, or an administrator."""
+    return _found(studies_with_results_of(user).filter(slug=slug).first())
 
 
 def access_own_study(user: User, slug: str) -> Study:
-    """The study, if this person may change it: its owner, or an administrator."""
+    """The study, if this person may change it: its owner, an editor, or an administrator."""
     study = access_study(user, slug)
-    if not may_change(user, study):
-        raise Http404("There is no such study.")
-    return study
+    return _found(study if may_change(user, study) else None)
+
+
+def access_owned_study(user: User, slug: str) -> Study:
+    """The study, if this person may say who else works on it: its owner, or an administrator."""
+    study = access_study(user, slug)
+    return _found(study if owns(user, study) else None)
+
+
+def standing_of(user: User, study: Study) -> Standing | None:
+    """An administrator whom somebody made a blinded viewer is one, as long as they stay in the study."""
+    if study.owner_id == user.pk:
+        return Standing.OWNER
+    role = StudyMember.objects.filter(study=study, user=user).values_list("role", flat=True).first()
+    if user.role == Role.ADMINISTRATOR and role != MemberRole.BLINDED_VIEWER:
+        return Standing.ADMINISTRATOR
+    return Standing(role) if role else None
 
 
 def may_change(user: User, study: Study) -> bool:
     """Whether this person runs the study, rather than only sees it."""
-    return study.owner_id == user.pk or user.role == Role.ADMINISTRATOR
+    return standing_of(user, study) in (Standing.OWNER, Standing.ADMINISTRATOR, Standing.EDITOR)
+
+
+def owns(user: User, study: Study) -> bool:
+    """Whether this person says who else works on the study."""
+    return standing_of(user, study) in (Standing.OWNER, Standing.ADMINISTRATOR)
+
+
+def may_see_results(user: User, study: Study) -> bool:
+    """Whether this person sees results, if perhaps with letters in place of arms."""
+    return standing_of(user, study) is not None
+
+
+def is_blinded_viewer(user: User, study: Study) -> bool:
+    """Whether this person must not learn which arm is which until the study is closed."""
+    return standing_of(user, study) == Standing.BLINDED_VIEWER
+
+
+def _owned_or_shared(user: User) -> Q:
+    return Q(owner=user) | Q(pk__in=StudyMember.objects.filter(user=user).values("study"))
+
+
+def _found(study: Study | None) -> Study:
+    if study is None:
+        raise Http404("There is no such study.")
+    return study
 
 
 def definition_for(user: User, study: Study) -> StudyDefinition:

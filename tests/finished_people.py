@@ -6,6 +6,8 @@ from datetime import date, timedelta
 from itertools import islice
 from typing import Any
 
+from analysis import resampling, runner
+from analysis.models import RunKind
 from surveys.models import AllocationSlot, Participant, Response, SlotStatus, Step, Study
 from surveys.protocols import frozen_protocol
 
@@ -17,6 +19,18 @@ TELLING_DIE = {
     "cheaters": "any",
 }
 DAYS = 10
+
+
+def compute(study: Study, *kinds: RunKind) -> None:
+    """Results of these kinds, or of all, from the answers that are there."""
+    for kind in kinds or RunKind:
+        run = runner.queue_run(study.pk, kind=kind)
+        assert run is not None
+        claimed = runner.claim(run.pk)
+        assert claimed is not None
+        runner.execute(claimed)
+        while resampling.compute_next(run.pk):
+            pass
 
 
 def add_finished_people(

@@ -26,7 +26,7 @@ def plan(request: HttpRequest) -> HttpResponse:
     return _planned(request, NEW_STUDY)
 
 
-@require_role(*PLANNERS)
+@require_role(*Role)
 @require_safe
 def study_plan(request: HttpRequest, slug: str) -> HttpResponse:
     """A study's own die, arms and numbers; a draft as its owner left it, everything else as it was submitted."""

@@ -14,6 +14,7 @@ from surveys.definition import StudyDefinition
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.models import ArmState, MediaFile, Study, StudyStatus
 from surveys.protocols import freeze, frozen_protocol, media_facts
+from surveys.selectors import standing_of
 from surveys.services.allocation import draw_allocation_list
 from surveys.study_file import define, document_of
 
@@ -95,8 +96,8 @@ def approve(study: Study, *, actor: User) -> Study:
     """Let a study recruit. Only an IRB officer may, and never their own study."""
     study = _locked(study)
     _step(study, StudyStatus.APPROVED)
-    if actor.role != Role.IRB_OFFICER or actor.pk == study.owner_id:
-        raise TransitionError("Only an IRB officer who does not own the study can approve it.")
+    if actor.role != Role.IRB_OFFICER or standing_of(actor, study):
+        raise TransitionError("Only an IRB officer who does not work on the study can approve it.")
     study.save()
     record(actor=actor, action=actions.APPROVED, subject=study, details={"version": study.protocol.version if study.protocol else None})
     return study

@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import Role, User
+from accounts.models import User
 from surveys.models import Study
-from surveys.selectors import may_change
+from surveys.selectors import may_change, may_see_results
 
 register = template.Library()
 
@@ -30,10 +30,10 @@ def _everybody(user: User, study: Study) -> bool:
 # In the order of a study's life. Analysis and surveys know each other's pages by name only.
 PAGES = (
     Page(route="surveys:study", label=_("Overview"), open_to=_everybody),
-    Page(route="surveys:preview", label=_("Preview"), open_to=lambda user, study: user.role != Role.ANALYST),
-    Page(route="analysis:study_plan", label=_("Plan"), open_to=lambda user, study: user.role != Role.ANALYST),
+    Page(route="surveys:preview", label=_("Preview"), open_to=_everybody),
+    Page(route="analysis:study_plan", label=_("Plan"), open_to=_everybody),
     Page(route="surveys:codes", label=_("Codes"), open_to=may_change),
-    Page(route="analysis:results", label=_("Results"), open_to=may_change),
+    Page(route="analysis:results", label=_("Results"), open_to=may_see_results),
 )
 
 

@@ -12,14 +12,13 @@ from accounts.access import require_role, user_of
 from accounts.models import Role
 from surveys.errors import SurveyError
 from surveys.models import EntryCode, StudyStatus
-from surveys.selectors import access_own_study, access_study, counts_of, may_change, studies_of
+from surveys.selectors import access_own_study, access_study, counts_of, may_change, studies_of, studies_with_results_of
 from surveys.services.entry import add_entry_codes, read_codes
 from surveys.services.studies import missing_before_review
 from surveys.services.study_actions import actions_of, take_action
 from surveys.study_file import define
 from surveys.tokens import completion_code_is_genuine, normalised
 
-DESK = (Role.INVESTIGATOR, Role.IRB_OFFICER, Role.ADMINISTRATOR)
 MAXIMUM_UPLOAD_BYTES = 5 * 1024 * 1024
 
 
@@ -27,10 +26,13 @@ MAXIMUM_UPLOAD_BYTES = 5 * 1024 * 1024
 @require_safe
 def studies(request: HttpRequest) -> HttpResponse:
     """The studies that this person may see."""
-    return render(request, "surveys/investigator/study_list.html", {"studies": studies_of(user_of(request))})
+    user = user_of(request)
+    with_results = set(studies_with_results_of(user).values_list("pk", flat=True))
+    context = {"studies": [(study, study.pk in with_results) for study in studies_of(user)]}
+    return render(request, "surveys/investigator/study_list.html", context)
 
 
-@require_role(*DESK)
+@require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def study(request: HttpRequest, slug: str) -> HttpResponse:
     """One study: its numbers, and the steps that this person can take with it now."""
@@ -53,7 +55,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "surveys/investigator/study_detail.html", context)
 
 
-@require_role(Role.INVESTIGATOR, Role.ADMINISTRATOR)
+@require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def codes(request: HttpRequest, slug: str) -> HttpResponse:
     """Personal entry codes come in as a CSV file; completion codes that students hand in are checked."""

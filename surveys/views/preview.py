@@ -30,7 +30,6 @@ from surveys.selectors import Edition, access_study, edition_for
 from surveys.views.pages import own_page
 from surveys.views.steps import STEP_PAGES, quiz_fields
 
-DESK = (Role.INVESTIGATOR, Role.IRB_OFFICER, Role.ADMINISTRATOR)
 DECLINED, PRIVACY = "declined", "privacy"
 STEP_NAMES: dict[str, Promise] = {
     WELCOME: gettext_lazy("Welcome"),
@@ -65,7 +64,7 @@ class Place:
         return replace(self, step=step)
 
 
-@require_role(*DESK)
+@require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 @cache_control(no_store=True)
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
@@ -90,7 +89,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
         return _page(request, place, steps, edition)
 
 
-@require_role(*DESK)
+@require_role(*Role)
 @require_safe
 def preview_media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
     """A file of the study as it stands, of any arm, for those who may see the study."""

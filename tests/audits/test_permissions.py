@@ -11,15 +11,20 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from accounts.models import Role, User
 from accounts.services import create_user
-from surveys.models import Study
+from surveys.models import MemberRole, Study, StudyMember
 from surveys.services.studies import approve, create_study, launch, submit_for_review
 from surveys.study_file import read_study_file
 
 pytestmark = pytest.mark.django_db
 
-VISITORS = ("nobody", "owner", "colleague", "officer", "analyst", "administrator")
+VISITORS = ("nobody", "owner", "editor", "viewer", "blinded", "colleague", "officer", "analyst", "administrator")
+MEMBERS = {"editor": MemberRole.EDITOR, "viewer": MemberRole.VIEWER, "blinded": MemberRole.BLINDED_VIEWER}
 ROLES = {
     "owner": Role.INVESTIGATOR,
+    # Members of the owner's study, whom their role alone would not let in.
+    "editor": Role.ANALYST,
+    "viewer": Role.ANALYST,
+    "blinded": Role.ANALYST,
     "colleague": Role.INVESTIGATOR,
     "officer": Role.IRB_OFFICER,
     "analyst": Role.ANALYST,
@@ -33,70 +38,76 @@ OUT = "out"
 """Sent elsewhere: after logging out, or because there is no reason to log in again."""
 REFUSED = (LOGIN, NO, 403, 404)
 
-# What a GET is answered, for:          nobody owner  colleague officer analyst administrator
+# What a GET is answered, for:       nobody  owner   editor  viewer  blinded colleag officer analyst administrator
 EVERYWHERE: dict[str, tuple[Any, ...]] = {
-    "home":                             (200,   200,   200,   200,   200,   200),
-    "accounts:login":                   (200,   OUT,   OUT,   OUT,   OUT,   OUT),
-    "accounts:logout":                  (405,   405,   405,   405,   405,   405),
-    "surveys:studies":                  (LOGIN, 200,   200,   200,   200,   200),
-    "analysis:plan":                    (LOGIN, 200,   200,   200,   403,   200),
-    "schema":                           (200,   200,   200,   200,   200,   200),
-    "surveys:api_studies":              (NO,    200,   200,   200,   200,   200),
-    "analysis:api_power":               (NO,    405,   405,   405,   403,   405),
+    "home":                            (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "accounts:login":                  (200,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
+    "accounts:logout":                 (405,    405,    405,    405,    405,    405,    405,    405,    405),
+    "surveys:studies":                 (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
+    "analysis:plan":                   (LOGIN,  200,    403,    403,    403,    200,    200,    403,    200),
+    "schema":                          (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:api_studies":             (NO,     200,    200,    200,    200,    200,    200,    200,    200),
+    "analysis:api_power":              (NO,     405,    403,    403,    403,    405,    405,    403,    405),
 }  # fmt: skip
 # The same for the addresses of one study, which belongs to `owner`; once it recruits …
 RECRUITING: dict[str, tuple[Any, ...]] = {
-    "surveys:journey":                  (200,   200,   200,   200,   200,   200),
-    "surveys:progress":                 (405,   405,   405,   405,   405,   405),
-    "surveys:resume":                   (404,   404,   404,   404,   404,   404),
-    "surveys:withdraw":                 (200,   200,   200,   200,   200,   200),
-    "surveys:consent_copy":             (200,   200,   200,   200,   200,   200),
-    "surveys:privacy":                  (200,   200,   200,   200,   200,   200),
-    "surveys:allocation":               (200,   200,   200,   200,   200,   200),
-    "surveys:allocation_list":          (404,   404,   404,   404,   404,   404),
-    "surveys:media":                    (404,   404,   404,   404,   404,   404),
-    "surveys:study":                    (LOGIN, 200,   404,   200,   403,   200),
-    "surveys:preview":                  (LOGIN, 200,   404,   200,   403,   200),
-    "surveys:preview_media":            (LOGIN, 404,   404,   404,   403,   404),
-    "surveys:codes":                    (LOGIN, 200,   404,   403,   403,   200),
-    "analysis:results":                 (LOGIN, 200,   404,   403,   403,   200),
-    "analysis:compute":                 (LOGIN, 405,   405,   403,   403,   405),
-    "analysis:blinding":                (LOGIN, 405,   405,   403,   403,   405),
-    "analysis:figure":                  (LOGIN, 200,   404,   403,   403,   200),
-    "analysis:table":                   (LOGIN, 200,   404,   403,   403,   200),
-    "analysis:study_plan":              (LOGIN, 200,   404,   200,   403,   200),
-    "surveys:api_study":                (NO,    200,   404,   200,   403,   200),
-    "surveys:api_action":               (NO,    405,   405,   405,   403,   405),
-    "analysis:api_counts":              (NO,    200,   404,   200,   403,   200),
-    "analysis:api_results":             (NO,    200,   404,   403,   403,   200),
-    "analysis:api_runs":                (NO,    200,   404,   403,   403,   200),
+    "surveys:journey":                 (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:progress":                (405,    405,    405,    405,    405,    405,    405,    405,    405),
+    "surveys:resume":                  (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:withdraw":                (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:consent_copy":            (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:privacy":                 (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:allocation":              (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:allocation_list":         (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:media":                   (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:study":                   (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
+    "surveys:preview":                 (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
+    "surveys:preview_media":           (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:codes":                   (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "analysis:results":                (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:compute":                (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:blinding":               (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:figure":                 (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:table":                  (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:study_plan":             (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
+    "surveys:api_study":               (NO,     200,    200,    200,    200,    404,    200,    404,    200),
+    "surveys:api_action":              (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:api_counts":             (NO,     200,    200,    200,    200,    404,    200,    404,    200),
+    "analysis:api_results":            (NO,     200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:api_runs":               (NO,     200,    200,    200,    200,    404,    404,    404,    200),
 }  # fmt: skip
-# … and while it is a draft, which only its owner and administrators see.
+# … and while it is a draft, which only its owner, members and administrators see.
 DRAFT: dict[str, tuple[Any, ...]] = {
-    "surveys:journey":                  (403,   403,   403,   403,   403,   403),
-    "surveys:progress":                 (405,   405,   405,   405,   405,   405),
-    "surveys:resume":                   (404,   404,   404,   404,   404,   404),
-    "surveys:withdraw":                 (200,   200,   200,   200,   200,   200),
-    "surveys:consent_copy":             (404,   404,   404,   404,   404,   404),
-    "surveys:privacy":                  (404,   404,   404,   404,   404,   404),
-    "surveys:allocation":               (404,   404,   404,   404,   404,   404),
-    "surveys:allocation_list":          (404,   404,   404,   404,   404,   404),
-    "surveys:media":                    (404,   404,   404,   404,   404,   404),
-    "surveys:study":                    (LOGIN, 200,   404,   404,   403,   200),
-    "surveys:preview":                  (LOGIN, 200,   404,   404,   403,   200),
-    "surveys:preview_media":            (LOGIN, 404,   404,   404,   403,   404),
-    "surveys:codes":                    (LOGIN, 200,   404,   403,   403,   200),
-    "analysis:results":                 (LOGIN, 200,   404,   403,   403,   200),
-    "analysis:compute":                 (LOGIN, 405,   405,   403,   403,   405),
-    "analysis:blinding":                (LOGIN, 405,   405,   403,   403,   405),
-    "analysis:figure":                  (LOGIN, 404,   404,   403,   403,   404),
-    "analysis:table":                   (LOGIN, 404,   404,   403,   403,   404),
-    "analysis:study_plan":              (LOGIN, 200,   404,   404,   403,   200),
-    "surveys:api_study":                (NO,    200,   404,   404,   403,   200),
-    "surveys:api_action":               (NO,    405,   405,   405,   403,   405),
-    "analysis:api_counts":              (NO,    200,   404,   404,   403,   200),
-    "analysis:api_results":             (NO,    200,   404,   403,   403,   200),
-    "analysis:api_runs":                (NO,    200,   404,   403,   403,   200),
+    "surveys:journey":                 (403,    403,    403,    403,    403,    403,    403,    403,    403),
+    "surveys:progress":                (405,    405,    405,    405,    405,    405,    405,    405,    405),
+    "surveys:resume":                  (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:withdraw":                (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:consent_copy":            (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:privacy":                 (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:allocation":              (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:allocation_list":         (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:media":                   (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:study":                   (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
+    "surveys:preview":                 (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
+    "surveys:preview_media":           (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:codes":                   (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "analysis:results":                (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:compute":                (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:blinding":               (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:figure":                 (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:table":                  (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:study_plan":             (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
+    "surveys:api_study":               (NO,     200,    200,    200,    200,    404,    404,    404,    200),
+    "surveys:api_action":              (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:api_counts":             (NO,     200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:api_results":            (NO,     200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:api_runs":               (NO,     200,    200,    200,    200,    404,    404,    404,    200),
+}  # fmt: skip
+# What a POST is answered at the addresses that take nothing else, while the study recruits.
+SENT: dict[str, tuple[Any, ...]] = {
+    "analysis:compute":                (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
+    "analysis:blinding":               (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
+    "surveys:api_action":              (NO,     409,    409,    409,    409,    404,    409,    404,    409),
 }  # fmt: skip
 ARGUMENTS = {
     "action": "launch",
@@ -137,13 +148,20 @@ def recruiting(people: dict[str, User]) -> Study:
     study = Study.objects.get(slug="lecture-videos")
     study = submit_for_review(study, actor=people["owner"])
     study = approve(study, actor=people["officer"])
-    return launch(study, actor=people["owner"])
+    return shared(launch(study, actor=people["owner"]), people)
 
 
 @pytest.fixture
 def draft(people: dict[str, User]) -> Study:
     definition = read_study_file((SAMPLE / "lecture-videos.yaml").read_text())
-    return create_study(definition=definition.model_copy(update={"slug": "still-a-draft"}), owner=people["owner"])
+    study = create_study(definition=definition.model_copy(update={"slug": "still-a-draft"}), owner=people["owner"])
+    return shared(study, people)
+
+
+def shared(study: Study, people: dict[str, User]) -> Study:
+    for name, role in MEMBERS.items():
+        StudyMember.objects.create(study=study, user=people[name], role=role)
+    return study
 
 
 def client_of(visitor: str, people: dict[str, User]) -> Client:
@@ -195,6 +213,14 @@ def test_a_study_that_recruits(visitor: str, people: dict[str, User], recruiting
 
 
 @pytest.mark.parametrize("visitor", VISITORS)
+def test_what_is_sent_to_a_study_that_recruits(visitor: str, people: dict[str, User], recruiting: Study) -> None:
+    for name, outcomes in SENT.items():
+        given = {"slug": recruiting.slug, **ARGUMENTS}
+        address = reverse(name, kwargs={parameter: given[parameter] for parameter in own_routes()[name]})
+        assert outcome(client_of(visitor, people).post(address)) == outcomes[VISITORS.index(visitor)], name
+
+
+@pytest.mark.parametrize("visitor", VISITORS)
 def test_a_draft(visitor: str, people: dict[str, User], draft: Study) -> None:
     check(DRAFT, visitor, people, draft.slug)
 
@@ -206,7 +232,7 @@ def test_an_absent_study_is_answered_like_a_forbidden_one(visitor: str, people: 
         given = {"slug": "no-such-study", **ARGUMENTS}
         address = reverse(name, kwargs={parameter: given[parameter] for parameter in own_routes()[name]})
         found, colleague = outcome(client_of(visitor, people).get(address)), outcomes[VISITORS.index("colleague")]
-        if colleague == 404 and visitor not in {"nobody", "analyst"} and found not in {403, 404}:
+        if colleague == 404 and visitor != "nobody" and found not in {403, 404}:
             wrong.append(f"{name}: {found}")
     assert not wrong
 

@@ -99,7 +99,7 @@ def test_only_an_irb_officer_can_approve(role: Role) -> None:
 def test_an_officer_cannot_approve_a_study_of_their_own() -> None:
     officer = person(Role.IRB_OFFICER)
     study = study_in(S.IN_REVIEW, owner=officer)
-    with pytest.raises(TransitionError, match="who does not own the study"):
+    with pytest.raises(TransitionError, match="who does not work on the study"):
         studies.approve(study, actor=officer)
 
 
