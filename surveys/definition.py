@@ -217,7 +217,7 @@ class StudyDefinition(Part):
             raise ValueError(f"control must be one of the arms {', '.join(arms)}, got {self.control}")
         if unknown := set(self.die.weights) - set(self.die.subsamples):
             raise ValueError(f"die.weights names subsamples that are not there: {', '.join(sorted(unknown))}")
-        for where, text in _texts(self):
+        for where, text in texts_of(self):
             if isinstance(text.root, dict) and (missing := [code for code in self.languages if code not in text.root]):
                 raise ValueError(
                     f"{where}: the text in {', '.join(missing)} is missing (the study's languages are {', '.join(self.languages)})"
@@ -266,7 +266,7 @@ def _shares(weights: dict[str, int]) -> dict[str, str]:
     return {name: str(Fraction(weight, sum(weights.values()))) for name, weight in weights.items()}
 
 
-def _texts(part: BaseModel, path: str = "") -> Iterator[tuple[str, Text]]:
+def texts_of(part: BaseModel, path: str = "") -> Iterator[tuple[str, Text]]:
     """Every text that the author gave, with its place in the tree."""
     for name in sorted(part.model_fields_set):
         value, where = getattr(part, name), f"{path}.{name}" if path else name
@@ -275,4 +275,4 @@ def _texts(part: BaseModel, path: str = "") -> Iterator[tuple[str, Text]]:
             if isinstance(item, Text):
                 yield place, item
             elif isinstance(item, BaseModel):
-                yield from _texts(item, place)
+                yield from texts_of(item, place)

@@ -9,19 +9,10 @@ from typing import Any
 from django.urls import reverse
 
 from surveys.definition import BackgroundQuestion, Group, MultipleChoice, Number, QuizItem, SingleChoice, StudyDefinition, Text
+from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey import steps_of
 from surveys.markdown import sanitised_html
 from surveys.protocols import frozen_protocol
-
-LANGUAGE_NAMES = {
-    "en": "English",
-    "de": "Deutsch",
-    "nl": "Nederlands",
-    "fr": "Français",
-    "es": "Español",
-    "it": "Italiano",
-    "pt": "Português",
-}
 
 # The page offers double speed; durations and clocks differ a little.
 FASTEST_SPEED = 2.2

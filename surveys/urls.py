@@ -4,6 +4,9 @@ from django.urls import URLPattern, URLResolver, path
 
 from surveys import api
 from surveys.views import about, investigator, participant, preview
+from surveys.views.builder.about import About
+from surveys.views.builder.overview import Overview
+from surveys.views.builder.texts import Consent, Debrief, markdown_preview
 
 app_name = "surveys"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -18,6 +21,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:slug>/media/<uuid:media_id>/", about.media, name="media"),
     path("studies/", investigator.studies, name="studies"),
     path("studies/<slug:slug>/", investigator.study, name="study"),
+    path("studies/<slug:slug>/build/", Overview.as_view(), name="build"),
+    path("studies/<slug:slug>/build/about/", About.as_view(), name="build_about"),
+    path("studies/<slug:slug>/build/consent/", Consent.as_view(), name="build_consent"),
+    path("studies/<slug:slug>/build/debrief/", Debrief.as_view(), name="build_debrief"),
+    path("build/preview/", markdown_preview, name="build_preview"),
     path("studies/<slug:slug>/codes/", investigator.codes, name="codes"),
     path("studies/<slug:slug>/preview/", preview.preview, name="preview"),
     path("studies/<slug:slug>/preview/media/<uuid:media_id>/", preview.preview_media, name="preview_media"),

@@ -12,8 +12,9 @@ from audit.services import record
 from surveys import actions
 from surveys.definition import StudyDefinition
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
-from surveys.models import ArmState, MediaFile, Study, StudyStatus
+from surveys.models import ArmState, Study, StudyStatus
 from surveys.protocols import freeze, frozen_protocol, media_facts
+from surveys.readiness import to_do
 from surveys.selectors import standing_of
 from surveys.services.allocation import draw_allocation_list
 from surveys.study_file import define, document_of
@@ -160,9 +161,7 @@ def fingerprint(study: Study) -> str:
 
 def missing_before_review(study: Study) -> list[str]:
     """What still has to be done before a study can go to review, one sentence each."""
-    needed = define(study.definition).files()
-    there = set(MediaFile.objects.filter(study=study, current=True).values_list("name", flat=True))
-    return [f"The file {name} has not been uploaded." for name in sorted(needed - there)]
+    return [one.sentence for one in to_do(study) if one.needed]
 
 
 @transaction.atomic

@@ -30,6 +30,7 @@ def _everybody(user: User, study: Study) -> bool:
 # In the order of a study's life. Analysis and surveys know each other's pages by name only.
 PAGES = (
     Page(route="surveys:study", label=_("Overview"), open_to=_everybody),
+    Page(route="surveys:build", label=_("Build"), open_to=may_change),
     Page(route="surveys:preview", label=_("Preview"), open_to=_everybody),
     Page(route="analysis:study_plan", label=_("Plan"), open_to=_everybody),
     Page(route="surveys:codes", label=_("Codes"), open_to=may_change),
@@ -43,7 +44,11 @@ def study_navigation(context: dict[str, Any], study: Study) -> dict[str, Any]:
     here = request.resolver_match.view_name if request.resolver_match else ""
     return {
         "pages": [
-            {"address": reverse(page.route, args=[study.slug]), "label": page.label, "current": page.route == here}
+            {
+                "address": reverse(page.route, args=[study.slug]),
+                "label": page.label,
+                "current": here == page.route or here.startswith(f"{page.route}_"),
+            }
             for page in PAGES
             if page.open_to(request.user, study)
         ]

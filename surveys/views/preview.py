@@ -23,8 +23,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
+from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey import BACKGROUND, CONSENT, DIE, FINISHED, QUESTIONS, QUIZ, VIDEO, WELCOME, steps_of
-from surveys.presentation import LANGUAGE_NAMES, Presentation, present
+from surveys.presentation import Presentation, present
 from surveys.ranged_response import ranged_file_response
 from surveys.selectors import Edition, access_study, edition_for
 from surveys.views.pages import own_page

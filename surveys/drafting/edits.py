@@ -1,0 +1,122 @@
+"""What one form of the builder edits: where it stands in the study's document, and how an edited one goes back in."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from surveys.drafting.texts import in_languages
+from surveys.study_file import define, document_of
+
+Document = Mapping[str, Any]
+
+
+class Edit(Protocol):
+    def current(self, document: Document) -> Any:
+        """What stands in the document, as plain values."""
+
+    def merged(self, document: Document, value: Any) -> dict[str, Any]:
+        """The document with `value` in that place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Some of the top-level keys; a value of None takes a key out, so that its default holds."""
+
+    keys: tuple[str, ...]
+
+    def current(self, document: Document) -> dict[str, Any]:
+        return {key: document[key] for key in self.keys if key in document}
+
+    def merged(self, document: Document, value: Mapping[str, Any]) -> dict[str, Any]:
+        rest = {key: kept for key, kept in document.items() if key not in self.keys}
+        return rest | {key: given for key, given in value.items() if given is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class WithLanguages(Keys):
+    """Keys with the study's languages among them: another language changes every text of the study."""
+
+    def merged(self, document: Document, value: Mapping[str, Any]) -> dict[str, Any]:
+        spoken = {"languages": document.get("languages")}
+        changed = define(Keys(self.keys).merged(document, {**value, **spoken}))
+        languages = tuple(value.get("languages") or ("en",))
+        if languages != changed.languages:
+            changed = in_languages(changed.model_copy(update={"languages": languages}), languages)
+        return document_of(changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One item of a list, known by its name; no name: a new one, which comes last. A value of None takes the item out."""
+
+    key: str
+    name: str = ""
+
+    def current(self, document: Document) -> Any:
+        return next((item for item in document.get(self.key, ()) if item["name"] == self.name), None)
+
+    def merged(self, document: Document, value: Any) -> dict[str, Any]:
+        items = list(document.get(self.key, ()))
+        place = next((index for index, item in enumerate(items) if item["name"] == self.name), len(items))
+        items[place : place + 1] = [] if value is None else [value]
+        return {**document, self.key: items}
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The order of a list's items: their names. Only the same names in another order fit."""
+
+    key: str
+
+    def current(self, document: Document) -> list[str]:
+        return [item["name"] for item in document.get(self.key, ())]
+
+    def merged(self, document: Document, value: list[str]) -> dict[str, Any]:
+        by_name = {item["name"]: item for item in document.get(self.key, ())}
+        return {**document, self.key: [by_name[name] for name in value]}
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The whole document, which keeps its slug."""
+
+    def current(self, document: Document) -> Any:
+        return document
+
+    def merged(self, document: Document, value: Any) -> dict[str, Any]:
+        return dict(value)
+
+
+def fingerprint_of(value: Any) -> str:
+    """Changes whenever the value does; a form carries that of what it was made from."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    place: str
+    mine: str
+    theirs: str
+
+
+def differences(mine: Any, theirs: Any) -> list[Difference]:
+    """Where two versions of the same part differ, for whoever must choose."""
+    left, right = dict(_leaves(mine)), dict(_leaves(theirs))
+    return [
+        Difference(place=place, mine=left.get(place, ""), theirs=right.get(place, ""))
+        for place in dict.fromkeys([*left, *right])
+        if left.get(place) != right.get(place)
+    ]
+
+
+def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _leaves(inner, f"{place}, {key}" if place else str(key))
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value, start=1):
+            yield from _leaves(inner, f"{place} {number}".strip())
+    elif value is not None:
+        yield place, str(value)

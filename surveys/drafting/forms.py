@@ -1,0 +1,148 @@
+"""What was typed on a page of the builder, and reading it back. Inputs are called by their place: `options.0.text.en`."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from surveys.drafting.texts import LANGUAGE_NAMES, Said, said
+
+LONGEST_TEXT = 20_000
+_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+class DraftForm:
+    """The inputs of one page by name, as typed, with one error each. Reading collects errors and never raises."""
+
+    def __init__(self, typed: Mapping[str, str | list[str]], *, languages: Collection[str]) -> None:
+        self.typed = dict(typed)
+        self.languages = tuple(languages)
+        self.errors: dict[str, str] = {}
+        self.problems: list[str] = []
+        """What is wrong with the page as a whole."""
+
+    @property
+    def root(self) -> "Node":
+        return Node(self, "")
+
+    @property
+    def summary(self) -> list[dict[str, str]]:
+        """For the error summary: the fields first, in the order in which they were read."""
+        return [{"field": name, "message": message} for name, message in self.errors.items()] + [
+            {"field": "", "message": problem} for problem in self.problems
+        ]
+
+    def error(self, name: str, message: str) -> None:
+        self.errors.setdefault(name, message)
+
+    def line(self, name: str, *, missing: str = "") -> str:
+        """What was typed; `missing`: the error when it is nothing."""
+        value = self.typed.get(name, "")
+        text = (value if isinstance(value, str) else "").replace("\r\n", "\n").strip()
+        if not text and missing:
+            self.error(name, missing)
+        if len(text) > LONGEST_TEXT:
+            self.error(name, _("Write at most 20,000 characters; these are %(count)s.") % {"count": f"{len(text):,}"})
+        if _UNSEEN.search(text):
+            self.error(name, _("Here is a character that nobody can see. Type the text again."))
+        return text
+
+    def text(self, name: str, *, missing: str = "") -> Said | None:
+        """A text in every language of the study; what is not translated yet becomes a gap."""
+        by_language = {code: self.line(f"{name}.{code}") for code in self.languages}
+        if not any(by_language.values()):
+            if missing:
+                self.error(f"{name}.{self.languages[0]}", missing)
+            return None
+        return said(by_language)
+
+    def choice(self, name: str, allowed: Collection[str], *, missing: str) -> str:
+        value = self.line(name)
+        if value not in allowed:
+            self.error(name, missing)
+        return value
+
+    def checked(self, name: str) -> bool:
+        return bool(self.typed.get(name))
+
+    def several(self, name: str) -> list[str]:
+        value = self.typed.get(name, [])
+        return value if isinstance(value, list) else [value]
+
+    def number(self, name: str, *, what: str, minimum: float, maximum: float, missing: str = "") -> float | None:
+        """A number with a decimal comma or point. `what` begins the sentence of an error: "The weight"."""
+        text = self.line(name, missing=missing)
+        if not text:
+            return None
+        expected = {"what": what, "minimum": f"{minimum:g}", "maximum": f"{maximum:.15g}", "found": text[:40]}
+        value = float(text.replace(",", ".")) if re.fullmatch(r"[+-]?(\d{1,15}([.,]\d{0,15})?|[.,]\d{1,15})", text, re.ASCII) else None
+        if value is None or not minimum <= value <= maximum:
+            self.error(name, _("%(what)s must be a number from %(minimum)s to %(maximum)s, not “%(found)s”.") % expected)
+            return None
+        return value
+
+    def whole_number(self, name: str, *, what: str, minimum: int, maximum: int, missing: str = "") -> int | None:
+        text = self.line(name)
+        if text and not re.fullmatch(r"[+-]?\d{1,15}", text, re.ASCII):
+            expected = {"what": what, "minimum": minimum, "maximum": maximum, "found": text[:40]}
+            self.error(name, _("%(what)s must be a whole number from %(minimum)s to %(maximum)s, not “%(found)s”.") % expected)
+            return None
+        value = self.number(name, what=what, minimum=minimum, maximum=maximum, missing=missing)
+        return None if value is None else int(value)
+
+    def rows(self, name: str) -> list[str]:
+        """The names of repeated rows that were sent, in order: `fields.0`, `fields.1` …"""
+        start = f"{name}." if name else ""
+        numbers = {key[len(start) :].split(".")[0] for key in self.typed if key.startswith(start)}
+        return [f"{start}{number}" for number in sorted((n for n in numbers if n.isdecimal() and n.isascii() and len(n) < 4), key=int)]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A place in a form, for templates: `fields.options.0.text` is the node `options.0.text`."""
+
+    form: DraftForm
+    place: str
+
+    def __getitem__(self, key: str) -> "Node":
+        if key in {"place", "form", "typed", "line", "error", "rows", "in_languages"}:  # templates look for these after this fails
+            raise KeyError(key)
+        return Node(self.form, f"{self.place}.{key}" if self.place else str(key))
+
+    @property
+    def typed(self) -> str | list[str]:
+        return self.form.typed.get(self.place, "")
+
+    @property
+    def line(self) -> str:
+        return typed if isinstance(typed := self.typed, str) else ""
+
+    @property
+    def error(self) -> str:
+        return self.form.errors.get(self.place, "")
+
+    @property
+    def rows(self) -> list["Node"]:
+        return [Node(self.form, place) for place in self.form.rows(self.place)]
+
+    @property
+    def in_languages(self) -> list[tuple[str, str, "Node"]]:
+        """Code, name and node of this text in every language of the study."""
+        return [(code, LANGUAGE_NAMES.get(code, code), self[code]) for code in self.form.languages]
+
+
+def typed_text(name: str, text: Said | None, languages: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The inputs of a text that stands in the document."""
+    for code in languages:
+        yield f"{name}.{code}", text if isinstance(text, str) else (text or {}).get(code, "")
+
+
+def typed_value(value: Any) -> str:
+    """A plain value of the document as somebody would type it."""
+    if value is None or value is False:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    return "on" if value is True else str(value)

@@ -1,0 +1,78 @@
+"""What still has to be done before a draft can go to review: one sentence each, with the page and the field where it is done."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from surveys.definition import Arm, StudyDefinition, Text, texts_of
+from surveys.drafting.parts import PARTS
+from surveys.drafting.texts import LANGUAGE_NAMES, gaps_in
+from surveys.models import MediaFile, Study
+from surveys.study_file import define
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToDo:
+    """`part`: name of the builder's part. What is not `needed` is advice."""
+
+    sentence: str
+    part: str
+    address: str
+    needed: bool = True
+
+
+def to_do(study: Study, definition: StudyDefinition | None = None) -> list[ToDo]:
+    """Everything that is left to do, in the order of the parts."""
+    definition = definition or define(study.definition)
+    there = set(MediaFile.objects.filter(study=study, current=True).values_list("name", flat=True))
+    found = [*_gaps(definition), *_files(definition, there)]
+    order = [part.name for part in PARTS]
+    return sorted(found, key=lambda one: order.index(one.part))
+
+
+def _gaps(definition: StudyDefinition) -> Iterator[ToDo]:
+    contact = [("contact", Text(definition.contact))]
+    for place, text in [*contact, *texts_of(definition)]:
+        key = re.split(r"[.\[]", place)[0]
+        part = next((part for part in PARTS if key in part.keys), PARTS[0])
+        by_language = text.root.items() if isinstance(text.root, dict) else [(definition.languages[0], text.root)]
+        for code, words in by_language:
+            for gap in gaps_in(words):
+                shown = gap if len(gap) <= 80 else f"{gap[:77]}…"
+                label = f"{part.label} ({LANGUAGE_NAMES.get(code, code)})" if len(definition.languages) > 1 else str(part.label)
+                yield ToDo(
+                    sentence=_("%(part)s: fill in “%(gap)s”.") % {"part": label, "gap": shown},
+                    part=part.name,
+                    address=_address(definition, place, code),
+                )
+
+
+def _files(definition: StudyDefinition, there: set[str]) -> Iterator[ToDo]:
+    users = {name: arm for arm in reversed(definition.arms) for name in arm.video.files()}
+    for name in sorted(users.keys() - there):
+        sentence = _("The file %(name)s has not been uploaded.") % {"name": name}
+        yield ToDo(sentence=sentence, part="about", address=_files_address(definition, users[name]))
+    for arm in definition.arms:
+        for code in definition.languages:
+            if code not in arm.video.captions:
+                sentence = _("Arm “%(arm)s” has no captions in %(language)s. Some students cannot follow without.") % {
+                    "arm": arm.label.in_language(definition.languages[0]),
+                    "language": LANGUAGE_NAMES.get(code, code),
+                }
+                yield ToDo(sentence=sentence, part="about", address=_files_address(definition, arm), needed=False)
+
+
+def _files_address(definition: StudyDefinition, arm: Arm) -> str:
+    return reverse("surveys:build", args=[definition.slug])
+
+
+def _address(definition: StudyDefinition, place: str, code: str) -> str:
+    """The page and the input of a text that stands at `place` in the document."""
+    key = re.split(r"[.\[]", place)[0]
+    part = next((part for part in PARTS if key in part.keys), None)
+    if part is None:
+        return reverse("surveys:build", args=[definition.slug])
+    return reverse(part.route, args=[definition.slug]) + f"#{key if key == 'contact' else f'{key}.{code}'}"

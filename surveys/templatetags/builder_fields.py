@@ -1,0 +1,52 @@
+"""The inputs of the builder: a label, a hint, an error, and for texts one input in every language, side by side."""
+
+from typing import Any
+
+from django import template
+
+from surveys.drafting.forms import Node
+
+register = template.Library()
+
+
+@register.inclusion_tag("surveys/builder/fields/text.html")
+def text_field(node: Node, *, label: str, hint: str = "", rows: int = 1, markdown: bool = False) -> dict[str, Any]:
+    """A text of the study, in every language. `rows` above 1: an area to write in."""
+    return {"node": node, "label": label, "hint": hint, "rows": rows, "markdown": markdown}
+
+
+@register.inclusion_tag("surveys/builder/fields/line.html")
+def line_field(
+    node: Node, *, label: str, hint: str = "", unit: str = "", kind: str = "text", inputmode: str = "", short: bool = False
+) -> dict[str, Any]:
+    """One value, the same in all languages."""
+    return {
+        "node": node,
+        "label": label,
+        "hint": hint,
+        "unit": unit,
+        "kind": kind,
+        "inputmode": inputmode,
+        "css_class": "input-short" if short else "",
+    }
+
+
+@register.inclusion_tag("components/choices.html")
+def choice_field(node: Node, *, label: str, options: Any, hint: str = "", several: bool = False, inline: bool = False) -> dict[str, Any]:
+    """Radio buttons, or check boxes for `several`."""
+    return {
+        "name": node.place,
+        "legend": label,
+        "hint": hint,
+        "error": node.error,
+        "options": options,
+        "value": node.typed,
+        "type": "checkbox" if several else "radio",
+        "inline": inline,
+    }
+
+
+@register.inclusion_tag("surveys/builder/fields/check.html")
+def check_field(node: Node, *, label: str) -> dict[str, Any]:
+    """One box that is checked or not."""
+    return {"node": node, "label": label}

@@ -1,0 +1,151 @@
+"""The builder: every page edits one part of a draft, and nobody's work is lost."""
+
+from typing import Any
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from audit.models import Entry
+from surveys.definition import Text
+from surveys.drafting.texts import in_languages
+from surveys.models import Study, StudyStatus
+from surveys.study_file import define, document_of
+from tests.factories import draft_study, everything_stored, heading, logged_in, page_of, study_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    """A draft in one language."""
+    study = draft_study()
+    study.definition = document_of(in_languages(define(study.definition | {"languages": ["en"]}), ["en"]))
+    study.save()
+    return study
+
+
+@pytest.fixture
+def browser(study: Study) -> Client:
+    return logged_in(study.owner)
+
+
+def address(page: str, study: Study, *more: str) -> str:
+    return reverse(f"surveys:{page}", args=[study.slug, *more])
+
+
+def inputs(response: HttpResponse, form: str = "builder-form") -> dict[str, Any]:
+    """What a browser would send from the form as it stands."""
+    found = page_of(response).xpath(f'//form[@id="{form}"]')[0]
+    values = {name: found.fields[name] for name in found.fields if name}
+    return {name: list(value) if isinstance(value, set) or hasattr(value, "remove") else value or "" for name, value in values.items()}
+
+
+def definition_of(study: Study) -> Any:
+    study.refresh_from_db()
+    return define(study.definition)
+
+
+def errors(response: HttpResponse) -> dict[str, str]:
+    """The error summary: field → message."""
+    links = page_of(response).xpath('//div[@class="error-summary"]//li/a')
+    return {link.get("href").removeprefix("#"): link.text_content() for link in links}
+
+
+@pytest.mark.parametrize("page", ["build_about", "build_consent", "build_debrief"])
+def test_saving_a_page_as_it_is_changes_nothing(browser: Client, study: Study, page: str) -> None:
+    before = definition_of(study)
+    shown = browser.get(address(page, study))
+    assert shown.status_code == 200
+    assert browser.post(address(page, study), inputs(shown)).status_code == 302
+    assert definition_of(study) == before
+
+
+def test_about_is_changed_on_its_page(browser: Client, study: Study) -> None:
+    page = address("build_about", study)
+    sent = inputs(browser.get(page)) | {"title.en": "Lectures", "entry": "sona", "completion_url": "https://sona.example/{identifier}"}
+    assert browser.post(page, sent).status_code == 302
+    changed = definition_of(study)
+    assert (changed.title, changed.entry.kind, changed.entry.completion_url) == (
+        Text("Lectures"),
+        "sona",
+        "https://sona.example/{identifier}",
+    )
+    assert study.title == "Lectures"
+    assert Entry.objects.filter(action="study.changed", subject_id=str(study.pk)).count() == 1
+
+
+def test_what_does_not_fit_comes_back_with_all_that_was_typed(browser: Client, study: Study) -> None:
+    page, before = address("build_about", study), everything_stored()
+    sent = inputs(browser.get(page)) | {"title.en": " ", "contact": "", "completion_url": "http://x", "summary.en": "New words"}
+    response = browser.post(page, sent)
+    assert response.status_code == 422
+    assert set(errors(response)) == {"title.en", "contact", "completion_url"}
+    for name in errors(response):
+        assert page_of(response).xpath(f'//*[@id="{name}"]'), "the summary leads to the field"
+    assert inputs(response)["summary.en"] == "New words"
+    assert inputs(response)["completion_url"] == "http://x"
+    after = everything_stored()
+    assert {name for name in after if after[name] != before[name]} <= {"sessions.Session"}
+
+
+def test_another_language_gives_every_text_a_gap_that_must_be_filled(browser: Client, study: Study) -> None:
+    page = address("build_about", study)
+    sent = inputs(browser.get(page)) | {"title.en": "Lectures", "languages": ["en", "fr"]}
+    assert browser.post(page, sent).status_code == 302
+    changed = definition_of(study)
+    assert changed.languages == ("en", "fr")
+    assert changed.title.root == {"en": "Lectures", "fr": "[[translate: Lectures]]"}
+    assert "[[translate: " in changed.arms[0].label.root["fr"]
+    left = browser.get(address("build", study)).content.decode()
+    assert "About (Français): fill in “translate: Lectures”." in left
+    sent = inputs(browser.get(page)) | {"title.fr": "Cours", "languages": ["fr"]}
+    assert browser.post(page, sent).status_code == 302
+    assert definition_of(study).title.root == "Cours"
+
+
+def test_two_people_never_overwrite_each_other(browser: Client, study: Study) -> None:
+    page = address("build_consent", study)
+    mine, theirs = inputs(browser.get(page)), inputs(browser.get(page))
+    about = inputs(browser.get(address("build_about", study)))
+    assert browser.post(page, theirs | {"consent.en": "Their words."}).status_code == 302
+    response = browser.post(page, mine | {"consent.en": "My words."})
+    assert response.status_code == 409
+    assert definition_of(study).consent == Text("Their words.")
+    text = page_of(response).text_content()
+    assert "Their words." in text
+    assert "My words." in text
+    assert inputs(response)["consent.en"] == "My words."
+    assert browser.post(page, inputs(response)).status_code == 302, "take mine"
+    assert definition_of(study).consent == Text("My words.")
+    assert browser.post(address("build_about", study), about).status_code == 302, "another part is not in the way"
+
+
+def test_a_preview_shows_what_participants_will_see(browser: Client) -> None:
+    shown = browser.post(reverse("surveys:build_preview"), {"consent.en": "## Hello\n\n<script>alert(1)</script>"}).content.decode()
+    assert "<h2>Hello</h2>" in shown
+    assert "<script>" not in shown
+
+
+def test_a_frozen_protocol_can_be_read_only_until_a_new_version_is_made() -> None:
+    study = study_in(StudyStatus.APPROVED)
+    browser = logged_in(study.owner)
+    for page in ("build_about", "build_consent"):
+        shown = browser.get(address(page, study))
+        assert page_of(shown).xpath('//form[@id="builder-form"]/fieldset[@disabled]')
+        assert browser.post(address(page, study), inputs(shown)).status_code == 409
+    overview = address("build", study)
+    assert "Make a new version" in browser.get(overview).content.decode()
+    assert browser.post(overview, {"reason": " "}).status_code == 422
+    assert browser.post(overview, {"reason": "the consent is too long"}).status_code == 302
+    study.refresh_from_db()
+    assert study.status == StudyStatus.DRAFT
+    assert Entry.objects.get(action="study.returned").details == {"reason": "the consent is too long"}
+
+
+def test_a_running_study_offers_no_new_version() -> None:
+    study = study_in(StudyStatus.RECRUITING)
+    shown = logged_in(study.owner).get(address("build", study))
+    assert heading(shown) == "Build the study"
+    assert "Make a new version" not in shown.content.decode()
