@@ -17,9 +17,11 @@ from rest_framework.views import APIView
 
 from accounts.api_access import person_of
 from accounts.models import Role
+from analysis import actions
 from analysis.models import Run
 from analysis.results_document import counts_document, results_document
 from analysis.serializers import PlanRequestSerializer, ResultsSerializer, RunSerializer, StudyCountsSerializer
+from audit.services import record_once_a_day
 from surveys.selectors import access_results, access_study, may_see_results
 
 PLANNERS = (Role.INVESTIGATOR, Role.IRB_OFFICER, Role.ADMINISTRATOR)
@@ -64,6 +66,7 @@ class Results(APIView):
     def get(self, request: Request, slug: str) -> Response:
         user = person_of(request)
         study = access_results(user, slug)
+        record_once_a_day(actor=user, action=actions.RESULTS_FETCHED, subject=study)
         return Response(ResultsSerializer(results_document(study, reader=user, ask_blinded=_asks_blinded(request))).data)
 
 

@@ -21,17 +21,22 @@ def request_refresh(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS) -> 
     _send(runner.queue_run(study_id, kind=kind), after=runner.DEBOUNCE[kind])
 
 
-def request_full_results(study: Study) -> None:
+def request_full_results(study: Study, *, actor: User) -> None:
     """Compute the full results now; what waits or is under way is superseded."""
     with transaction.atomic():
         runner.end_unfinished(study.pk, kind=RunKind.FULL_RESULTS, status=RunStatus.SUPERSEDED)
         run = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS, after=timedelta(0))
         transaction.on_commit(lambda: _send(run, after=timedelta(0)))
+        record(actor=actor, action=actions.COMPUTATION_REQUESTED, subject=study)
 
 
-def cancel_full_results(study: Study) -> bool:
+@transaction.atomic
+def cancel_full_results(study: Study, *, actor: User) -> bool:
     """Stop the full computation. False: there was none."""
-    return runner.end_unfinished(study.pk, kind=RunKind.FULL_RESULTS, status=RunStatus.CANCELLED)
+    stopped = runner.end_unfinished(study.pk, kind=RunKind.FULL_RESULTS, status=RunStatus.CANCELLED)
+    if stopped:
+        record(actor=actor, action=actions.COMPUTATION_STOPPED, subject=study)
+    return stopped
 
 
 @transaction.atomic

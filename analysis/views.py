@@ -12,10 +12,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
-from analysis import services
+from analysis import actions, services
 from analysis.live import LiveView, live_view
 from analysis.models import Blinding, RunKind
 from analysis.selectors import state_of_work
+from audit.services import record
 from surveys.models import Study
 from surveys.selectors import access_own_study, access_results, counts_of, is_blinded_viewer, may_change
 
@@ -68,11 +69,13 @@ def figure(request: HttpRequest, slug: str, figure: str) -> HttpResponse:
 @require_safe
 def table(request: HttpRequest, slug: str, table: str) -> HttpResponse:
     """One table as a CSV file."""
-    rows = _live_or_404(request, slug).tables().get(table)
+    live = _live_or_404(request, slug)
+    rows = live.tables().get(table)
     if rows is None:
         raise Http404("There is no such table.")
     response = _file("", name=f"{slug}-{table}.csv", content_type="text/csv; charset=utf-8")
     csv.writer(response).writerows(rows())
+    record(actor=user_of(request), action=actions.TABLE_FETCHED, subject=live.study, details={"table": table})
     return response
 
 
@@ -82,12 +85,12 @@ def compute(request: HttpRequest, slug: str) -> HttpResponse:
     """Start the full computation now, or stop the one that is under way."""
     study = access_own_study(user_of(request), slug)
     if request.POST.get("action") == "cancel":
-        stopped = services.cancel_full_results(study)
+        stopped = services.cancel_full_results(study, actor=user_of(request))
         messages.success(request, gettext("The computation was stopped.") if stopped else gettext("There was nothing to stop."))
     elif study.protocol_id is None:
         messages.error(request, gettext("There is nothing to compute yet."))
     else:
-        services.request_full_results(study)
+        services.request_full_results(study, actor=user_of(request))
     return _back(request, slug)
 
 

@@ -125,6 +125,20 @@ def _found(study: Study | None) -> Study:
     return study
 
 
+def may_read_log(user: User, study: Study) -> bool:
+    """Who runs the study and who reviews it may read what was done to it. Arms stand in there by name, so nobody who is blinded."""
+    standing = standing_of(user, study)
+    if standing == Standing.BLINDED_VIEWER:
+        return False
+    return user.role == Role.IRB_OFFICER or standing in (Standing.OWNER, Standing.ADMINISTRATOR, Standing.EDITOR)
+
+
+def access_log(user: User, slug: str) -> Study:
+    """The study, if this person may read its log."""
+    study = access_study(user, slug)
+    return _found(study if may_read_log(user, study) else None)
+
+
 def definition_for(user: User, study: Study) -> StudyDefinition:
     """A draft as its owner left it, for those who may change it; everything else as it was submitted."""
     if study.protocol_id is None or _sees_the_draft(user, study):

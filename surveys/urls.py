@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from surveys import api
-from surveys.views import about, investigator, participant, preview
+from surveys.views import about, investigator, log, participant, preview
 from surveys.views.builder.about import About
 from surveys.views.builder.overview import Overview
 from surveys.views.builder.texts import Consent, Debrief, markdown_preview
@@ -29,6 +29,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/codes/", investigator.codes, name="codes"),
     path("studies/<slug:slug>/preview/", preview.preview, name="preview"),
     path("studies/<slug:slug>/preview/media/<uuid:media_id>/", preview.preview_media, name="preview_media"),
+    path("studies/<slug:slug>/log/", log.study_log, name="study_log"),
+    path("log/", log.whole_log, name="log"),
+    path("log/verify/", log.verify_log, name="verify_log"),
+    path("log/export/", log.export_log, name="export_log"),
     path("api/v1/studies/", api.Studies.as_view(), name="api_studies"),
     path("api/v1/studies/<slug:slug>/", api.StudyDetail.as_view(), name="api_study"),
     path("api/v1/studies/<slug:slug>/actions/<slug:action>/", api.StudyAction.as_view(), name="api_action"),

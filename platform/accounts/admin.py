@@ -7,10 +7,11 @@ from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
 from django.http import HttpRequest
 
-from accounts import services
+from accounts import actions, services
 from accounts.access import user_of
 from accounts.forms import NewUserForm
 from accounts.models import Role, User
+from audit.services import record
 
 admin.site.unregister(Group)
 
@@ -42,6 +43,13 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         changed = services.change_role(user=obj, role=role, actor=user_of(request))
         obj.role, obj.is_staff, obj.is_superuser = changed.role, changed.is_staff, changed.is_superuser
         obj.save()
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        """Also called for a new password. Which fields changed stands in our own log, never what they hold."""
+        fields = sorted({field for part in message for field in part.get("changed", {}).get("fields", ())})
+        if fields:
+            record(actor=user_of(request), action=actions.CHANGED, subject=obj, details={"fields": fields})
+        return super().log_change(request, obj, message)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

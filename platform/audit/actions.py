@@ -25,3 +25,7 @@ def description_of(name: str) -> str:
 def registered() -> dict[str, str]:
     """All names with their descriptions."""
     return dict(_DESCRIPTIONS)
+
+
+VERIFIED = register("log.verified", "The chain of the audit log was checked")
+EXPORTED = register("log.exported", "The audit log was exported")

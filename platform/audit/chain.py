@@ -2,15 +2,68 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 from django.core.serializers.json import DjangoJSONEncoder
 
 GENESIS = "0" * 64
 """What the first entry gives as the hash of the one before."""
+
+
+class Link(Protocol):
+    """An entry, in the database or in a file."""
+
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def previous_hash(self) -> str: ...
+    @property
+    def hash(self) -> str: ...
+    def expected_hash(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What checking the chain found: how many entries hold, and, if one does not, the first that is broken and why."""
+
+    intact: int
+    broken_at: int | None = None
+    reason: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The finding in words."""
+        if self.broken_at is not None:
+            return f"Entry {self.broken_at:,} is not as it was written: {self.reason}. Intact before it: {self.intact:,}."
+        return f"All {self.intact:,} entries are as they were written." if self.intact != 1 else "The only entry is as it was written."
+
+
+def follow(links: Iterable[Link], *, last: int, last_hash: str) -> Verification:
+    """Walk the chain from its beginning to entry `last`, whose hash is known; what comes after it is checked all the same."""
+    intact, previous_hash = 0, GENESIS
+    for link in links:
+        expected = intact + 1
+        if link.sequence != expected:
+            return Verification(intact=intact, broken_at=expected, reason=f"it is missing; the next one is {link.sequence}")
+        if link.previous_hash != previous_hash:
+            return Verification(intact=intact, broken_at=expected, reason="it does not follow from the entry before it")
+        if link.hash != link.expected_hash():
+            return Verification(intact=intact, broken_at=expected, reason="its content is not what was recorded")
+        if link.sequence == last and link.hash != last_hash:
+            return Verification(intact=intact, broken_at=expected, reason="it is not the entry that was recorded last")
+        intact, previous_hash = link.sequence, link.hash
+    if intact < last:
+        return Verification(intact=intact, broken_at=intact + 1, reason=f"entries {intact + 1} to {last} are missing")
+    return Verification(intact=intact)
+
+
+def past_the_end(last: int) -> Verification:
+    """More entries were found than were recorded."""
+    return Verification(intact=last, broken_at=last + 1, reason="it was added past the log's end")
 
 
 def plain(details: Mapping[str, Any]) -> Any:

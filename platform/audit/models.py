@@ -46,7 +46,12 @@ class Entry(models.Model):
         verbose_name = _("audit entry")
         verbose_name_plural = _("audit entries")
         ordering: ClassVar = ["sequence"]
-        indexes: ClassVar = [models.Index(fields=["subject_kind", "subject_id"], name="audit_entries_of_a_subject")]
+        indexes: ClassVar = [
+            models.Index(fields=["subject_kind", "subject_id"], name="audit_entries_of_a_subject"),
+            models.Index(fields=["action", "sequence"], name="audit_entries_by_action"),
+            models.Index(fields=["actor_name", "sequence"], name="audit_entries_by_person"),
+            models.Index(fields=["at"], name="audit_entries_by_time"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.sequence}. {self.actor_name or '—'} {self.action} {self.subject_kind} {self.subject_id}".rstrip()

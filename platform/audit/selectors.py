@@ -1,47 +1,119 @@
 """Reading the log."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
 
+from django.apps import apps
 from django.db import models
 
-from audit import chain
+from audit.actions import VERIFIED
+from audit.chain import Verification, follow, past_the_end
+from audit.exported import ExportedEntry, lines_of
 from audit.models import Entry, Head
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
-    """What checking the chain found: how many entries hold, and, if one does not, the first that is broken and why."""
-
-    intact: int
-    broken_at: int | None = None
-    reason: str = ""
+PAGE_SIZE = 50
+EXPORTED = ("sequence", "at", "actor_id", "actor_name", "action", "subject_kind", "subject_id", "details", "previous_hash", "hash")
 
 
 def verify() -> Verification:
     """Walk the whole chain from its beginning; it may grow meanwhile."""
     before = _head()
-    intact, previous_hash = 0, chain.GENESIS
-    for entry in Entry.objects.order_by("sequence").iterator(chunk_size=1000):
-        expected = intact + 1
-        if entry.sequence != expected:
-            return Verification(intact=intact, broken_at=expected, reason=f"it is missing; the next one is {entry.sequence}")
-        if entry.previous_hash != previous_hash:
-            return Verification(intact=intact, broken_at=expected, reason="it does not follow from the entry before it")
-        if entry.hash != entry.expected_hash():
-            return Verification(intact=intact, broken_at=expected, reason="its content is not what was recorded")
-        if entry.sequence == before.sequence and entry.hash != before.hash:
-            return Verification(intact=intact, broken_at=expected, reason="it is not the entry that was recorded last")
-        intact, previous_hash = entry.sequence, entry.hash
-    if intact < before.sequence:
-        return Verification(intact=intact, broken_at=intact + 1, reason=f"entries {intact + 1} to {before.sequence} are missing")
-    if intact > (recorded := _head().sequence):
-        return Verification(intact=recorded, broken_at=recorded + 1, reason="it was added past the log's end")
-    return Verification(intact=intact)
+    verification = follow(Entry.objects.order_by("sequence").iterator(chunk_size=1000), last=before.sequence, last_hash=before.hash)
+    if verification.broken_at is None and verification.intact > (recorded := _head().sequence):
+        return past_the_end(recorded)
+    return verification
+
+
+def number_of_entries() -> int:
+    return _head().sequence
+
+
+def last_verification() -> Entry | None:
+    """The newest entry that says what a check of the chain found."""
+    return Entry.objects.filter(action=VERIFIED).order_by("-sequence").first()
 
 
 def entries_about(subject: models.Model) -> models.QuerySet[Entry]:
     """What was done to one thing, latest first."""
     return Entry.objects.filter(subject_kind=subject._meta.label_lower, subject_id=str(subject.pk)).order_by("-sequence")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Which entries somebody wants to see. `kind` is an action ("study.launched") or the beginning of several ("study.")."""
+
+    kind: str = ""
+    person: str = ""
+    subject: models.Model | None = None
+    since: date | None = None
+    until: date | None = None
+
+    def entries(self) -> models.QuerySet[Entry]:
+        found = entries_about(self.subject) if self.subject else Entry.objects.order_by("-sequence")
+        if self.kind:
+            found = found.filter(action__startswith=self.kind) if self.kind.endswith(".") else found.filter(action=self.kind)
+        if self.person:
+            found = found.filter(actor_name=self.person)
+        if self.since:
+            found = found.filter(at__gte=_midnight(self.since))
+        if self.until:
+            found = found.filter(at__lt=_midnight(self.until + timedelta(days=1)))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Some entries, latest first; `older` and `newer` are the keys from which its neighbours start, if there are any."""
+
+    entries: list[Entry]
+    older: int | None
+    newer: int | None
+
+
+def page_of(asked: Asked, *, before: int | None = None, after: int | None = None) -> Page:
+    """By key, never by offset: the thousandth page is as quick as the first."""
+    entries = asked.entries()
+    if after is not None:
+        found = list(entries.filter(sequence__gt=after).order_by("sequence")[: PAGE_SIZE + 1])
+        shown, more_newer = found[:PAGE_SIZE][::-1], len(found) > PAGE_SIZE
+        more_older = bool(shown) and entries.filter(sequence__lt=shown[-1].sequence).exists()
+    else:
+        found = list((entries if before is None else entries.filter(sequence__lt=before))[: PAGE_SIZE + 1])
+        shown, more_older = found[:PAGE_SIZE], len(found) > PAGE_SIZE
+        more_newer = before is not None and bool(shown) and entries.filter(sequence__gt=shown[0].sequence).exists()
+    return Page(
+        entries=shown,
+        older=shown[-1].sequence if more_older else None,
+        newer=shown[0].sequence if more_newer else None,
+    )
+
+
+def names_of_subjects(entries: Iterable[Entry]) -> dict[tuple[str, str], str]:
+    """What the things are called that these entries are about, as far as they still exist; one query for each kind."""
+    wanted: dict[str, set[str]] = {}
+    for entry in entries:
+        if entry.subject_kind:
+            wanted.setdefault(entry.subject_kind, set()).add(entry.subject_id)
+    names = {}
+    for kind, keys in wanted.items():
+        try:
+            model = apps.get_model(kind)
+        except LookupError:  # of an application that has gone since
+            continue
+        names.update({(kind, str(key)): str(found) for key, found in model._default_manager.in_bulk(list(keys)).items()})
+    return names
+
+
+def exported_log() -> Iterator[str]:
+    """The whole log as a file, line by line, as it is at this moment."""
+    head = _head()
+    rows = Entry.objects.filter(sequence__lte=head.sequence).order_by("sequence").values(*EXPORTED).iterator(chunk_size=1000)
+    return lines_of((ExportedEntry(**row) for row in rows), sequence=head.sequence, hash=head.hash)
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time.min, tzinfo=UTC)
 
 
 def _head() -> Head:

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from audit import actions, chain
 from audit.models import Entry, Head
+from audit.selectors import entries_about, verify
 
 
 @transaction.atomic
@@ -36,3 +37,17 @@ def record(*, actor: AbstractBaseUser | None, action: str, subject: models.Model
     head.sequence, head.hash = entry.sequence, entry.hash
     head.save()
     return entry
+
+
+def record_once_a_day(*, actor: AbstractBaseUser, action: str, subject: models.Model) -> None:
+    """For what programs and open pages ask for again and again: one entry for each person, thing and day says enough."""
+    midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    if not entries_about(subject).filter(actor_id=actor.pk, action=action, at__gte=midnight).exists():
+        record(actor=actor, action=action, subject=subject)
+
+
+def verify_and_record(*, actor: AbstractBaseUser | None) -> Entry:
+    """Check the whole chain; the finding becomes an entry itself, where everybody who may read the log finds it."""
+    verification = verify()
+    details = {"intact": verification.intact, "broken_at": verification.broken_at, "finding": verification.sentence}
+    return record(actor=actor, action=actions.VERIFIED, subject=None, details=details)

@@ -12,7 +12,8 @@ from django.utils import translation
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
-from surveys import visitors
+from audit.services import record
+from surveys import actions, visitors
 from surveys.journey import VIDEO, comes_before
 from surveys.models import AllocationList, Study, StudyStatus
 from surveys.presentation import presentation
@@ -87,6 +88,8 @@ def allocation_list(request: HttpRequest, slug: str, number: int) -> HttpRespons
     found = AllocationList.objects.filter(study=study, number=number).first()
     if found is None or not _published(study):
         raise Http404
+    if request.user.is_authenticated:
+        record(actor=request.user, action=actions.ALLOCATION_FETCHED, subject=study, details={"list": number})
     response = HttpResponse(allocation_document(found), content_type="application/json")
     response["Content-Disposition"] = f'attachment; filename="allocation-{number}.json"'
     return response

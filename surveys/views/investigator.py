@@ -10,6 +10,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
+from audit.services import record, record_once_a_day
+from surveys import actions
 from surveys.errors import SurveyError
 from surveys.models import EntryCode, StudyStatus
 from surveys.selectors import access_own_study, access_study, counts_of, may_change, studies_of, studies_with_results_of
@@ -66,6 +68,7 @@ def codes(request: HttpRequest, slug: str) -> HttpResponse:
         lines = [line.strip() for line in request.POST.get("codes", "").splitlines() if line.strip()][:5000]
         times = Counter(normalised(line) for line in lines)
         checked = [(line, completion_code_is_genuine(line, found.slug), times[normalised(line)] > 1) for line in lines]
+        record(actor=user, action=actions.CODES_CHECKED, subject=found, details={"count": len(lines)})
     elif request.method == "POST":
         upload = request.FILES.get("file")
         try:
@@ -77,6 +80,8 @@ def codes(request: HttpRequest, slug: str) -> HttpResponse:
                 return redirect("surveys:codes", slug)
         except SurveyError as error:
             errors = [{"field": "file", "message": str(error)}]
+    if request.method == "GET":
+        record_once_a_day(actor=user, action=actions.CODES_OPENED, subject=found)
     entry_codes = EntryCode.objects.filter(study=found)
     context = {
         "study": found,

@@ -48,6 +48,9 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "analysis:plan":                   (LOGIN,  200,    403,    403,    403,    200,    200,    403,    200),
     "schema":                          (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:api_studies":             (NO,     200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:log":                     (LOGIN,  403,    403,    403,    403,    403,    200,    403,    200),
+    "surveys:verify_log":              (LOGIN,  403,    403,    403,    403,    403,    405,    403,    405),
+    "surveys:export_log":              (LOGIN,  403,    403,    403,    403,    403,    200,    403,    200),
     "analysis:api_power":              (NO,     405,    403,    403,    403,    405,    405,    403,    405),
 }  # fmt: skip
 # The same for the addresses of one study, which belongs to `owner`; once it recruits …
@@ -69,6 +72,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:build_consent":          (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_debrief":          (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:codes":                   (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:study_log":               (LOGIN,  200,    200,    404,    404,    404,    200,    404,    200),
     "analysis:results":                (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:compute":                (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:blinding":               (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
@@ -100,6 +104,7 @@ DRAFT: dict[str, tuple[Any, ...]] = {
     "surveys:build_consent":          (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_debrief":          (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:codes":                   (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:study_log":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:results":                (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:compute":                (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:blinding":               (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),

@@ -1,8 +1,10 @@
 """The audit log: what is recorded stays, in order, and every change to it shows."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +12,12 @@ from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 from django.db.models import ProtectedError
+from django.test.utils import CaptureQueriesContext
 
 from audit import actions, triggers
+from audit.exported import verify_lines
 from audit.models import AppendOnlyError, Entry, Head
-from audit.selectors import entries_about, verify
+from audit.selectors import EXPORTED, entries_about, exported_log, verify
 from audit.services import record
 
 pytestmark = pytest.mark.django_db
@@ -119,6 +123,73 @@ def test_a_changed_entry_is_located(three_entries: list[Entry], column: str) -> 
     verification = verify()
     assert (verification.intact, verification.broken_at) == (1, 2)
     assert verification.reason == "its content is not what was recorded"
+
+
+def test_changed_hashes_are_located(three_entries: list[Entry]) -> None:
+    with transaction.atomic():
+        tamper("UPDATE audit_entry SET previous_hash = hash WHERE sequence = 2")
+        assert (verify().broken_at, verify().reason) == (2, "it does not follow from the entry before it")
+        transaction.set_rollback(True)
+    tamper("UPDATE audit_entry SET hash = REPLACE(hash, 'a', 'b') || 'c' WHERE sequence = 3")
+    assert (verify().broken_at, verify().reason) == (3, "its content is not what was recorded")
+
+
+def test_two_entries_that_changed_places_are_located(three_entries: list[Entry]) -> None:
+    tamper("UPDATE audit_entry SET sequence = 99 WHERE sequence = 1")
+    tamper("UPDATE audit_entry SET sequence = 1 WHERE sequence = 2")
+    tamper("UPDATE audit_entry SET sequence = 2 WHERE sequence = 99")
+    assert (verify().intact, verify().broken_at) == (0, 1)
+
+
+def exported(path: Path) -> list[str]:
+    lines = list(exported_log())
+    path.write_text("".join(lines), encoding="utf-8")
+    return lines
+
+
+def test_an_exported_log_verifies_without_the_database(three_entries: list[Entry], actor: Any, tmp_path: Path) -> None:
+    record(actor=actor, action=OPENED, subject=None, details={"amount": 1e23, "name": "Ü", "nested": [{"again": 0.1}]})
+    lines = exported(tmp_path / "log.jsonl")
+    assert len(lines) == 4 + 1
+    output = StringIO()
+    with CaptureQueriesContext(connection) as queries:
+        call_command("verify_audit_log", file=tmp_path / "log.jsonl", stdout=output)
+    assert (output.getvalue(), len(queries)) == ("The audit log is intact: 4 entries.\n", 0)
+
+
+@pytest.mark.parametrize("field", EXPORTED)
+def test_a_changed_field_of_an_exported_entry_is_located(three_entries: list[Entry], field: str) -> None:
+    lines = list(exported_log())
+    changed = json.loads(lines[1])
+    other = {"sequence": 9, "at": "2001-01-01T00:00:00+00:00", "actor_id": None, "details": {"number": 2.5}}
+    changed[field] = other.get(field, f"{changed[field]}x")
+    verification = verify_lines([lines[0], json.dumps(changed), *lines[2:]])
+    assert (verification.intact, verification.broken_at) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("order", "broken_at"),
+    [((0, 2, 3), 2), ((0, 2, 1, 3), 2), ((1, 2, 3), 1), ((0, 1, 3), 3), ((0, 1), 3), ((0, 1, 2), 4), ((0, 1, 2, 3, 0), 5)],
+)
+def test_lines_that_are_missing_swapped_or_cut_off_are_located(three_entries: list[Entry], order: tuple[int, ...], broken_at: int) -> None:
+    lines = list(exported_log())
+    assert verify_lines(lines).broken_at is None
+    assert verify_lines(lines[number] for number in order).broken_at == broken_at
+
+
+def test_every_single_byte_of_an_exported_log_counts(three_entries: list[Entry]) -> None:
+    """Any byte replaced by another one breaks the entry it belongs to, or the one after it; only white space is free."""
+    lines = list(exported_log())
+    position = 0
+    for number, line in enumerate(lines, 1):
+        for index in range(0, len(line) - 1, 7):
+            if line[index] == " ":
+                continue
+            forged = line[:index] + ("0" if line[index] != "0" else "1") + line[index + 1 :]
+            found = verify_lines([*lines[: number - 1], forged, *lines[number:]]).broken_at
+            assert found in (number, number - 1), (number, index, forged)
+            position += 1
+    assert position > 100
 
 
 def test_a_changed_entry_with_a_new_hash_breaks_the_next_one(three_entries: list[Entry]) -> None:

@@ -204,7 +204,7 @@ def test_a_newer_request_waits_for_the_run_that_is_under_way_and_then_sees_every
 def test_who_asks_for_full_results_now_supersedes_what_is_under_way(study: Study, committed: Callable[..., Any]) -> None:
     run = begin(study)
     with committed():
-        services.request_full_results(study)
+        services.request_full_results(study, actor=study.owner)
     run.refresh_from_db()
     assert (run.status, run.data, run.chunks.count()) == (RunStatus.SUPERSEDED, None, 0)
     assert resampling.compute_next(run.pk) is False
@@ -214,11 +214,11 @@ def test_who_asks_for_full_results_now_supersedes_what_is_under_way(study: Study
 def test_a_cancelled_run_stops_and_stores_nothing(study: Study) -> None:
     run = begin(study)
     resampling.compute_next(run.pk)
-    assert services.cancel_full_results(study) is True
+    assert services.cancel_full_results(study, actor=study.owner) is True
     assert resampling.compute_next(run.pk) is False
     run.refresh_from_db()
     assert (run.status, run.data) == (RunStatus.CANCELLED, None)
-    assert services.cancel_full_results(study) is False
+    assert services.cancel_full_results(study, actor=study.owner) is False
 
 
 def test_too_few_answers_are_part_of_the_result(client: Client) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from audit.services import record
+from surveys import actions
 from surveys.models import MediaFile, Study
 from surveys.study_file import define, write_study_file
 
@@ -20,6 +22,7 @@ class Command(BaseCommand):
         study = Study.objects.filter(slug=slug).first()
         if study is None:
             raise CommandError(f"There is no study called {slug}.")
+        record(actor=None, action=actions.STUDY_EXPORTED, subject=study)
         text = write_study_file(define(study.definition))
         if output is None:
             self.stdout.write(text, ending="")

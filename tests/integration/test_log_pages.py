@@ -1,0 +1,199 @@
+"""The audit log as people read it, and what must stand in it."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Role, User
+from audit import triggers
+from audit.exported import verify_lines
+from audit.models import Entry
+from audit.selectors import PAGE_SIZE
+from audit.services import record
+from surveys import actions
+from surveys.models import Study, StudyStatus
+from surveys.views import log
+from tests.factories import draft_study, logged_in, page_of, person, recruiting_study, study_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def officer() -> User:
+    return person(Role.IRB_OFFICER, username="orla")
+
+
+def sentences(response: Any) -> list[str]:
+    """What the entries on the page say, one sentence each."""
+    return [" ".join("".join(line.itertext()).split()) for line in page_of(response).xpath('//*[@class="log-what"]')]
+
+
+def test_an_entry_says_in_a_sentence_who_did_what_to_what_and_when(officer: User) -> None:
+    study = recruiting_study()
+    page = page_of(logged_in(officer).get("/log/"))
+    launched = page.xpath('//li[contains(., "A study was launched")]')[0]
+    text = " ".join("".join(launched.itertext()).split())
+    today = datetime.now(UTC)
+    assert f"{today.day} {today:%b %Y}" in text
+    for part in (study.owner.username, study.title, "length: 48", "study.launched", Entry.objects.get(action=actions.LAUNCHED).hash):
+        assert part in text
+
+
+def test_entries_are_found_by_kind_person_study_and_period(officer: User) -> None:
+    one = recruiting_study()
+    other = draft_study(slug="another-study")
+    client = logged_in(officer)
+    assert "A study was launched and the hash of its allocation list published" in " ".join(sentences(client.get("/log/?kind=study.")))
+    assert sentences(client.get("/log/?kind=study.launched")) == [
+        f"A study was launched and the hash of its allocation list published: {one.title}"
+    ]
+    assert {entry.split(": ")[0] for entry in sentences(client.get(f"/log/?person={other.owner.username}"))} == {
+        "A study was created or imported",
+    }
+    assert (
+        len(sentences(client.get(f"/log/?study={one.slug}")))
+        == Entry.objects.filter(subject_id=str(one.pk), action__startswith="study.").count()
+    )
+    assert sentences(client.get("/log/?until=2001-01-01")) == []
+    assert len(sentences(client.get("/log/?since=2001-01-01&kind=study."))) == Entry.objects.filter(action__startswith="study.").count()
+    wrong = client.get("/log/?since=yesterday")
+    assert (wrong.status_code, "Enter a valid date." in wrong.content.decode()) == (422, True)
+
+
+def test_paging_by_key_shows_every_entry_once_in_both_directions(officer: User) -> None:
+    for number in range(2 * PAGE_SIZE + 7):
+        record(actor=officer, action=actions.PAUSED, subject=None, details={"number": number})
+    client, address, seen, pages = logged_in(officer), "/log/?kind=study.paused", [], []
+    while address:
+        page = client.get(address)
+        pages.append(address)
+        found = page_of(page).xpath('//*[@class="log-how"]/span/text()')
+        seen += [int(text.split(": ")[1]) for text in found]
+        older = page_of(page).xpath('//a[text()="Older"]/@href')
+        address = f"/log/{older[0]}" if older else ""
+    assert seen == list(reversed(range(2 * PAGE_SIZE + 7)))
+    newer = page_of(client.get(pages[-1])).xpath('//a[text()="Newer"]/@href')[0]
+    assert len(sentences(client.get(f"/log/{newer}"))) == PAGE_SIZE
+
+
+def test_a_page_takes_few_queries_however_long_the_log(officer: User) -> None:
+    study = recruiting_study()
+    client = logged_in(officer)
+    counts = []
+    for _round in range(2):
+        with CaptureQueriesContext(connection) as queries:
+            client.get("/log/")
+        counts.append(len(queries))
+        for number in range(40):
+            record(actor=officer, action=actions.PAUSED, subject=study if number % 2 else officer)
+    assert counts[0] == counts[1] <= 12
+
+
+def test_the_owner_reads_the_log_of_their_own_study_alone() -> None:
+    one, other = draft_study(), draft_study(slug="another-study")
+    client = logged_in(one.owner)
+    assert sentences(client.get(f"/studies/{one.slug}/log/")) == [f"A study was created or imported: {one.title}"]
+    assert client.get(f"/studies/{other.slug}/log/").status_code == 404
+    assert client.get("/log/").status_code == 403
+
+
+def test_the_finding_of_a_check_stands_on_the_page_in_words(officer: User) -> None:
+    recruiting_study()
+    client = logged_in(officer)
+    before = Entry.objects.count()
+    page = client.post("/log/verify/", follow=True)
+    assert f"All {before} entries are as they were written." in page.content.decode()
+    triggers.remove(connection)
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE audit_entry SET actor_name = 'eve' WHERE sequence = 2")
+    page = client.post("/log/verify/", follow=True)
+    assert "Entry 2 is not as it was written: its content is not what was recorded. Intact before it: 1." in page.content.decode()
+
+
+def test_a_long_log_is_checked_by_a_worker(officer: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log, "LARGEST_CHECKED_AT_ONCE", 1)
+    asked: list[tuple[int, ...]] = []
+    monkeypatch.setattr(log.tasks.verify_log, "apply_async", lambda args, **options: asked.append(args))
+    client = logged_in(officer)
+    assert "The log is being checked." in client.post("/log/verify/", follow=True).content.decode()
+    log.tasks.verify_log(*asked[0])
+    assert "as it was written" in client.get("/log/").content.decode()
+    assert Entry.objects.get(action="log.verified").actor == officer
+
+
+def test_the_exported_file_holds_everything_and_verifies(officer: User) -> None:
+    recruiting_study()
+    response = logged_in(officer).get("/log/export/")
+    lines = b"".join(response.streaming_content).decode().splitlines(keepends=True)  # type: ignore[attr-defined]
+    verification = verify_lines(lines)
+    assert (verification.broken_at, verification.intact) == (None, Entry.objects.count())
+    assert '"action": "log.exported"' in lines[-2]
+
+
+def actions_since(sequence: int) -> list[str]:
+    return list(Entry.objects.filter(sequence__gt=sequence).order_by("sequence").values_list("action", flat=True))
+
+
+@pytest.mark.parametrize(
+    ("address", "action"),
+    [
+        ("/studies/{slug}/codes/", "study.codes_opened"),
+        ("/studies/{slug}/results/tables/participants.csv", "results.table_fetched"),
+        ("/api/v1/studies/{slug}/results/", "results.fetched"),
+        ("/s/{slug}/allocation/1/", "study.allocation_fetched"),
+    ],
+)
+def test_what_staff_open_or_download_is_recorded(address: str, action: str) -> None:
+    study = study_in(StudyStatus.CLOSED)
+    client = logged_in(study.owner)
+    before = Entry.objects.count()
+    assert client.get(address.format(slug=study.slug)).status_code == 200
+    assert actions_since(before) == [action]
+    assert Entry.objects.latest("sequence").subject_id == str(study.pk)
+
+
+def test_a_page_that_is_asked_for_again_and_again_is_recorded_once_a_day() -> None:
+    study = recruiting_study()
+    client = logged_in(study.owner)
+    before = Entry.objects.count()
+    for _again in range(3):
+        client.get(f"/studies/{study.slug}/codes/")
+    client.post(f"/studies/{study.slug}/codes/", {"action": "check", "codes": "ABCD-EFGH\nIJKL"})
+    assert actions_since(before) == ["study.codes_opened", "study.codes_checked"]
+    assert "ABCD" not in repr(Entry.objects.latest("sequence").details)
+
+
+def test_the_public_download_of_a_list_is_not_recorded() -> None:
+    study = study_in(StudyStatus.CLOSED)
+    before = Entry.objects.count()
+    assert Client().get(f"/s/{study.slug}/allocation/1/").status_code == 200
+    assert actions_since(before) == []
+
+
+def test_computations_and_exported_study_files_are_recorded(capsys: pytest.CaptureFixture[str]) -> None:
+    study: Study = recruiting_study()
+    client = logged_in(study.owner)
+    before = Entry.objects.count()
+    client.post(f"/studies/{study.slug}/results/compute/", {"action": "start"})
+    client.post(f"/studies/{study.slug}/results/compute/", {"action": "cancel"})
+    call_command("export_study", study.slug)
+    assert actions_since(before) == ["results.computation_requested", "results.computation_stopped", "study.exported"]
+
+
+def test_what_an_administrator_changes_of_an_account_is_recorded() -> None:
+    administrator, somebody = person(Role.ADMINISTRATOR), person(Role.ANALYST, username="anna")
+    client = logged_in(administrator)
+    before = Entry.objects.count()
+    form = {"username": "anna", "role": "analyst", "first_name": "Anna", "last_name": "", "email": ""}
+    assert client.post(f"/admin/accounts/user/{somebody.pk}/change/", form).status_code == 302
+    passwords = {"password1": "a long new password", "password2": "a long new password", "usable_password": "true"}
+    assert client.post(f"/admin/accounts/user/{somebody.pk}/password/", passwords).status_code == 302
+    entries = list(Entry.objects.filter(sequence__gt=before).order_by("sequence").values_list("action", "details"))
+    assert entries[0] == ("account.changed", {"fields": ["Active", "First name"]})
+    assert [action for action, _details in entries] == ["account.changed", "account.changed"]
+    assert "a long new password" not in repr(entries)
