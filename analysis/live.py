@@ -65,16 +65,16 @@ class LiveView:
         return readable(run.results, self.names) if run and run.results else {}
 
     @cached_property
-    def moments(self) -> dict[tuple[str, str], list[Moment]]:
-        """By question and treatment, how the estimate moved."""
-        found: dict[tuple[str, str], list[Moment]] = {}
+    def moments(self) -> dict[tuple[str, str, str], list[Moment]]:
+        """By question, treatment and control, how the estimate moved."""
+        found: dict[tuple[str, str, str], list[Moment]] = {}
         for n, results in history(self.study):
             for question, outcome in readable(results, self.names)["outcomes"].items():
                 simple = {one["treatment"]: one for one in outcome.get("effects", ()) if one["method"] == "difference_in_means"}
                 for anytime in outcome.get("anytime", ()):
                     effect = simple.get(anytime["treatment"], {})
                     moment = Moment(n=n, value=anytime["value"], fixed=_ends(effect.get("interval")), anytime=_ends(anytime["interval"]))
-                    found.setdefault((question, anytime["treatment"]), []).append(moment)
+                    found.setdefault((question, anytime["treatment"], anytime["control"]), []).append(moment)
         return found
 
     @cached_property
@@ -168,8 +168,12 @@ class LiveView:
         return forest_figure(lines, title=_("Effects on “%(question)s” by method") % {"question": question}) if lines else None
 
     def running(self, question: str) -> Drawing | None:
-        """Of the first contrast."""
-        found = next((moments for (name, _treatment), moments in self.moments.items() if name == question), None)
+        """Of every contrast, one below the other."""
+        found = {
+            self.contrast({"treatment": treatment, "control": control}): moments
+            for (name, treatment, control), moments in self.moments.items()
+            if name == question
+        }
         title = _("The estimate for “%(question)s” as answers came in") % {"question": question}
         return running_figure(found, planned=self.progress.planned, title=title) if found else None
 
@@ -249,7 +253,7 @@ class LiveView:
 
     def _running_table(self) -> Iterator[Row]:
         yield ("question", "arm", "n", "estimate", "low", "high", "anytime_low", "anytime_high")
-        for (question, treatment), moments in self.moments.items():
+        for (question, treatment, _control), moments in self.moments.items():
             for one in moments:
                 yield (
                     question,

@@ -179,6 +179,26 @@ class ResultsSerializer(serializers.Serializer[Any]):
     work = WorkByKindSerializer()
 
 
+class BlindingSerializer(serializers.Serializer[Any]):
+    on = serializers.BooleanField()
+
+
+class FigureSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    svg = serializers.CharField(help_text="Its address.")
+    png = serializers.CharField(help_text="Its address.")
+
+
+class TableSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    csv = serializers.CharField(help_text="Its address.")
+
+
+class FilesSerializer(serializers.Serializer[Any]):
+    figures = FigureSerializer(many=True)
+    tables = TableSerializer(many=True)
+
+
 class RunSerializer(serializers.ModelSerializer[Run]):
     class Meta:
         model = Run

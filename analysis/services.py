@@ -5,12 +5,14 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext
 from kombu.exceptions import OperationalError
 
 from accounts.models import User
 from analysis import actions, runner, tasks
 from analysis.models import Blinding, Run, RunKind, RunStatus
 from audit.services import record
+from surveys.errors import TransitionError
 from surveys.models import Study
 
 logger = logging.getLogger(__name__)
@@ -23,6 +25,8 @@ def request_refresh(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS) -> 
 
 def request_full_results(study: Study, *, actor: User) -> None:
     """Compute the full results now; what waits or is under way is superseded."""
+    if study.protocol_id is None:
+        raise TransitionError(gettext("There is nothing to compute yet."))
     with transaction.atomic():
         runner.end_unfinished(study.pk, kind=RunKind.FULL_RESULTS, status=RunStatus.SUPERSEDED)
         run = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS, after=timedelta(0))

@@ -2,7 +2,8 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from analysis import api, views
+from analysis import views
+from analysis.api import files, plans, results
 
 app_name = "analysis"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -10,10 +11,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/results/", views.results, name="results"),
     path("studies/<slug:slug>/results/compute/", views.compute, name="compute"),
     path("studies/<slug:slug>/results/blinding/", views.blinding, name="blinding"),
-    path("studies/<slug:slug>/results/figures/<slug:figure>.svg", views.figure, name="figure"),
+    path("studies/<slug:slug>/results/figures/<slug:figure>.<slug:kind>", views.figure, name="figure"),
     path("studies/<slug:slug>/results/tables/<slug:table>.csv", views.table, name="table"),
-    path("api/v1/power/", api.Power.as_view(), name="api_power"),
-    path("api/v1/studies/<slug:slug>/counts/", api.StudyCounts.as_view(), name="api_counts"),
-    path("api/v1/studies/<slug:slug>/results/", api.Results.as_view(), name="api_results"),
-    path("api/v1/studies/<slug:slug>/runs/", api.Runs.as_view(), name="api_runs"),
+    path("api/v1/power/", plans.Power.as_view(), name="api_power"),
+    path("api/v1/studies/<slug:slug>/counts/", results.StudyCounts.as_view(), name="api_counts"),
+    path("api/v1/studies/<slug:slug>/results/", results.Results.as_view(), name="api_results"),
+    path("api/v1/studies/<slug:slug>/runs/", results.Runs.as_view(), name="api_runs"),
+    path("api/v1/studies/<slug:slug>/runs/cancel/", results.CancelRun.as_view(), name="api_cancel_run"),
+    path("api/v1/studies/<slug:slug>/blinding/", results.BlindingState.as_view(), name="api_blinding"),
+    path("api/v1/studies/<slug:slug>/files/", files.Files.as_view(), name="api_files"),
+    path("api/v1/studies/<slug:slug>/figures/<slug:figure>.<slug:kind>", files.Figure.as_view(), name="api_figure"),
+    path("api/v1/studies/<slug:slug>/tables/<slug:table>.csv", files.Table.as_view(), name="api_table"),
 ]

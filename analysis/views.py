@@ -1,10 +1,9 @@
 """The live page, its figures and tables as files, and what can be done on it."""
 
-import csv
 import hashlib
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.safestring import mark_safe
 from django.utils.translation import get_language, gettext
@@ -12,11 +11,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
-from analysis import actions, services
+from analysis import services
+from analysis.downloads import Download, figure_file, table_file
 from analysis.live import LiveView, live_view
 from analysis.models import Blinding, RunKind
 from analysis.selectors import state_of_work
-from audit.services import record
+from surveys.errors import TransitionError
 from surveys.models import Study
 from surveys.selectors import access_own_study, access_results, counts_of, is_blinded_viewer, may_change
 
@@ -55,28 +55,17 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_role(*Role)
 @require_safe
-def figure(request: HttpRequest, slug: str, figure: str) -> HttpResponse:
-    """One figure as an SVG file."""
-    live = _live_or_404(request, slug)
-    draw = live.figures().get(figure)
-    drawing = draw() if draw else None
-    if drawing is None:
-        raise Http404("There is no such figure, or nothing to draw yet.")
-    return _file(drawing.svg(), name=f"{slug}-{figure}.svg", content_type="image/svg+xml")
+def figure(request: HttpRequest, slug: str, figure: str, kind: str) -> HttpResponse:
+    """One figure as an SVG or PNG file."""
+    return _file(figure_file(_live(request, access_results(user_of(request), slug)), figure, kind))
 
 
 @require_role(*Role)
 @require_safe
 def table(request: HttpRequest, slug: str, table: str) -> HttpResponse:
     """One table as a CSV file."""
-    live = _live_or_404(request, slug)
-    rows = live.tables().get(table)
-    if rows is None:
-        raise Http404("There is no such table.")
-    response = _file("", name=f"{slug}-{table}.csv", content_type="text/csv; charset=utf-8")
-    csv.writer(response).writerows(rows())
-    record(actor=user_of(request), action=actions.TABLE_FETCHED, subject=live.study, details={"table": table})
-    return response
+    user = user_of(request)
+    return _file(table_file(_live(request, access_results(user, slug)), table, actor=user))
 
 
 @require_role(*Role)
@@ -87,10 +76,11 @@ def compute(request: HttpRequest, slug: str) -> HttpResponse:
     if request.POST.get("action") == "cancel":
         stopped = services.cancel_full_results(study, actor=user_of(request))
         messages.success(request, gettext("The computation was stopped.") if stopped else gettext("There was nothing to stop."))
-    elif study.protocol_id is None:
-        messages.error(request, gettext("There is nothing to compute yet."))
     else:
-        services.request_full_results(study, actor=user_of(request))
+        try:
+            services.request_full_results(study, actor=user_of(request))
+        except TransitionError as error:
+            messages.error(request, str(error))
     return _back(request, slug)
 
 
@@ -107,13 +97,6 @@ def _live(request: HttpRequest, study: Study) -> LiveView | None:
     return live_view(study, reader=user_of(request), language=get_language() or "en", ask_blinded=_asks_blinded(request))
 
 
-def _live_or_404(request: HttpRequest, slug: str) -> LiveView:
-    live = _live(request, access_results(user_of(request), slug))
-    if live is None:
-        raise Http404("There is nothing to see before the study is approved.")
-    return live
-
-
 def _asks_blinded(request: HttpRequest) -> bool:
     return request.GET.get("blinded") == "1"
 
@@ -125,5 +108,6 @@ def _back(request: HttpRequest, slug: str) -> HttpResponse:
     return response
 
 
-def _file(content: str, *, name: str, content_type: str) -> HttpResponse:
-    return HttpResponse(content, content_type=content_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+def _file(file: Download) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return HttpResponse(file.content, content_type=file.media_type, headers=headers)

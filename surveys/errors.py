@@ -34,6 +34,17 @@ class ConcurrentEditError(SurveyError):
     advice = "Reload the page, look at the new version and make your change again; nothing was overwritten."
 
 
+class PreconditionRequiredError(SurveyError):
+    http_status = HTTPStatus.PRECONDITION_REQUIRED
+    title = "Say which version you are changing"
+    advice = "Read the definition first and send its ETag back as If-Match, so that nobody else's change is overwritten."
+
+
+class PreconditionFailedError(ConcurrentEditError):
+    http_status = HTTPStatus.PRECONDITION_FAILED
+    advice = "Read the new version and make your change again; nothing was overwritten."
+
+
 class JourneyError(SurveyError):
     """Something that stops a participant. `situation` names the page that explains it."""
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from surveys.models import Study
+from surveys.models import ArmState, MediaFile, Study
 from surveys.selectors import definition_for
 from surveys.services.studies import missing_before_review
 from surveys.services.study_actions import actions_of
@@ -56,3 +56,48 @@ class StudyDetailSerializer(StudySerializer):
 
     def get_warnings(self, study: Study) -> list[str]:
         return definition_for(self.context["request"].user, study).warnings()
+
+
+class MediaFileSerializer(serializers.ModelSerializer[MediaFile]):
+    class Meta:
+        model = MediaFile
+        fields = ("name", "media_type", "size", "sha256", "duration_seconds")
+        read_only_fields = fields
+
+
+class MediaUploadSerializer(serializers.Serializer[Any]):
+    file = serializers.FileField(help_text="A video (.mp4, .webm), captions (.vtt) or a picture (.png, .jpg, .webp).")
+    name = serializers.CharField(required=False, max_length=100, help_text="As in the study file; by default the name of the file.")
+
+
+class EntryCodeCountsSerializer(serializers.Serializer[Any]):
+    total = serializers.IntegerField()
+    spent = serializers.IntegerField()
+
+
+class AddedCodesSerializer(serializers.Serializer[Any]):
+    added = serializers.IntegerField(help_text="How many of the codes are new.")
+
+
+class CodesToCheckSerializer(serializers.Serializer[Any]):
+    codes = serializers.ListField(child=serializers.CharField(max_length=100), max_length=5000)
+
+
+class CheckedCodeSerializer(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    genuine = serializers.BooleanField()
+    repeated = serializers.BooleanField(help_text="It stands in the list more than once.")
+
+
+class ArmStateSerializer(serializers.ModelSerializer[ArmState]):
+    class Meta:
+        model = ArmState
+        fields = ("arm", "quota", "closed")
+        read_only_fields = fields
+
+
+class ArmChangeSerializer(serializers.Serializer[Any]):
+    """What is left out stays as it is."""
+
+    quota = serializers.IntegerField(required=False, allow_null=True, min_value=0, max_value=1_000_000, help_text="Null: no limit.")
+    closed = serializers.BooleanField(required=False)

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from surveys import api
+from surveys.api import arms, codes, definitions, files, studies
 from surveys.views import about, investigator, log, participant, preview
 from surveys.views.builder.about import About
 from surveys.views.builder.overview import Overview
@@ -33,7 +33,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("log/", log.whole_log, name="log"),
     path("log/verify/", log.verify_log, name="verify_log"),
     path("log/export/", log.export_log, name="export_log"),
-    path("api/v1/studies/", api.Studies.as_view(), name="api_studies"),
-    path("api/v1/studies/<slug:slug>/", api.StudyDetail.as_view(), name="api_study"),
-    path("api/v1/studies/<slug:slug>/actions/<slug:action>/", api.StudyAction.as_view(), name="api_action"),
+    path("api/v1/studies/", studies.Studies.as_view(), name="api_studies"),
+    path("api/v1/studies/<slug:slug>/", studies.StudyDetail.as_view(), name="api_study"),
+    path("api/v1/studies/<slug:slug>/definition/", definitions.Definition.as_view(), name="api_definition"),
+    path("api/v1/studies/<slug:slug>/media/", files.MediaFiles.as_view(), name="api_media"),
+    path("api/v1/studies/<slug:slug>/codes/", codes.EntryCodes.as_view(), name="api_codes"),
+    path("api/v1/studies/<slug:slug>/completion-codes/", codes.CompletionCodes.as_view(), name="api_completion_codes"),
+    path("api/v1/studies/<slug:slug>/arms/", arms.Arms.as_view(), name="api_arms"),
+    path("api/v1/studies/<slug:slug>/arms/<str:arm>/", arms.Arm.as_view(), name="api_arm"),
+    path("api/v1/studies/<slug:slug>/actions/<slug:action>/", studies.StudyAction.as_view(), name="api_action"),
 ]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 ACCENT, TEXT, MUTED, LINE = "#0b4f6c", "#15232b", "#4a5b65", "#d3dde2"
+PAGE_FONT = "Source Sans 3, Helvetica, Arial, sans-serif"
 # How each kind of mark looks on paper. The classes carry the same names.
 LOOKS: dict[str, dict[str, str]] = {
     "paper": {"fill": "#ffffff"},
@@ -61,12 +62,12 @@ class Drawing:
         """Marks an interval that has no end; `direction` is −1 to the left and 1 to the right."""
         self.path([(x, y), (x - 8 * direction, y - 5), (x - 8 * direction, y + 5)], kind, closed=True)
 
-    def svg(self) -> str:
+    def svg(self, *, font: str = PAGE_FONT) -> str:
         """The document, complete in itself."""
         size = f"{_number(self.width)} {_number(self.height)}"
         opening = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" width="{_number(self.width)}" height="{_number(self.height)}" '
-            f'role="img" aria-label={quoteattr(self.title)} font-family="Source Sans 3, Helvetica, Arial, sans-serif" font-size="14">'
+            f'role="img" aria-label={quoteattr(self.title)} font-family="{font}" font-size="14">'
         )
         paper = f'<rect width="{_number(self.width)}" height="{_number(self.height)}" {_look("paper")}/>'
         return "\n".join((opening, f"<title>{escape(self.title)}</title>", paper, *self._marks, "</svg>\n"))

@@ -1,6 +1,6 @@
 """Estimates with their intervals: one below the other (forest), as answers came in (running), and between the arms (balance)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -9,6 +9,7 @@ from analysis.figures.drawing import Drawing, Scale
 
 Ends = tuple[float | None, float | None]
 ROW = 46
+RUNNING_PANEL = 330
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +63,23 @@ def forest_figure(lines: Sequence[ForestLine], *, title: str) -> Drawing:
     return drawing
 
 
-def running_figure(moments: Sequence[Moment], *, planned: int, title: str) -> Drawing:
-    """The estimate as answers came in. The wide band holds at every moment at once, so that one may look as often as one likes."""
-    drawing = Drawing(width=760, height=330, title=title)
+def running_figure(contrasts: Mapping[str, Sequence[Moment]], *, planned: int, title: str) -> Drawing:
+    """The estimate as answers came in, one panel for each contrast, all on the same scales.
+
+    The wide band holds at every moment at once, so that one may look as often as one likes.
+    """
+    drawing = Drawing(width=760, height=RUNNING_PANEL * len(contrasts), title=title)
+    across = Scale([0, planned, *(moment.n for moments in contrasts.values() for moment in moments)], start=64, end=730)
+    for index, (contrast, moments) in enumerate(contrasts.items()):
+        _running_panel(drawing, moments, across=across, planned=planned, top=RUNNING_PANEL * index)
+        if len(contrasts) > 1:
+            drawing.text(720, RUNNING_PANEL * index + 38, contrast, "heading", anchor="end")
+    return drawing
+
+
+def _running_panel(drawing: Drawing, moments: Sequence[Moment], *, across: Scale, planned: int, top: float) -> None:
     seen = [moment for moment in moments if moment.value is not None]
-    across = Scale([0, planned, *(moment.n for moment in moments)], start=64, end=730)
-    up = Scale([-1.0, 1.0], start=270, end=20)
+    up = Scale([-1.0, 1.0], start=top + 270, end=top + 20)
     for tick in up.ticks:
         drawing.text(54, up(tick) + 5, f"{tick * 100:+.0f}" if tick else "0", "faint", anchor="end")
     for name, kind in (("anytime", "band"), ("fixed", "band-inner")):
@@ -78,13 +90,12 @@ def running_figure(moments: Sequence[Moment], *, planned: int, title: str) -> Dr
     for tick in up.ticks:
         drawing.line(64, up(tick), 730, up(tick), "zero" if tick == 0 else "grid")
     for tick in across.ticks:
-        drawing.text(across(tick), 290, f"{tick:g}", "faint", anchor="middle")
-    drawing.line(across(planned), 20, across(planned), 270, "plan")
+        drawing.text(across(tick), top + 290, f"{tick:g}", "faint", anchor="middle")
+    drawing.line(across(planned), top + 20, across(planned), top + 270, "plan")
     drawing.path([(across(moment.n), up(moment.value or 0)) for moment in seen], "curve")
     if seen:
         drawing.dot(across(seen[-1].n), up(seen[-1].value or 0), "estimate")
-    drawing.text(397, 316, _("people who answered (dashed: planned)"), "faint", anchor="middle")
-    return drawing
+    drawing.text(397, top + 316, _("people who answered (dashed: planned)"), "faint", anchor="middle")
 
 
 def balance_figure(differences: Sequence[Difference], *, notable: float) -> Drawing:

@@ -1,10 +1,11 @@
 """Who may use the API: people by session, programs by token, both by role. Which study they may see is for the `access_*` selectors."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.utils import timezone
 from rest_framework.authentication import TokenAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, ValidationError
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
@@ -51,3 +52,11 @@ def person_of(request: Request) -> User:
     """Whoever asks; `HasRole` lets nobody else in."""
     assert isinstance(request.user, User)
     return request.user
+
+
+def asked_choice(request: Request, name: str, choices: Sequence[str]) -> str | None:
+    """What the query asks for under `name`; anything but one of `choices` is an error, rather than a filter that does nothing."""
+    asked = request.query_params.get(name)
+    if asked is not None and asked not in choices:
+        raise ValidationError({name: [f"Expected one of {', '.join(choices)}, found {asked[:50]!r}."]})
+    return asked

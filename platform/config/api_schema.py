@@ -1,6 +1,9 @@
-"""What the OpenAPI document says of every operation alike: errors are RFC 9457 problem documents."""
+"""What the API does for every operation alike, and what its OpenAPI document says of it: errors are problems, answers have ETags."""
 
 from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.middleware.http import ConditionalGetMiddleware
 
 from config.error_responses import PROBLEM_JSON
 
@@ -20,10 +23,12 @@ PROBLEM = {
 ANSWER = {
     "description": (
         "400 and 422 for what does not fit, 401 without a valid token or session, 403 for another role or scope, "
-        "404 for a study that is not there or not yours, 409 for a step that is not open now, 429 for too many requests."
+        "404 for a study that is not there or not yours, 409 for a step that is not open now, 412 and 428 for a change without the "
+        "newest version's ETag, 429 for too many requests."
     ),
     "content": {PROBLEM_JSON: {"schema": {"$ref": "#/components/schemas/Problem"}}},
 }
+NOT_MODIFIED = {"description": "The same as what the ETag sent as If-None-Match stands for."}
 
 
 def with_problems(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
@@ -32,4 +37,13 @@ def with_problems(result: dict[str, Any], generator: Any, request: Any, public: 
     for operations in result["paths"].values():
         for operation in operations.values():
             operation["responses"]["4XX"] = ANSWER
+        if "get" in operations:
+            operations["get"]["responses"]["304"] = NOT_MODIFIED
     return result
+
+
+class ConditionalApiMiddleware(ConditionalGetMiddleware):
+    """Whoever asks again with the ETag of the last answer gets 304 while it is the same. Pages differ each time, by their CSRF token."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        return super().process_response(request, response) if request.path_info.startswith("/api/") else response

@@ -2,7 +2,9 @@
 
 import csv
 import io
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from django.db import transaction
 
@@ -11,7 +13,7 @@ from audit.services import record
 from surveys import actions
 from surveys.errors import SurveyError
 from surveys.models import EntryCode, Study
-from surveys.tokens import hash_of_entry_code, normalised
+from surveys.tokens import completion_code_is_genuine, hash_of_entry_code, normalised
 
 MAXIMUM_CODES = 100_000
 
@@ -55,3 +57,21 @@ def add_entry_codes(study: Study, *, codes: Iterable[str], actor: User) -> int:
     EntryCode.objects.bulk_create((EntryCode(study=study, code_hash=one) for one in sorted(hashes)), batch_size=1000)
     record(actor=actor, action=actions.CODES_ADDED, subject=study, details={"count": len(hashes)})
     return len(hashes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedCode:
+    """Of a completion code: whether this study gave it out, and whether it stands in the list more than once."""
+
+    code: str
+    genuine: bool
+    repeated: bool
+
+
+def check_completion_codes(study: Study, *, codes: Sequence[str], actor: User) -> list[CheckedCode]:
+    """What can be said of codes that students handed in; it tells nothing else about them."""
+    times = Counter(normalised(code) for code in codes)
+    record(actor=actor, action=actions.CODES_CHECKED, subject=study, details={"count": len(codes)})
+    return [
+        CheckedCode(code=code, genuine=completion_code_is_genuine(code, study.slug), repeated=times[normalised(code)] > 1) for code in codes
+    ]

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -156,7 +157,11 @@ def archive(study: Study, *, actor: User) -> Study:
 
 def fingerprint(study: Study) -> str:
     """Changes whenever the draft does; tells an editor that somebody else was quicker."""
-    return hashlib.sha256(json.dumps(study.definition, sort_keys=True).encode()).hexdigest()
+    return fingerprint_of(study.definition)
+
+
+def fingerprint_of(document: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 def missing_before_review(study: Study) -> list[str]:

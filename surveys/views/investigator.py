@@ -1,7 +1,5 @@
 """Pages for those who run studies: what there is, what can be done now, codes in and codes checked."""
 
-from collections import Counter
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -10,16 +8,15 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
-from audit.services import record, record_once_a_day
+from audit.services import record_once_a_day
 from surveys import actions
 from surveys.errors import SurveyError
 from surveys.models import EntryCode, StudyStatus
 from surveys.selectors import access_own_study, access_study, counts_of, may_change, studies_of, studies_with_results_of
-from surveys.services.entry import add_entry_codes, read_codes
+from surveys.services.entry import add_entry_codes, check_completion_codes, read_codes
 from surveys.services.studies import missing_before_review
 from surveys.services.study_actions import actions_of, take_action
 from surveys.study_file import define
-from surveys.tokens import completion_code_is_genuine, normalised
 
 MAXIMUM_UPLOAD_BYTES = 5 * 1024 * 1024
 
@@ -66,9 +63,7 @@ def codes(request: HttpRequest, slug: str) -> HttpResponse:
     errors, checked = [], None
     if request.method == "POST" and request.POST.get("action") == "check":
         lines = [line.strip() for line in request.POST.get("codes", "").splitlines() if line.strip()][:5000]
-        times = Counter(normalised(line) for line in lines)
-        checked = [(line, completion_code_is_genuine(line, found.slug), times[normalised(line)] > 1) for line in lines]
-        record(actor=user, action=actions.CODES_CHECKED, subject=found, details={"count": len(lines)})
+        checked = check_completion_codes(found, codes=lines, actor=user)
     elif request.method == "POST":
         upload = request.FILES.get("file")
         try:

@@ -84,6 +84,17 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "analysis:api_counts":             (NO,     200,    200,    200,    200,    404,    200,    404,    200),
     "analysis:api_results":            (NO,     200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:api_runs":               (NO,     200,    200,    200,    200,    404,    404,    404,    200),
+    "surveys:api_definition":          (NO,     200,    200,    200,    200,    404,    200,    404,    200),
+    "surveys:api_media":               (NO,     200,    200,    200,    200,    404,    200,    404,    200),
+    "surveys:api_codes":               (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:api_completion_codes":    (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "surveys:api_arms":                (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:api_arm":                 (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:api_cancel_run":         (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:api_blinding":           (NO,     200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:api_files":              (NO,     200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:api_figure":             (NO,     200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:api_table":              (NO,     200,    200,    200,    200,    404,    404,    404,    200),
 }  # fmt: skip
 # … and while it is a draft, which only its owner, members and administrators see.
 DRAFT: dict[str, tuple[Any, ...]] = {
@@ -116,6 +127,17 @@ DRAFT: dict[str, tuple[Any, ...]] = {
     "analysis:api_counts":             (NO,     200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:api_results":            (NO,     200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:api_runs":               (NO,     200,    200,    200,    200,    404,    404,    404,    200),
+    "surveys:api_definition":          (NO,     200,    200,    200,    200,    404,    404,    404,    200),
+    "surveys:api_media":               (NO,     200,    200,    200,    200,    404,    404,    404,    200),
+    "surveys:api_codes":               (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:api_completion_codes":    (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "surveys:api_arms":                (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:api_arm":                 (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:api_cancel_run":         (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:api_blinding":           (NO,     200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:api_files":              (NO,     200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:api_figure":             (NO,     404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:api_table":              (NO,     404,    404,    404,    404,    404,    404,    404,    404),
 }  # fmt: skip
 # What a POST is answered at the addresses that take nothing else, while the study recruits.
 SENT: dict[str, tuple[Any, ...]] = {
@@ -129,6 +151,8 @@ ARGUMENTS = {
     "token": "unknown",
     "media_id": "00000000-0000-0000-0000-000000000000",
     "figure": "participants",
+    "kind": "svg",
+    "arm": "slides",
     "table": "participants",
 }
 # Django's admin is one rule, not a table: administrators only, but for the door itself.

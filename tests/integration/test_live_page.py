@@ -59,14 +59,14 @@ def test_the_diagram_its_table_and_its_file_have_the_same_numbers(study: Study) 
     cells = page_of(get(study)).xpath('//*[@id="table-people"]//tbody/tr')
     shown = [[cell.text_content().strip() for cell in row] for row in cells]
     assert [row[2:] for row in shown] == [[row["assigned"], row["saw_the_lecture"], row["answered"]] for row in groups]
-    drawn = etree.fromstring(get(study, "figure", figure="participants").content)
+    drawn = etree.fromstring(get(study, "figure", figure="participants", kind="svg").content)
     numbers = [mark.text for mark in drawn.iterfind(".//{*}text[@class='count']")]
     assert numbers == ["200", "200", *(number for row in shown for number in row[2:])]
 
 
 @pytest.mark.parametrize("figure", FIGURES)
 def test_every_figure_is_a_file_without_style_or_script(study: Study, figure: str) -> None:
-    response = get(study, "figure", figure=figure)
+    response = get(study, "figure", figure=figure, kind="svg")
     assert response["Content-Disposition"] == f'attachment; filename="{study.slug}-{figure}.svg"'
     root = etree.fromstring(response.content)
     assert root.get("aria-label") == root.findtext("{*}title")
@@ -89,7 +89,7 @@ def test_estimates_as_a_file_say_what_is_not_for_publication(study: Study) -> No
 
 
 def test_a_file_that_is_not_there_is_not_found(study: Study) -> None:
-    assert get(study, "figure", figure="forest-unknown").status_code == 404
+    assert get(study, "figure", figure="forest-unknown", kind="svg").status_code == 404
     assert get(study, "table", table="unknown").status_code == 404
 
 
@@ -139,7 +139,7 @@ def test_nobody_else_may_start_stop_or_blind(study: Study) -> None:
 def seen_by_blinded(study: Study, query: str = "?blinded=1") -> str:
     """All text of the refreshed part of the page and of every file, without the addresses."""
     page = etree.tostring(page_of(get(study, query=query)).xpath('//*[@id="results"]')[0], encoding="unicode")
-    files = [get(study, "figure", figure=name, query=query).content.decode() for name in FIGURES]
+    files = [get(study, "figure", figure=name, kind="svg", query=query).content.decode() for name in FIGURES]
     files += [get(study, "table", table=name, query=query).content.decode() for name in TABLES]
     return page + "".join(files)
 

@@ -1,48 +1,26 @@
-"""Studies for programs: what there is, import of a study file, and the same steps as on a study's page. Media come in by the pages only."""
+"""What studies there are, import of a study file, and the same steps as on a study's page."""
 
-from collections.abc import Mapping
-from typing import IO, Any
+from typing import Any
 
 from django.db.models import QuerySet
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
-from rest_framework.exceptions import ParseError, ValidationError
+from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.generics import ListAPIView
-from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.api_access import person_of
+from accounts.api_access import asked_choice, person_of
 from accounts.models import Role
+from surveys.api.bodies import JsonText, YamlText
 from surveys.models import Study, StudyStatus
 from surveys.selectors import access_study, studies_of
 from surveys.serializers import StudyDetailSerializer, StudySerializer
 from surveys.services.studies import create_study
 from surveys.services.study_actions import OFFICER_ACTIONS, OWNER_ACTIONS, take_action
-from surveys.study_file import MAXIMUM_CHARACTERS, read_study_file
-
-LARGEST_STUDY_FILE = 4 * MAXIMUM_CHARACTERS  # a character of UTF-8 has at most four bytes
-
-
-class YamlText(BaseParser):
-    """The body as text, for `read_study_file`, whose errors name lines."""
-
-    media_type = "application/yaml"
-
-    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
-        content = stream.read(LARGEST_STUDY_FILE + 1)
-        if len(content) > LARGEST_STUDY_FILE:
-            raise ParseError(f"Expected a study file of at most {LARGEST_STUDY_FILE:,} bytes.")
-        try:
-            return str(content, "utf-8-sig")
-        except UnicodeDecodeError as error:
-            raise ParseError(f"Expected text in UTF-8, found another byte at position {error.start}.") from error
-
-
-class JsonText(YamlText):
-    media_type = "application/json"
+from surveys.study_file import read_study_file
 
 
 class Studies(ListAPIView[Study]):
@@ -51,16 +29,15 @@ class Studies(ListAPIView[Study]):
     roles = tuple(Role)
     writing_roles = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
     serializer_class = StudySerializer
+    filter_backends = (SearchFilter, OrderingFilter)
+    search_fields = ("slug", "title")
+    ordering_fields = ("slug", "title", "status", "created_on", "launched_on", "closed_on")
     parser_classes = (YamlText, JsonText)
 
     def get_queryset(self) -> QuerySet[Study]:
         studies = studies_of(person_of(self.request))
-        status = self.request.query_params.get("status")
-        if status is None:
-            return studies
-        if status not in StudyStatus.values:
-            raise ValidationError({"status": [f"Expected one of {', '.join(StudyStatus.values)}, found {status[:50]!r}."]})
-        return studies.filter(status=status)
+        status = asked_choice(self.request, "status", StudyStatus.values)
+        return studies if status is None else studies.filter(status=status)
 
     @extend_schema(
         operation_id="studies_list",
@@ -71,7 +48,7 @@ class Studies(ListAPIView[Study]):
 
     @extend_schema(
         operation_id="studies_create",
-        description="Read a study file, YAML or JSON, into a new draft. Its videos, captions and posters are uploaded on the pages only.",
+        description="Read a study file, YAML or JSON, into a new draft. Its videos, captions and posters follow by `media/`.",
         request={"application/yaml": OpenApiTypes.STR, "application/json": OpenApiTypes.OBJECT},
         responses={201: StudyDetailSerializer},
     )

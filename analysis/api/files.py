@@ -1,0 +1,102 @@
+"""Figures and tables of the live page as files, under the same blinding."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api_access import person_of
+from accounts.models import Role
+from analysis.api.results import BLINDED, asks_blinded
+from analysis.downloads import Download, figure_file, table_file
+from analysis.live import LiveView, live_view
+from analysis.results_document import LANGUAGE
+from analysis.serializers import FilesSerializer
+from surveys.selectors import access_results
+
+
+class _AsItIs(BaseRenderer):
+    """The view answers with a file; the renderer only says which kinds of files there are."""
+
+    charset = None
+
+    def render(self, data: Any, *args: Any, **kwargs: Any) -> Any:
+        return data
+
+
+class Svg(_AsItIs):
+    media_type, format = "image/svg+xml", "svg"
+
+
+class Png(_AsItIs):
+    media_type, format = "image/png", "png"
+
+
+class Csv(_AsItIs):
+    media_type, format = "text/csv", "csv"
+
+
+class Files(APIView):
+    """The addresses of every figure that can be drawn now, and of every table."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_files", parameters=[BLINDED], responses=FilesSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        live = _live(request, slug)
+        ask = "?blinded=1" if asks_blinded(request) else ""
+
+        def address(route: str, **names: str) -> str:
+            return request.build_absolute_uri(reverse(f"analysis:{route}", kwargs={"slug": slug, **names}) + ask)
+
+        figures = [name for name, draw in live.figures().items() if draw()] if live else []
+        return Response(
+            {
+                "figures": [
+                    {"name": name, **{kind: address("api_figure", figure=name, kind=kind) for kind in ("svg", "png")}} for name in figures
+                ],
+                "tables": [{"name": name, "csv": address("api_table", table=name)} for name in (live.tables() if live else ())],
+            }
+        )
+
+
+class Figure(APIView):
+    """A figure, as SVG or PNG by the end of the address."""
+
+    roles = tuple(Role)
+    renderer_classes = (Svg, Png)
+
+    @extend_schema(
+        operation_id="studies_figure",
+        parameters=[BLINDED, OpenApiParameter("kind", str, OpenApiParameter.PATH, enum=["svg", "png"])],
+        responses={(200, "image/svg+xml"): OpenApiTypes.BINARY, (200, "image/png"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, slug: str, figure: str, kind: str) -> HttpResponse:
+        return _answer(figure_file(_live(request, slug), figure, kind))
+
+
+class Table(APIView):
+    """A table as CSV, its head first."""
+
+    roles = tuple(Role)
+    renderer_classes = (Csv,)
+
+    @extend_schema(operation_id="studies_table", parameters=[BLINDED], responses={(200, "text/csv"): OpenApiTypes.BINARY})
+    def get(self, request: Request, slug: str, table: str) -> HttpResponse:
+        return _answer(table_file(_live(request, slug), table, actor=person_of(request)))
+
+
+def _live(request: Request, slug: str) -> LiveView | None:
+    user = person_of(request)
+    return live_view(access_results(user, slug), reader=user, language=LANGUAGE, ask_blinded=asks_blinded(request))
+
+
+def _answer(file: Download) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+    return HttpResponse(file.content, content_type=file.media_type, headers=headers)

@@ -1,0 +1,70 @@
+"""What a study can be expected to find."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from io import BytesIO
+from typing import IO, Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.models import Role
+from analysis.serializers import PlanRequestSerializer
+
+LARGEST_PLAN = 100_000
+DESIGN = {
+    "arms": ["slides", "instructor"],
+    "control": "slides",
+    "subsamples": {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}},
+}
+
+
+class SmallJson(JSONParser):
+    """JSON of a size that a plan may have."""
+
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+        content = stream.read(LARGEST_PLAN + 1)
+        if len(content) > LARGEST_PLAN:
+            raise ParseError(f"Expected a plan of at most {LARGEST_PLAN:,} bytes.")
+        return super().parse(BytesIO(content), media_type, parser_context)
+
+
+class Power(APIView):
+    """What a study can be expected to find: the document of `candor plan --format json`. Nothing is stored."""
+
+    roles = (Role.INVESTIGATOR, Role.IRB_OFFICER, Role.ADMINISTRATOR)
+    changes_nothing = True
+    throttle_scope = "planning"
+    parser_classes = (SmallJson,)
+
+    @extend_schema(
+        operation_id="power",
+        request=PlanRequestSerializer,
+        responses={200: OpenApiTypes.OBJECT},
+        examples=[OpenApiExample("two arms", request_only=True, value={"design": DESIGN, "effect": 0.2, "cheaters": "1/10", "n": 500})],
+    )
+    def post(self, request: Request) -> Response:
+        asked = PlanRequestSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        expected = asked.validated_data
+        design = expected["design"]
+        from analysis.methods.power import plan_study  # SciPy, which most web processes can do without
+
+        plan = plan_study(
+            design,
+            prevalence=expected["prevalence"],
+            effects=asked.effects_by_arm(),
+            cheater_proportion=expected["cheaters"],
+            cheater_yes_rate=expected["cheaters_yes_rate"],
+            n=expected["n"],
+            power=expected["power"],
+            level=expected["level"],
+            questions=expected["questions"],
+            epsilon_cap=expected["epsilon_cap"],
+        )
+        return Response({"design": design.to_document(), **asdict(plan)})

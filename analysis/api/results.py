@@ -1,0 +1,121 @@
+"""How many people are where, what their answers say, and the work that finds it out."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.generics import ListAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.api_access import asked_choice, person_of
+from accounts.models import Role
+from analysis import actions, services
+from analysis.models import Blinding, Run, RunKind, RunStatus
+from analysis.results_document import counts_document, results_document
+from analysis.selectors import state_of_work
+from analysis.serializers import BlindingSerializer, ResultsSerializer, RunSerializer, StudyCountsSerializer, WorkSerializer
+from audit.services import record_once_a_day
+from surveys.selectors import access_own_study, access_results, access_study, may_see_results
+
+BLINDED = OpenApiParameter("blinded", str, enum=["1"], description="Letters in place of arms even if the study is not blinded.")
+
+
+class StudyCounts(APIView):
+    """How many people are where: of all who may see the study; by subsample and arm for those who may see its results."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_counts", parameters=[BLINDED], responses=StudyCountsSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        study = access_study(user, slug)
+        document = counts_document(study, reader=user, with_groups=may_see_results(user, study), ask_blinded=asks_blinded(request))
+        return Response(StudyCountsSerializer(document).data)
+
+
+class Results(APIView):
+    """The newest results. Estimates with `for_publication: false` use background answers and are not to be published."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_results", parameters=[BLINDED], responses=ResultsSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        study = access_results(user, slug)
+        record_once_a_day(actor=user, action=actions.RESULTS_FETCHED, subject=study)
+        return Response(ResultsSerializer(results_document(study, reader=user, ask_blinded=asks_blinded(request))).data)
+
+
+class Runs(ListAPIView[Run]):
+    """Every computation of the study's results, the newest first."""
+
+    roles = tuple(Role)
+    serializer_class = RunSerializer
+    queryset = Run.objects.none()
+
+    @extend_schema(
+        operation_id="studies_runs",
+        parameters=[
+            OpenApiParameter("kind", str, enum=RunKind.values, description="Only runs of this kind."),
+            OpenApiParameter("status", str, enum=RunStatus.values, description="Only runs of this status."),
+        ],
+    )
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return super().get(request, *args, **kwargs)
+
+    def get_queryset(self) -> QuerySet[Run]:
+        study = access_results(person_of(self.request), self.kwargs["slug"])
+        asked = {name: asked_choice(self.request, name, kinds.values) for name, kinds in (("kind", RunKind), ("status", RunStatus))}
+        filters = {name: choice for name, choice in asked.items() if choice is not None}
+        return Run.objects.filter(study=study, **filters).defer("data", "results").order_by("-pk")
+
+    @extend_schema(
+        operation_id="studies_start_run",
+        description="Compute the full results now; what waits or is under way is superseded.",
+        request=None,
+        responses={202: WorkSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        study = access_own_study(user, slug)
+        services.request_full_results(study, actor=user)
+        return Response(WorkSerializer(state_of_work(study, RunKind.FULL_RESULTS)).data, status=202)
+
+
+class CancelRun(APIView):
+    """Stop the full computation that waits or is under way; there may be none."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_cancel_run", request=None, responses=WorkSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        study = access_own_study(user, slug)
+        services.cancel_full_results(study, actor=user)
+        return Response(WorkSerializer(state_of_work(study, RunKind.FULL_RESULTS)).data)
+
+
+class BlindingState(APIView):
+    """Whether everybody sees letters in place of the arms until the study is closed."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_blinding", responses=BlindingSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        study = access_results(person_of(request), slug)
+        return Response({"on": Blinding.objects.filter(study=study, on=True).exists()})
+
+    @extend_schema(operation_id="studies_set_blinding", request=BlindingSerializer, responses=BlindingSerializer)
+    def put(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        study = access_own_study(user, slug)
+        asked = BlindingSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        services.blind(study, on=asked.validated_data["on"], actor=user)
+        return Response(asked.validated_data)
+
+
+def asks_blinded(request: Request) -> bool:
+    return request.query_params.get("blinded") == "1"
