@@ -43,14 +43,11 @@ PAGES = (
 def study_navigation(context: dict[str, Any], study: Study) -> dict[str, Any]:
     request = context["request"]
     here = request.resolver_match.view_name if request.resolver_match else ""
+    pages = [page for page in PAGES if page.open_to(request.user, study)]
+    # The pages below a page are called after it, so the longest name that fits is where we are.
+    current = max((page.route for page in pages if here == page.route or here.startswith(f"{page.route}_")), key=len, default="")
     return {
         "pages": [
-            {
-                "address": reverse(page.route, args=[study.slug]),
-                "label": page.label,
-                "current": here == page.route or here.startswith(f"{page.route}_"),
-            }
-            for page in PAGES
-            if page.open_to(request.user, study)
+            {"address": reverse(page.route, args=[study.slug]), "label": page.label, "current": page.route == current} for page in pages
         ]
     }
