@@ -28,6 +28,14 @@ class TransitionError(SurveyError):
     advice = "Open the study's page to see its status and what is still missing."
 
 
+class SharingError(SurveyError):
+    """Something about who works on a study that cannot be as asked."""
+
+    http_status = HTTPStatus.CONFLICT
+    title = "This cannot be shared so"
+    advice = "Open the study's page of people to see who works on it."
+
+
 class ConcurrentEditError(SurveyError):
     http_status = HTTPStatus.CONFLICT
     title = "Somebody else changed this study in the meantime"

@@ -79,6 +79,29 @@ class StudyMember(models.Model):
         return f"{self.user}: {self.get_role_display()}"
 
 
+class Invitation(models.Model):
+    """An offer to share a study, good for whoever holds the link, or only for `user` if there is one. Only the hash of the link is kept."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=16, choices=MemberRole)
+    addressee = models.CharField(max_length=254, help_text="An e-mail address, or the name of an account.")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    token_hash = models.CharField(max_length=64, unique=True)
+    last_day = models.DateField()
+    accepted = models.BooleanField(default=False)
+    withdrawn = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ("study", "addressee")
+        constraints = (
+            models.CheckConstraint(condition=models.Q(role__in=MemberRole.values), name="every_invitation_has_a_known_role"),
+            models.CheckConstraint(condition=~models.Q(accepted=True, withdrawn=True), name="an_accepted_invitation_is_not_withdrawn"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.addressee}: {self.get_role_display()}"
+
+
 class Protocol(models.Model):
     """A definition frozen for review, with the addresses and hashes of its media. Never changed; a change makes a new version."""
 

@@ -13,12 +13,14 @@ from urllib.parse import quote
 
 from django.db.models import Count, Q, QuerySet, Sum
 from django.http import Http404
+from django.utils import timezone
 
 from accounts.models import Role, User
 from surveys.assignment import Assignment, list_document
 from surveys.definition import StudyDefinition
 from surveys.models import (
     AllocationList,
+    Invitation,
     MemberRole,
     PanelMember,
     Participant,
@@ -32,7 +34,7 @@ from surveys.models import (
 )
 from surveys.protocols import frozen_protocol, media_facts
 from surveys.study_file import define
-from surveys.tokens import panel_hash
+from surveys.tokens import hash_of_token, panel_hash
 
 
 class Standing(StrEnum):
@@ -83,6 +85,20 @@ def access_owned_study(user: User, slug: str) -> Study:
     """The study, if this person may say who else works on it: its owner, or an administrator."""
     study = access_study(user, slug)
     return _found(study if owns(user, study) else None)
+
+
+def open_invitation(token: str) -> Invitation:
+    """The invitation that this link offers, if it still does; the same 404 whether it is withdrawn, used, out of date or was never made."""
+    found = open_invitations().filter(token_hash=hash_of_token(token)).first()
+    if found is None:
+        raise Http404("There is no such invitation.")
+    return found
+
+
+def open_invitations() -> QuerySet[Invitation]:
+    """Those that can be accepted now."""
+    waiting = Invitation.objects.filter(accepted=False, withdrawn=False, last_day__gte=timezone.localdate())
+    return waiting.select_related("study", "study__owner", "user")
 
 
 def standing_of(user: User, study: Study) -> Standing | None:

@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from surveys.api import arms, codes, definitions, files, studies
-from surveys.views import about, investigator, log, participant, preview
+from surveys.views import about, investigator, invitations, log, participant, people, preview
 from surveys.views.builder.about import About
 from surveys.views.builder.overview import Overview
 from surveys.views.builder.texts import Consent, Debrief, markdown_preview
@@ -33,6 +33,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("log/", log.whole_log, name="log"),
     path("log/verify/", log.verify_log, name="verify_log"),
     path("log/export/", log.export_log, name="export_log"),
+    path("studies/<slug:slug>/people/", people.people, name="people"),
+    path("invitations/<str:token>/", invitations.invitation, name="invitation"),
+    path("invitations/<str:token>/account/", invitations.new_account, name="new_account"),
     path("api/v1/studies/", studies.Studies.as_view(), name="api_studies"),
     path("api/v1/studies/<slug:slug>/", studies.StudyDetail.as_view(), name="api_study"),
     path("api/v1/studies/<slug:slug>/definition/", definitions.Definition.as_view(), name="api_definition"),

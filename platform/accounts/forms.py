@@ -1,4 +1,4 @@
-"""What administrators fill in to create an account or change one."""
+"""What is filled in to create an account: by an administrator, or by somebody who was invited."""
 
 from typing import ClassVar
 
@@ -16,3 +16,11 @@ class NewUserForm(BaseUserCreationForm):  # type: ignore[type-arg]
     class Meta:
         model = User
         fields: ClassVar = ["username", "email", "role"]
+
+
+class OwnAccountForm(BaseUserCreationForm):  # type: ignore[type-arg]
+    """Name and password twice; the role is not theirs to choose."""
+
+    class Meta:
+        model = User
+        fields: ClassVar = ["username"]

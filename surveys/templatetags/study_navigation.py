@@ -35,6 +35,7 @@ PAGES = (
     Page(route="analysis:study_plan", label=_("Plan"), open_to=_everybody),
     Page(route="surveys:codes", label=_("Codes"), open_to=may_change),
     Page(route="analysis:results", label=_("Results"), open_to=may_see_results),
+    Page(route="surveys:people", label=_("People"), open_to=may_see_results),
     Page(route="surveys:study_log", label=_("Log"), open_to=may_read_log),
 )
 

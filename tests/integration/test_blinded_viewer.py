@@ -30,6 +30,8 @@ PROTOCOL = {
     "surveys:journey",
     "surveys:consent_copy",
     "surveys:privacy",
+    "surveys:api_definition",
+    "surveys:api_media",
 }
 NAMES = {
     "figure": ("participants", "enrolment", "balance", "forest-attention", "running-attention"),

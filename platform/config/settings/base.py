@@ -75,6 +75,17 @@ TIME_ZONE = "UTC"
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "platform" / "static"]
+# Without a mail server nothing is sent: links are shown to be copied, and administrators set new passwords.
+EMAIL_IS_CONFIGURED = bool(os.environ.get("EMAIL_HOST"))
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_IS_CONFIGURED else 'dummy'}.EmailBackend"
+EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
+EMAIL_PORT = int(os.environ.get("EMAIL_PORT", "587"))
+EMAIL_HOST_USER = os.environ.get("EMAIL_USER", "")
+EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_PASSWORD", "")
+EMAIL_USE_TLS = os.environ.get("EMAIL_TLS", "1") == "1"
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", EMAIL_HOST_USER)
+
 # Where the web server in front (nginx) finds MEDIA_ROOT; empty: the application sends the bytes itself.
 MEDIA_ACCEL_PREFIX = ""
 
