@@ -126,7 +126,7 @@ def test_what_is_read_does_not_depend_on_which_letter_an_arm_has(study: Study, m
     after = answers(study, client)
     numbers = re.compile(r"-?\d+\.\d+")
     for name in before:
-        if name.startswith(("analysis:api", "analysis:table")):
+        if name.startswith(("analysis:api", "analysis:table")) and "figure" not in name:  # a mirrored drawing has other coordinates
             absolute = [sorted(str(abs(float(one))) for one in numbers.findall(text)) for text in (before[name], after[name])]
             assert absolute[0] == absolute[1], name
     assert before["analysis:table estimates"] != after["analysis:table estimates"]
