@@ -4,10 +4,12 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from analysis import views
 from analysis.api import files, plans, results
+from analysis.rehearsal.views import rehearsal
 
 app_name = "analysis"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("analysis.planning.urls")),
+    path("studies/<slug:slug>/rehearsal/", rehearsal, name="rehearsal"),
     path("studies/<slug:slug>/results/", views.results, name="results"),
     path("studies/<slug:slug>/results/compute/", views.compute, name="compute"),
     path("studies/<slug:slug>/results/blinding/", views.blinding, name="blinding"),

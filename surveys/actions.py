@@ -27,3 +27,6 @@ INVITATION_ACCEPTED = register("study.invitation_accepted", "Somebody accepted a
 MEMBER_ROLE_CHANGED = register("study.member_role_changed", "A member of a study was given another role")
 MEMBER_REMOVED = register("study.member_removed", "A member was removed from a study, or left it")
 TRANSFERRED = register("study.transferred", "A study was given to another owner")
+REHEARSED = register("study.rehearsed", "A sandbox copy of a study was made and simulated participants were sent through it")
+REHEARSAL_STOPPED = register("study.rehearsal_stopped", "The simulated participants of a rehearsal were stopped")
+REHEARSAL_DELETED = register("study.rehearsal_deleted", "The sandbox copy of a study was deleted")

@@ -34,6 +34,14 @@ class Study(models.Model):
     epsilon_total = models.FloatField()
     accepts_bots = models.BooleanField(default=False, help_text="Simulated participants may walk this study (rehearsals, demonstrations).")
     data_published = models.BooleanField(default=False, help_text="Published data cannot be withdrawn any more.")
+    rehearsal_of = models.OneToOneField(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="rehearsal",
+        help_text="The study of which this one is a sandbox copy, for bots only.",
+    )
     created_on = models.DateField(auto_now_add=True)
     launched_on = models.DateField(null=True, blank=True)
     closed_on = models.DateField(null=True, blank=True)
@@ -46,6 +54,10 @@ class Study(models.Model):
             models.CheckConstraint(
                 condition=models.Q(status__in=("draft", "in_review")) | models.Q(protocol__isnull=False),
                 name="approved_study_has_a_protocol",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(rehearsal_of__isnull=True) | models.Q(data_published=False, accepts_bots=True),
+                name="rehearsal_takes_bots_and_is_never_published",
             ),
         )
 
@@ -321,3 +333,37 @@ class PanelMember(models.Model):
 
     def __str__(self) -> str:
         return self.identifier
+
+
+class CrowdStatus(models.TextChoices):
+    WALKING = "walking", _("On their way")
+    DONE = "done", _("Done")
+    STOPPED = "stopped", _("Stopped")
+    FAILED = "failed", _("Failed")
+
+
+class Crowd(models.Model):
+    """The bots of a rehearsal: the work order while they are on their way, and what was planted in them.
+
+    The table is the truth; the broker may forget. Whoever sends the next few bots must name the `turn`, which goes up with every few, so
+    that no two workers send the same ones.
+    """
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="crowd")
+    status = models.CharField(max_length=10, choices=CrowdStatus, default=CrowdStatus.WALKING)
+    turn = models.PositiveIntegerField(default=0)
+    heard_at = models.DateTimeField(null=True, blank=True, help_text="While they walk: when the worker was last heard of.")
+    silences = models.PositiveSmallIntegerField(default=0, help_text="How many workers in a row fell silent.")
+    bots = models.PositiveIntegerField()
+    seed = models.BigIntegerField()
+    prevalence = models.FloatField()
+    effect = models.FloatField()
+    cheater_proportion = models.FloatField()
+    behaviour = models.CharField(max_length=20)
+    drops_out = models.FloatField()
+    endings = models.JSONField(default=dict, blank=True, help_text="How they ended → how many.")
+    seconds = models.FloatField(default=0)
+    error = models.TextField(blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.bots} bots in {self.study}: {self.status}"

@@ -50,7 +50,7 @@ class Standing(StrEnum):
 def studies_of(user: User) -> QuerySet[Study]:
     """The studies that this person may see: their own and those shared with them; for IRB officers also all that were ever submitted;
     everything, for administrators."""
-    studies = Study.objects.select_related("owner").defer("definition")
+    studies = Study.objects.filter(rehearsal_of=None).select_related("owner").defer("definition")
     if user.role == Role.ADMINISTRATOR:
         return studies
     theirs = _owned_or_shared(user)
@@ -184,11 +184,16 @@ def _sees_the_draft(user: User, study: Study) -> bool:
     return study.status == StudyStatus.DRAFT and may_change(user, study)
 
 
+def rehearsal_of(study: Study) -> Study | None:
+    """The sandbox copy in which bots walk, for whoever runs the study. No other function gives it out: it is no study among studies."""
+    return Study.objects.filter(rehearsal_of=study).select_related("crowd").first()
+
+
 def study_in_public(slug: str) -> Study:
     """A study that anybody may read about: one that has been approved."""
     study = (
         Study.objects.defer("definition")
-        .filter(slug=slug, protocol__isnull=False)
+        .filter(slug=slug, protocol__isnull=False, rehearsal_of=None)
         .exclude(status__in=(StudyStatus.DRAFT, StudyStatus.IN_REVIEW))
         .first()
     )

@@ -1,9 +1,10 @@
-"""What beat asks of surveys."""
+"""What beat and the pages ask of workers; each is harmless when it comes twice."""
 
 import logging
 
 from celery import shared_task
 
+from surveys.services.crowds import take_over
 from surveys.services.order_of_arrival import forget_order_of_arrival
 
 logger = logging.getLogger(__name__)
@@ -14,3 +15,20 @@ def forget_order() -> None:
     """See to it that the order of the rows does not tell who came when."""
     if busy := forget_order_of_arrival():
         logger.warning("Too busy to be laid anew, will be tried again: %s", ", ".join(busy))
+
+
+@shared_task(name="surveys.tasks.send_bots")
+def send_bots(crowd_id: int, turn: int) -> None:
+    """Send the next few bots of a rehearsal, and queue up for those after them, so that other work comes in between."""
+    from surveys.bots import rehearsal  # what bots need, web processes can do without
+
+    following = rehearsal.send_next(crowd_id, turn)
+    if following is not None:
+        send_bots.delay(crowd_id, following)
+
+
+@shared_task(name="surveys.tasks.sweep")
+def sweep() -> None:
+    """Find the bots that the broker forgot or that killed workers left behind, and send them on."""
+    for crowd_id, turn in take_over():
+        send_bots.delay(crowd_id, turn)

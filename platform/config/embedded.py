@@ -17,6 +17,7 @@ from waitress.server import create_server
 
 from analysis import runner
 from config.heartbeat import Scheduler
+from surveys.services import crowds
 
 WEB_THREADS = 8
 WORKER_THREADS = 2
@@ -46,6 +47,7 @@ class EmbeddedServer:
         sys.setswitchinterval(SWITCH_SECONDS)
         # There is no other worker: whatever is said to be under way was left by a process that was killed.
         runner.take_over(silence=timedelta(0))
+        crowds.forget_workers()
         with suppress(KeyboardInterrupt):
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, _stop)

@@ -40,7 +40,8 @@ class SweepAtStart(bootsteps.StartStopStep):
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
     def start(self, parent: Any) -> None:
-        parent.app.send_task("analysis.tasks.sweep")
+        for task in ("analysis.tasks.sweep", "surveys.tasks.sweep"):
+            parent.app.send_task(task)
 
 
 class Scheduler(beat.Scheduler):

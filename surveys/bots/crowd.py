@@ -24,6 +24,7 @@ def send_bots(
     *,
     population: Population,
     n: int,
+    first: int = 0,
     workers: int = 4,
     seed: int | None = None,
     url: str = "",
@@ -31,11 +32,15 @@ def send_bots(
     patience_seconds: float = 60.0,
     progress: Callable[[], None] = lambda: None,
 ) -> Counter[Ending]:
-    """Let `n` bots walk `study`, and count how they ended. With the same seed they are the same people; their dice never are."""
+    """Let `n` bots walk `study`, and count how they ended. With the same seed they are the same people; their dice never are.
+
+    `first` is the number of the first one, for a crowd that is sent in parts.
+    """
     protocol = frozen_protocol(study.protocol_id or 0)
     arm_of_media = {protocol.media[name]["id"]: arm.name for arm in protocol.definition.arms for name in arm.video.sources}
     address = f"{url.rstrip('/') or _inside_address()}{reverse('surveys:journey', args=[study.slug])}"
-    streams = np.random.default_rng(seed).spawn(n)
+    entropy = np.random.SeedSequence(seed).entropy
+    streams = [np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(first + index,))) for index in range(n)]
 
     def walk(index: int) -> Ending:
         try:

@@ -84,7 +84,7 @@ class Walker:
 
     def _fill_questions(self, page: Page, form: Page) -> dict[str, Any]:
         says = {
-            int(face): row.xpath("string(.//*[@data-says])").strip().removeprefix("Answer ").replace("truthfully", "truth")
+            int(face): row.xpath("string(.//@data-says)")
             for row in page.xpath("//tr[@data-faces]")
             for face in row.get("data-faces").split()
         }

@@ -17,6 +17,12 @@ from surveys.models import AllocationList, AllocationSlot, ArmState, SlotStatus,
 SMALLEST_LIST = 64
 
 
+def draw_first_list(study: Study, definition: StudyDefinition) -> AllocationList:
+    """What a study that opens needs: the state of its arms, and its first list."""
+    ArmState.objects.bulk_create(ArmState(study=study, arm=arm.name, quota=arm.quota) for arm in definition.arms)
+    return draw_allocation_list(study, definition)
+
+
 def draw_allocation_list(study: Study, definition: StudyDefinition) -> AllocationList:
     """Draw the study's next list and store it. To be called under a lock on the study."""
     number = study.allocation_lists.count() + 1

@@ -36,8 +36,10 @@ class AlreadyDoneError(Exception):
     """The step was done before, by a double click, another tab or the back button. Harmless: show where the person belongs now."""
 
 
-def require_open(study: Study) -> FrozenProtocol:
+def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
     """The protocol under which newcomers enter, or the reason why nobody can."""
+    if study.rehearsal_of_id is not None and not is_bot:
+        raise StudyNotOpenError("This is a rehearsal, for bots only", situation="rehearsal")
     if study.status in (StudyStatus.CLOSED, StudyStatus.ARCHIVED):
         raise StudyClosedError
     if study.status == StudyStatus.PAUSED:
@@ -74,7 +76,7 @@ def decline(study: Study) -> None:
 
 def enrol(study: Study, *, visit: Visit) -> Participant:
     """Store a participant who consents. The same visit twice, or in two tabs at once, is one participant."""
-    protocol = require_open(study)
+    protocol = require_open(study, is_bot=visit.is_bot)
     token_hash = hash_of_token(visit.token)
     if existing := read_participant(token_hash):
         return existing

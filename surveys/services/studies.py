@@ -13,11 +13,11 @@ from audit.services import record
 from surveys import actions
 from surveys.definition import StudyDefinition
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
-from surveys.models import ArmState, Study, StudyStatus
+from surveys.models import Study, StudyStatus
 from surveys.protocols import freeze, frozen_protocol, media_facts
 from surveys.readiness import to_do
 from surveys.selectors import standing_of
-from surveys.services.allocation import draw_allocation_list
+from surveys.services.allocation import draw_first_list
 from surveys.study_file import define, document_of
 
 STEPS: Mapping[StudyStatus, frozenset[StudyStatus]] = {
@@ -125,8 +125,7 @@ def launch(study: Study, *, actor: User) -> Study:
     definition = frozen_protocol(study.protocol_id).definition
     study.launched_on = timezone.localdate()
     study.save()
-    ArmState.objects.bulk_create(ArmState(study=study, arm=arm.name, quota=arm.quota) for arm in definition.arms)
-    allocation_list = draw_allocation_list(study, definition)
+    allocation_list = draw_first_list(study, definition)
     record(
         actor=actor, action=actions.LAUNCHED, subject=study, details={"sha256": allocation_list.sha256, "length": allocation_list.length}
     )
@@ -185,6 +184,8 @@ def _locked(study: Study) -> Study:
 
 
 def _step(study: Study, status: StudyStatus) -> None:
+    if study.rehearsal_of_id is not None:
+        raise TransitionError("A rehearsal takes no steps; delete it when it is not needed any more.")
     if status not in STEPS[StudyStatus(study.status)]:
         raise TransitionError(f"A study that is {study.get_status_display().lower()} cannot become {status.label.lower()}.")
     study.status = status

@@ -120,7 +120,7 @@ def _take(request: HttpRequest, person: Person) -> HttpResponse:
 
 def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
     """Welcome and consent: nothing is stored until somebody agrees."""
-    participation.require_open(study)
+    participation.require_open(study, is_bot=visitors.is_bot(request, study))
     visit = visitors.visit_of(request, study)
     shown = presentation(study.protocol_id or 0, visit.language if visit else asked_for(request, study))
     with translation.override(shown.language):
@@ -192,7 +192,7 @@ def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpRespo
         errors = [{"field": "code", "message": translation.gettext("Enter your code.")}]
         context = _welcome_context(shown, False) | {"errors": errors}
         return own_page(request, "surveys/participant/welcome.html", shown=shown, step=WELCOME, context=context, status=422)
-    protocol = participation.require_open(study)
+    protocol = participation.require_open(study, is_bot=visit.is_bot)
     participation.require_entry(study, protocol, code=visit.code, panel_identifier=visit.panel_identifier)
     response = _to_journey(study.slug)
     visitors.remember_visit(response, study, visit)

@@ -138,6 +138,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "config.heartbeat.Scheduler"
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "analysis.tasks.sweep", "schedule": 60.0},
+    "sweep rehearsals": {"task": "surveys.tasks.sweep", "schedule": 60.0},
     "forget order": {"task": "surveys.tasks.forget_order", "schedule": 3600.0},
 }
 

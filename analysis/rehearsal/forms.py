@@ -1,0 +1,63 @@
+"""Who the bots of a rehearsal are, as somebody types it: percent and points, not proportions."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from surveys.rehearsals import MOST_BOTS, Planted
+
+# In the words of the methods; the module with their table loads SciPy, which web processes can do without.
+BEHAVIOURS = (
+    ("always_no", _("always say no")),
+    ("always_yes", _("always say yes")),
+    ("random", _("say yes or no at random")),
+    ("opposite", _("say the opposite of the truth")),
+    ("truthful", _("say the truth, whatever the die says")),
+    ("refuse_forced_yes", _("follow the die, but never say a forced yes")),
+    ("refuse_forced_no", _("follow the die, but never say a forced no")),
+)
+# How often they say yes, if that depends on nothing: what every design assumes of those who do not follow the die.
+YES_RATES = {"always_no": 0.0, "always_yes": 1.0, "random": 0.5}
+
+
+class PlantedForm(forms.Form):
+    bots = forms.IntegerField(label=_("Bots"), min_value=1, max_value=MOST_BOTS, initial=400)
+    prevalence = forms.FloatField(
+        label=_("Prevalence"),
+        help_text=_("How many of 100 honest ones in the control arm truly say yes."),
+        min_value=0,
+        max_value=100,
+        initial=40,
+    )
+    effect = forms.FloatField(
+        label=_("Effect"),
+        help_text=_("How many more of 100 truly say yes in every other arm."),
+        min_value=-100,
+        max_value=100,
+        initial=20,
+    )
+    cheaters = forms.FloatField(
+        label=_("Cheaters"), help_text=_("How many of 100 do not follow the die."), min_value=0, max_value=95, initial=10
+    )
+    behaviour = forms.ChoiceField(label=_("Those who do not follow the die"), choices=BEHAVIOURS, initial="always_no")
+    dropout = forms.FloatField(
+        label=_("Drop-out"), help_text=_("How many of 100 leave in the middle."), min_value=0, max_value=90, initial=5
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if "prevalence" in cleaned and "effect" in cleaned and not 0 <= (treated := cleaned["prevalence"] + cleaned["effect"]) <= 100:
+            self.add_error("effect", _("Prevalence and effect together must lie between 0 and 100, found %(found)g.") % {"found": treated})
+        return cleaned
+
+    def planted(self) -> Planted:
+        given = self.cleaned_data
+        return Planted(
+            bots=given["bots"],
+            prevalence=given["prevalence"] / 100,
+            effect=given["effect"] / 100,
+            cheater_proportion=given["cheaters"] / 100,
+            behaviour=given["behaviour"],
+            drops_out=given["dropout"] / 100,
+        )

@@ -1,0 +1,175 @@
+"""What was planted beside what was found, in words and numbers. Nobody's answers are in it, so nothing is hidden from anybody."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from analysis.models import RunKind, RunStatus
+from analysis.rehearsal.forms import BEHAVIOURS, YES_RATES
+from analysis.selectors import latest_results, state_of_work
+from surveys.definition import StudyDefinition
+from surveys.models import Crowd, CrowdStatus, Study
+from surveys.protocols import frozen_protocol
+from surveys.selectors import Counts, counts_of
+
+MAIN_METHOD = "difference_in_means"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A planted number and an interval for it. `covered` is None where there is no interval that could hold it."""
+
+    what: str
+    planted: float
+    estimate: float | None
+    interval: str
+    covered: bool | None
+    sentence: str
+    bootstrap: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RehearsedQuestion:
+    text: str
+    n: int
+    comparisons: tuple[Comparison, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RehearsalView:
+    crowd: Crowd
+    counts: Counts
+    sent: int
+    questions: tuple[RehearsedQuestion, ...]
+    warning: str
+    behaviour: str
+    turned_away: int
+    is_working: bool
+
+    @property
+    def seconds(self) -> int:
+        return round(self.crowd.seconds)
+
+
+def rehearsal_view(sandbox: Study, *, language: str) -> RehearsalView:
+    definition, crowd, counts = frozen_protocol(sandbox.protocol_id or 0).definition, sandbox.crowd, counts_of(sandbox)
+    full = latest_results(sandbox, RunKind.FULL_RESULTS)
+    first = latest_results(sandbox)
+    newest = full if full and first and (full.n or 0) >= (first.n or 0) else first or full
+    outcomes = (newest.results or {}).get("outcomes", {}) if newest else {}
+    waits = {state_of_work(sandbox, kind).status for kind in RunKind} & {RunStatus.QUEUED, RunStatus.RUNNING}
+    turned_away = int(crowd.endings.get("turned away", 0))
+    return RehearsalView(
+        crowd=crowd,
+        counts=counts,
+        sent=min(counts.consented + counts.declined + turned_away, crowd.bots),
+        questions=tuple(_questions(definition, crowd, outcomes, language)),
+        warning=_broken_assumption(definition, crowd),
+        behaviour=str(dict(BEHAVIOURS).get(crowd.behaviour, crowd.behaviour)),
+        turned_away=turned_away,
+        is_working=crowd.status == CrowdStatus.WALKING or bool(waits),
+    )
+
+
+def _questions(
+    definition: StudyDefinition, crowd: Crowd, outcomes: Mapping[str, Mapping[str, Any]], language: str
+) -> Iterator[RehearsedQuestion]:
+    for question in definition.questions:
+        outcome = outcomes.get(question.name)
+        if outcome is None:
+            continue
+        known = "not_yet" not in outcome
+        yield RehearsedQuestion(
+            text=question.text.in_language(language),
+            n=outcome["n"],
+            comparisons=tuple(_comparisons(definition, crowd, outcome, language)) if known else (),
+            note="" if known else outcome["not_yet"],
+        )
+
+
+def _comparisons(definition: StudyDefinition, crowd: Crowd, outcome: Mapping[str, Any], language: str) -> Iterator[Comparison]:
+    labels = {arm.name: arm.label.in_language(language) for arm in definition.arms}
+    for effect in outcome["effects"]:
+        if effect["method"] == MAIN_METHOD:
+            what = _("Effect: %(treatment)s minus %(control)s") % {
+                "treatment": labels[effect["treatment"]],
+                "control": labels[effect["control"]],
+            }
+            boot = effect.get("bootstrap")
+            yield _compared(
+                what,
+                _("effect"),
+                crowd.effect,
+                effect["value"],
+                effect["interval"],
+                bootstrap=_spread(boot["low"], boot["high"]) if boot else "",
+            )
+    cheaters = outcome["cheater_proportion"]
+    yield _compared(
+        _("Share who did not follow the die"), _("share of cheaters"), crowd.cheater_proportion, cheaters["value"], cheaters["interval"]
+    )
+    for one in outcome.get("prevalence", ()):
+        planted = crowd.prevalence + (crowd.effect if one["arm"] != definition.control else 0.0)
+        what = _("Prevalence: %(arm)s") % {"arm": labels[one["arm"]]}
+        yield _compared(what, _("prevalence"), planted, one["value"], one["interval"])
+
+
+def _compared(
+    what: str, name: str, planted: float, estimate: float | None, interval: Mapping[str, Any] | None, *, bootstrap: str = ""
+) -> Comparison:
+    if interval is None:
+        sentence, covered, ends = _("This design gives no interval for it."), None, "–"
+    elif interval["kind"] == "empty":
+        sentence, covered, ends = _("The answers contradict the assumptions, so that no value is left over."), False, "–"
+    else:
+        low, high = interval["low"], interval["high"]
+        covered = (low is None or low <= planted) and (high is None or planted <= high)
+        ends = _spread(low, high)
+        words = {"name": name, "planted": short(planted), "interval": ends}
+        sentence = (
+            _("The planted %(name)s %(planted)s lies inside the interval %(interval)s.")
+            if covered
+            else _("The planted %(name)s %(planted)s lies outside the interval %(interval)s.")
+        ) % words
+    return Comparison(what=what, planted=planted, estimate=estimate, interval=ends, covered=covered, sentence=sentence, bootstrap=bootstrap)
+
+
+def short(value: float | None) -> str:
+    """A number between −1 and 1 with two digits.
+
+    Examples
+    --------
+    >>> short(0.2), short(-0.123), short(1.0), short(-0.001)
+    ('.20', '−.12', '1.00', '.00')
+    """
+    if value is None:
+        return "–"
+    text = f"{abs(value):.2f}".removeprefix("0")
+    return f"−{text}" if value < 0 and text != ".00" else text
+
+
+def _spread(low: float | None, high: float | None) -> str:
+    if low is None and high is None:
+        return _("without ends")
+    if low is None:
+        return _("up to %(high)s") % {"high": short(high)}
+    if high is None:
+        return _("from %(low)s") % {"low": short(low)}
+    return _("%(low)s to %(high)s") % {"low": short(low), "high": short(high)}
+
+
+def _broken_assumption(definition: StudyDefinition, crowd: Crowd) -> str:
+    """Where the bots do what the analysis assumes nobody does."""
+    if crowd.cheater_proportion == 0:
+        return ""
+    rate, assumed = YES_RATES.get(crowd.behaviour), definition.design().cheater_model.yes_rate
+    if rate is None:
+        return _(
+            "How these bots cheat depends on the truth or on the die. No design assumes that, so the intervals may miss what was planted."
+        )
+    if assumed is not None and float(assumed) != rate:
+        return _("The study assumes that cheaters answer otherwise than these bots do, so the intervals may miss what was planted.")
+    return ""

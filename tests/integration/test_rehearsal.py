@@ -1,0 +1,243 @@
+"""Rehearsals: bots walk a copy of the study, in parts that survive their workers, and the page says whether what was planted is found."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.http import Http404
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Role
+from analysis import runner
+from analysis.models import Run, RunKind
+from audit.models import Entry
+from surveys import tasks
+from surveys.bots import rehearsal
+from surveys.bots.walker import UnexpectedPageError
+from surveys.errors import TransitionError
+from surveys.models import Crowd, CrowdStatus, MediaFile, Participant, Response, Study, StudyStatus
+from surveys.rehearsals import Planted, RehearsalError, delete_rehearsal, rehearse, stop_rehearsal
+from surveys.selectors import access_study, counts_of, edition_for, rehearsal_of, studies_of
+from surveys.services import studies
+from surveys.services.crowds import MOST_SILENCES, take_over
+from surveys.visitors import BOT_COOKIE, bot_ticket
+from tests.factories import address_of, draft_study, everything_stored, heading, logged_in, page_of, person, recruiting_study, study_in
+
+pytestmark = pytest.mark.usefixtures("transactional_db")
+
+FEW = {"bots": 20, "prevalence": 0.4, "effect": 0.2, "cheater_proportion": 0.1, "behaviour": "always_no", "drops_out": 0.1}
+
+
+@pytest.fixture(autouse=True)
+def queued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """What was given to the broker, in place of giving it. One bot walks at a time, because all share the test's database in memory."""
+    messages: list[tuple[int, int]] = []
+    monkeypatch.setattr(tasks.send_bots, "apply_async", lambda args, kwargs=None, **options: messages.append(args))
+    monkeypatch.setattr(rehearsal, "WORKERS", 1)
+    return messages
+
+
+def start(study: Study, **changes: Any) -> Crowd:
+    return rehearse(study, edition=edition_for(study.owner, study), planted=Planted(**{**FEW, **changes}), actor=study.owner)
+
+
+def turns(crowd: Crowd, turn: int = 0) -> Iterator[int]:
+    """Do the work as the workers do, part by part."""
+    following: int | None = turn
+    while following is not None:
+        yield following
+        following = rehearsal.send_next(crowd.pk, following)
+
+
+def page_text(study: Study) -> str:
+    response = logged_in(study.owner).get(reverse("analysis:rehearsal", args=[study.slug]))
+    assert response.status_code == 200
+    return " ".join(page_of(response).text_content().split())
+
+
+def test_bots_walk_a_copy_and_the_page_says_whether_what_was_planted_is_found(
+    queued: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rehearsal, "FEW", 30)
+    study = draft_study()
+    form = {"action": "start", "bots": "70", "prevalence": "40", "effect": "20", "cheaters": "0", "behaviour": "random", "dropout": "10"}
+    client, address = logged_in(study.owner), reverse("analysis:rehearsal", args=[study.slug])
+    assert client.post(address, form).status_code == 302
+    crowd = Crowd.objects.get()
+    assert queued == [(crowd.pk, 0)]
+    assert list(turns(crowd)) == [0, 1, 2]
+    crowd.refresh_from_db()
+    sandbox = crowd.study
+    counts = counts_of(sandbox)
+    assert (crowd.status, sum(crowd.endings.values())) == (CrowdStatus.DONE, 70)
+    assert counts.finished == crowd.endings["finished"] > 0
+    assert counts.consented + counts.declined == 70
+    assert not Participant.objects.filter(study=study).exists()
+    assert set(Participant.objects.values_list("is_bot", flat=True)) == {True}
+
+    Run.objects.all().delete()
+    run = runner.queue_run(sandbox.pk, after=timedelta(0))
+    assert run is not None
+    claimed = runner.claim(run.pk)
+    assert claimed is not None
+    runner.execute(claimed)
+    found = Run.objects.get(pk=run.pk).results["outcomes"]["attention"]["effects"][0]["interval"]  # type: ignore[index]
+    text = page_text(study)
+    inside = (found["low"] is None or found["low"] <= 0.2) and (found["high"] is None or found["high"] >= 0.2)
+    assert f"The planted effect .20 lies {'inside' if inside else 'outside'} the interval" in text
+    assert f"Rehearsal: {counts.finished} bots answered." in text
+    assert "All 70 bots have come" in text
+    logged = Entry.objects.filter(action__in=("study.rehearsed", "study.bots_sent")).order_by("sequence")
+    assert [(entry.action, entry.subject_id) for entry in logged] == [
+        ("study.rehearsed", str(study.pk)),
+        ("study.bots_sent", str(study.pk)),
+    ]
+
+
+def test_nobody_but_bots_of_this_installation_comes_in() -> None:
+    sandbox = start(draft_study()).study
+    for ticket in ("", "forged", bot_ticket("another-study")):
+        client = Client()
+        client.cookies[BOT_COOKIE] = ticket
+        for response in (client.get(address_of(sandbox)), client.post(address_of(sandbox), {"step": "welcome", "language": "en"})):
+            assert (response.status_code, heading(response)) == (403, "This is a rehearsal")
+    assert not Participant.objects.exists()
+
+
+def test_a_rehearsal_is_no_study_among_studies() -> None:
+    study = draft_study()
+    sandbox = start(study).study
+    for user in (study.owner, person(Role.ADMINISTRATOR), person(Role.IRB_OFFICER)):
+        assert sandbox not in studies_of(user)
+        with pytest.raises(Http404):
+            access_study(user, sandbox.slug)
+    for name in ("privacy", "consent_copy", "allocation"):
+        assert Client().get(reverse(f"surveys:{name}", args=[sandbox.slug])).status_code == 404
+    for step in (studies.pause, studies.close):
+        with pytest.raises(TransitionError):
+            step(sandbox, actor=study.owner)
+    with pytest.raises(TransitionError):
+        start(sandbox)
+
+
+def test_a_worker_that_is_killed_in_the_middle_loses_nobody_and_counts_nobody_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rehearsal, "FEW", 8)
+    crowd = start(draft_study())
+    assert rehearsal.send_next(crowd.pk, 0) == 1
+    real = rehearsal.send_bots
+
+    def killed(study: Study, **options: Any) -> Any:
+        real(study, **{**options, "n": 3})
+        raise KeyboardInterrupt  # not even the failure is noted
+
+    monkeypatch.setattr(rehearsal, "send_bots", killed)
+    with pytest.raises(KeyboardInterrupt):
+        rehearsal.send_next(crowd.pk, 1)
+    monkeypatch.setattr(rehearsal, "send_bots", real)
+
+    assert take_over() == []
+    Crowd.objects.update(heard_at=timezone.now() - timedelta(minutes=2))
+    assert take_over() == [(crowd.pk, 3)]
+    assert rehearsal.send_next(crowd.pk, 1) is None
+    assert rehearsal.send_next(crowd.pk, 2) is None
+    assert list(turns(crowd, 3)) == [3, 4]
+    crowd.refresh_from_db()
+    counts = counts_of(crowd.study)
+    assert crowd.status == CrowdStatus.DONE
+    assert counts.consented + counts.declined == 20
+    assert Response.objects.count() == 4 * counts.finished
+
+
+def test_the_sweep_sends_on_what_the_broker_forgot_and_gives_up_in_the_end(queued: list[tuple[int, int]]) -> None:
+    crowd = start(draft_study())
+    queued.clear()
+    for silences in range(MOST_SILENCES):
+        Crowd.objects.update(heard_at=timezone.now() - timedelta(minutes=2))
+        tasks.sweep()
+        assert queued[-1] == (crowd.pk, silences + 1)
+    Crowd.objects.update(heard_at=timezone.now() - timedelta(minutes=2))
+    tasks.sweep()
+    crowd.refresh_from_db()
+    assert (crowd.status, len(queued)) == (CrowdStatus.FAILED, MOST_SILENCES)
+
+
+def test_bots_that_meet_a_broken_page_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = draft_study()
+    crowd = start(study)
+
+    def broken(*args: Any, **options: Any) -> Any:
+        raise UnexpectedPageError("POST /s/: status 500")
+
+    monkeypatch.setattr(rehearsal, "send_bots", broken)
+    with pytest.raises(UnexpectedPageError):
+        rehearsal.send_next(crowd.pk, 0)
+    assert "status 500" in page_text(study)
+    assert take_over(silence=timedelta(0)) == []
+
+
+def test_bots_that_are_stopped_stay_where_they_are() -> None:
+    study = draft_study()
+    crowd = start(study)
+    assert stop_rehearsal(study, actor=study.owner)
+    assert rehearsal.send_next(crowd.pk, 0) is None
+    assert not stop_rehearsal(study, actor=study.owner)
+    assert "Stopped after 0 of 20 bots." in page_text(study)
+
+
+def test_a_deleted_rehearsal_leaves_nothing_but_its_lines_in_the_log() -> None:
+    study = recruiting_study()
+    before = everything_stored()
+    crowd = start(study, bots=6)
+    assert list(turns(crowd)) == [0]
+    runner.queue_run(crowd.study_id, kind=RunKind.FULL_RESULTS)
+    assert delete_rehearsal(study, actor=study.owner)
+    after = everything_stored()
+    changed = {name for name in after if after[name] != before[name]}
+    assert changed == {"audit.Entry", "audit.Head"}
+    assert not delete_rehearsal(study, actor=study.owner)
+
+
+def test_a_new_rehearsal_takes_the_place_of_the_old_one() -> None:
+    study = draft_study()
+    first = start(study)
+    second = start(study, bots=30)
+    assert rehearsal_of(study) == second.study != first.study
+    assert list(Crowd.objects.all()) == [second]
+    assert rehearsal.send_next(first.pk, 0) is None
+
+
+def test_a_draft_without_its_videos_and_with_codes_can_be_rehearsed() -> None:
+    study = draft_study(languages=["de"], entry={"kind": "codes"})
+    MediaFile.objects.filter(study=study).delete()
+    crowd = start(study, bots=3, drops_out=0.0)
+    assert list(turns(crowd)) == [0]
+    crowd.refresh_from_db()
+    assert crowd.endings.get("finished", 0) + crowd.endings.get("declined", 0) == 3
+    assert study.status == StudyStatus.DRAFT
+
+
+def test_what_was_submitted_is_rehearsed_once_it_is_frozen() -> None:
+    study = study_in(StudyStatus.IN_REVIEW)
+    sandbox = start(study).study
+    assert sandbox.definition["questions"] == study.definition["questions"]
+    assert sandbox.protocol is not None
+    assert sandbox.protocol.media == study.protocol.media  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("changes", [{"bots": 0}, {"bots": 5001}, {"prevalence": 0.9, "effect": 0.2}, {"cheater_proportion": 1.1}])
+def test_what_cannot_be_planted_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(RehearsalError):
+        Planted(**{**FEW, **changes})
+
+
+def test_a_mistake_in_the_form_is_named_and_nothing_is_made() -> None:
+    study = draft_study()
+    form = {"action": "start", "bots": "9999", "prevalence": "90", "effect": "20", "cheaters": "0", "behaviour": "random", "dropout": "x"}
+    response = logged_in(study.owner).post(reverse("analysis:rehearsal", args=[study.slug]), form)
+    assert response.status_code == 422
+    named = page_of(response).xpath("//*[@role='alert']//a/@href")
+    assert named == ["#bots", "#dropout", "#effect"]
+    assert not Crowd.objects.exists()
