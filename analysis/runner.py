@@ -15,6 +15,8 @@ from analysis.models import Chunk, ChunkStatus, Run, RunKind, RunStatus
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 from surveys.protocols import frozen_protocol
+from webhooks.models import Event
+from webhooks.services import emit
 
 METHOD_VERSION = "1"
 DEBOUNCE = {RunKind.FIRST_RESULTS: timedelta(seconds=1), RunKind.FULL_RESULTS: timedelta(seconds=10)}
@@ -152,8 +154,19 @@ def end_unfinished(study_id: int, *, kind: RunKind, status: RunStatus) -> bool:
 def finish(run: Run, status: RunStatus, *, error: str = "") -> None:
     """Store the results of a run, unless it was taken away or stopped in the meantime."""
     mine = Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, attempts=run.attempts)
-    if end(mine, status, n=run.n, results=run.results, error=error[:2000], method_version=METHOD_VERSION) and status == RunStatus.DONE:
-        thin_history(run)
+    with transaction.atomic():
+        if end(mine, status, n=run.n, results=run.results, error=error[:2000], method_version=METHOD_VERSION) and status == RunStatus.DONE:
+            thin_history(run)
+            tell(run)
+
+
+def tell(run: Run) -> None:
+    """Write to the outbox that there are new results and, by the quick ones, whether the planned number is reached."""
+    emit(run.study_id, Event.RESULTS_UPDATED)
+    if run.kind == RunKind.FIRST_RESULTS and run.study.protocol_id is not None:
+        planned = frozen_protocol(run.study.protocol_id).definition.allocation.planned_participants
+        if (run.n or 0) >= planned:
+            emit(run.study_id, Event.N_REACHED)
 
 
 @transaction.atomic

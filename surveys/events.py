@@ -4,3 +4,5 @@ from django.dispatch import Signal
 
 # Sent after the commit of a participant's answers, or of a withdrawal, with `study_id`.
 answers_changed = Signal()
+# Sent when a study is closed, inside the transaction that closes it, with `study_id`.
+study_closed = Signal()

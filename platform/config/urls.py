@@ -17,5 +17,6 @@ urlpatterns = [
     path("accounts/", include("accounts.urls")),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("", include("surveys.urls")),
+    path("", include("webhooks.urls")),
     path("", include("analysis.urls")),
 ]

@@ -13,6 +13,7 @@ from audit.services import record
 from surveys import actions
 from surveys.definition import StudyDefinition
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
+from surveys.events import study_closed
 from surveys.models import Study, StudyStatus
 from surveys.protocols import freeze, frozen_protocol, media_facts
 from surveys.readiness import to_do
@@ -175,6 +176,8 @@ def _move(study: Study, status: StudyStatus, *, actor: User, action: str) -> Stu
     if status == StudyStatus.CLOSED:
         study.closed_on = timezone.localdate()
     study.save()
+    if status == StudyStatus.CLOSED:
+        study_closed.send(sender=Study, study_id=study.pk)
     record(actor=actor, action=action, subject=study)
     return study
 

@@ -99,6 +99,11 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "analysis:api_files":              (NO,     200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:api_figure":             (NO,     200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:api_table":              (NO,     200,    200,    200,    200,    404,    404,    404,    200),
+    "webhooks:webhooks":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "webhooks:api_webhooks":           (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "webhooks:api_webhook":            (NO,     404,    404,    404,    404,    404,    404,    404,    404),
+    "webhooks:api_deliveries":         (NO,     404,    404,    404,    404,    404,    404,    404,    404),
+    "webhooks:api_send_again":         (NO,     405,    405,    405,    405,    405,    405,    405,    405),
 }  # fmt: skip
 # … and while it is a draft, which only its owner, members and administrators see.
 DRAFT: dict[str, tuple[Any, ...]] = {
@@ -144,6 +149,11 @@ DRAFT: dict[str, tuple[Any, ...]] = {
     "analysis:api_files":              (NO,     200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:api_figure":             (NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_table":              (NO,     404,    404,    404,    404,    404,    404,    404,    404),
+    "webhooks:webhooks":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "webhooks:api_webhooks":           (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "webhooks:api_webhook":            (NO,     404,    404,    404,    404,    404,    404,    404,    404),
+    "webhooks:api_deliveries":         (NO,     404,    404,    404,    404,    404,    404,    404,    404),
+    "webhooks:api_send_again":         (NO,     405,    405,    405,    405,    405,    405,    405,    405),
 }  # fmt: skip
 # What a POST is answered at the addresses that take nothing else, while the study recruits.
 SENT: dict[str, tuple[Any, ...]] = {
@@ -159,6 +169,8 @@ ARGUMENTS = {
     "figure": "participants",
     "kind": "svg",
     "arm": "slides",
+    "webhook_id": "00000000-0000-0000-0000-000000000000",
+    "delivery_id": "00000000-0000-0000-0000-000000000000",
     "table": "participants",
 }
 # Django's admin is one rule, not a table: administrators only, but for the door itself.

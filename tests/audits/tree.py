@@ -3,7 +3,7 @@
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-APPLICATIONS = ("platform/config", "platform/accounts", "platform/audit", "surveys", "analysis")
+APPLICATIONS = ("platform/config", "platform/accounts", "platform/audit", "surveys", "webhooks", "analysis")
 _NOT_OURS = {".venv", "var", "dist", "node_modules", "__pycache__"}
 
 

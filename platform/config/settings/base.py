@@ -16,6 +16,7 @@ INSTALLED_APPS = [
     "accounts",
     "audit",
     "surveys",
+    "webhooks",
     "analysis",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -86,6 +87,8 @@ EMAIL_USE_TLS = os.environ.get("EMAIL_TLS", "1") == "1"
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", EMAIL_HOST_USER)
 
+# Whether webhooks may go to this computer and its network: for development only, where whoever runs a study owns the server.
+WEBHOOKS_MAY_STAY_PRIVATE = False
 # Where the web server in front (nginx) finds MEDIA_ROOT; empty: the application sends the bytes itself.
 MEDIA_ACCEL_PREFIX = ""
 
@@ -124,7 +127,11 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Studies, how many people are where, results and plans. Errors are RFC 9457 problem documents.",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
-    "ENUM_NAME_OVERRIDES": {"StudyStatus": "surveys.models.StudyStatus", "RunStatus": "analysis.models.RunStatus"},
+    "ENUM_NAME_OVERRIDES": {
+        "StudyStatus": "surveys.models.StudyStatus",
+        "RunStatus": "analysis.models.RunStatus",
+        "WebhookEvent": "webhooks.models.Event",
+    },
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "config.api_schema.with_problems"],
 }
 
@@ -139,6 +146,7 @@ CELERY_BEAT_SCHEDULER = "config.heartbeat.Scheduler"
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "analysis.tasks.sweep", "schedule": 60.0},
     "sweep rehearsals": {"task": "surveys.tasks.sweep", "schedule": 60.0},
+    "sweep webhooks": {"task": "webhooks.tasks.sweep", "schedule": 60.0},
     "forget order": {"task": "surveys.tasks.forget_order", "schedule": 3600.0},
 }
 

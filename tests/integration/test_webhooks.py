@@ -1,0 +1,303 @@
+"""Programs are told what happens in a study: signed, at least once, without a number, and never inside the server's own network."""
+
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from analysis import runner, tasks
+from analysis.models import RunKind
+from audit.models import Entry
+from surveys.models import Study
+from surveys.services import studies
+from tests.api_requests import API, post, problem
+from tests.factories import logged_in, page_of, recruiting_study
+from tests.finished_people import add_finished_people
+from webhooks import outbox
+from webhooks import tasks as webhook_tasks
+from webhooks.models import Delivery, DeliveryStatus, Event, Webhook
+from webhooks.services import add_webhook, emit
+
+pytestmark = pytest.mark.django_db
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+
+
+class Receiver:
+    """Somebody's program: it keeps what it is sent, and answers with `status`."""
+
+    def __init__(self) -> None:
+        self.status, self.received = 204, list[tuple[dict[str, str], bytes]]()
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                receiver.received.append((dict(self.headers), body))
+                self.send_response(receiver.status)
+                self.send_header("Location", "/elsewhere")
+                self.end_headers()
+
+            def log_message(self, *args: object) -> None:
+                """Nothing."""
+
+        self.server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}/hook"
+        Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    receiver = Receiver()
+    yield receiver
+    receiver.server.shutdown()
+    receiver.server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was given to the broker, in place of giving it."""
+    messages: list[str] = []
+    monkeypatch.setattr(webhook_tasks.deliver, "apply_async", lambda args, **options: messages.append(args[0]))
+    monkeypatch.setattr(tasks.refresh, "apply_async", lambda **message: None)
+    return messages
+
+
+@pytest.fixture
+def study() -> Study:
+    return recruiting_study()
+
+
+def hook_of(study: Study, address: str = "https://lab.example.org/", events: tuple[str, ...] = tuple(Event.values)) -> Webhook:
+    return add_webhook(study, address=address, events=events, site="https://candor.example.org", actor=study.owner)
+
+
+def deliver_all() -> None:
+    """As if the time had come for everything."""
+    Delivery.objects.filter(status=DeliveryStatus.WAITING).update(due_at=timezone.now() - timedelta(seconds=1))
+    for delivery_id in outbox.due():
+        webhook_tasks.deliver(str(delivery_id))
+
+
+def refreshed(study: Study) -> None:
+    run = runner.queue_run(study.pk)
+    claimed = runner.claim(run.pk) if run else None
+    assert claimed is not None
+    runner.execute(claimed)
+
+
+def documented_check() -> Callable[[str, dict[str, str], bytes], bool]:
+    """The function of docs/api.md, as it stands there."""
+    [code] = [part for part in re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL) if "is_from_candor" in part]
+    names: dict[str, Any] = {}
+    exec(code, names)
+    check: Callable[[str, dict[str, str], bytes], bool] = names["is_from_candor"]
+    return check
+
+
+def test_a_message_is_signed_and_says_that_there_is_something_new_and_where(study: Study, receiver: Receiver) -> None:
+    hook = hook_of(study, receiver.address)
+    studies.close(study, actor=study.owner)
+    deliver_all()
+    [(headers, body)] = receiver.received
+    expected = hmac.new(hook.secret.encode(), headers["Candor-Timestamp"].encode() + b"." + body, hashlib.sha256).hexdigest()
+    assert headers["Candor-Signature"] == f"v1={expected}"
+    assert abs(int(headers["Candor-Timestamp"]) - timezone.now().timestamp()) < 60
+    assert documented_check()(hook.secret, headers, body)
+    assert not documented_check()(hook.secret, headers, body + b" ")
+    delivery = Delivery.objects.get()
+    assert json.loads(body) == {
+        "id": str(delivery.pk),
+        "event": "study.closed",
+        "study": study.slug,
+        "links": {
+            "page": f"https://candor.example.org/studies/{study.slug}/",
+            "api": f"https://candor.example.org/api/v1/studies/{study.slug}/",
+            "results": f"https://candor.example.org/api/v1/studies/{study.slug}/results/",
+        },
+    }
+    assert (headers["Candor-Event"], headers["Candor-Delivery"]) == ("study.closed", str(delivery.pk))
+    assert (delivery.status, delivery.answered, delivery.due_at, delivery.ended_on) == ("delivered", 204, None, timezone.localdate())
+
+
+def test_new_results_are_told_once_a_minute_and_the_planned_number_once(study: Study) -> None:
+    planned = study.definition["allocation"]["planned_participants"]
+    hook_of(study)
+    add_finished_people(study, planned - 1)
+    for _ in range(3):
+        refreshed(study)
+    assert list(Delivery.objects.values_list("event", flat=True)) == ["results.updated"]
+    waits = Delivery.objects.get().due_at
+    assert waits is not None
+    assert 50 < (waits - timezone.now()).total_seconds() <= 60
+    add_finished_people(study, 1, seed=2)
+    for _ in range(2):
+        refreshed(study)
+    assert sorted(Delivery.objects.values_list("event", flat=True)) == ["n.reached", "results.updated"]
+
+
+def test_nobody_is_told_what_they_did_not_ask_for_or_of_what_was_rolled_back(study: Study, sent: list[str]) -> None:
+    hook_of(study, events=("n.reached",))
+    emit(study.pk, Event.RESULTS_UPDATED)
+    hook_of(recruiting_study(slug="another"))
+    emit(study.pk, Event.STUDY_CLOSED)
+    assert not Delivery.objects.exists()
+    assert sent == []
+
+
+def test_what_is_written_is_sent_after_the_commit(study: Study, sent: list[str], committed: Callable[..., Any]) -> None:
+    hook_of(study)
+    with committed():
+        studies.close(study, actor=study.owner)
+        assert sent == []
+    assert sent == [str(Delivery.objects.get().pk)]
+
+
+def test_a_program_that_does_not_answer_well_is_asked_again_for_a_day(study: Study, receiver: Receiver) -> None:
+    hook_of(study, receiver.address)
+    emit(study.pk, Event.STUDY_CLOSED)
+    receiver.status = 500
+    waits = []
+    for number in range(1, outbox.MOST_ATTEMPTS + 1):
+        deliver_all()
+        delivery = Delivery.objects.get()
+        assert (delivery.attempts, delivery.answered) == (number, 500)
+        if delivery.due_at:
+            waits.append(delivery.due_at - timezone.now())
+    assert waits == sorted(waits)
+    assert timedelta(hours=22) < sum(waits, timedelta()) < timedelta(hours=25)
+    assert (delivery.status, delivery.error) == (DeliveryStatus.FAILED, "answered 500, expected 2xx")
+    deliver_all()
+    assert len(receiver.received) == outbox.MOST_ATTEMPTS
+
+
+def test_a_redirection_is_not_followed(study: Study, receiver: Receiver) -> None:
+    hook_of(study, receiver.address)
+    emit(study.pk, Event.STUDY_CLOSED)
+    receiver.status = 302
+    deliver_all()
+    assert len(receiver.received) == 1
+    assert Delivery.objects.get().error == "answered 302, expected 2xx"
+
+
+def test_what_a_killed_worker_was_sending_is_sent_by_the_next(study: Study, receiver: Receiver) -> None:
+    hook_of(study, receiver.address)
+    emit(study.pk, Event.STUDY_CLOSED)
+    assert outbox.claim(Delivery.objects.get().pk) is not None  # and killed
+    assert outbox.claim(Delivery.objects.get().pk) is None
+    assert outbox.due() == []
+    deliver_all()
+    assert [headers["Candor-Event"] for headers, _body in receiver.received] == ["study.closed"]
+
+
+def test_what_happens_while_a_message_is_on_its_way_is_told_too(study: Study, receiver: Receiver) -> None:
+    hook_of(study, receiver.address)
+    emit(study.pk, Event.RESULTS_UPDATED)
+    Delivery.objects.update(due_at=timezone.now())
+    claimed = outbox.claim(Delivery.objects.get().pk)
+    assert claimed is not None
+    emit(study.pk, Event.RESULTS_UPDATED)
+    outbox.attempt(claimed)
+    assert Delivery.objects.get().status == DeliveryStatus.WAITING
+    deliver_all()
+    assert len(receiver.received) == 2
+    assert Delivery.objects.get().status == DeliveryStatus.DELIVERED
+
+
+def test_in_production_a_message_never_goes_to_the_servers_own_network(study: Study, receiver: Receiver, settings: Any) -> None:
+    hook_of(study, receiver.address)
+    emit(study.pk, Event.STUDY_CLOSED)
+    settings.WEBHOOKS_MAY_STAY_PRIVATE = False
+    deliver_all()
+    delivery = Delivery.objects.get()
+    assert (delivery.status, delivery.error) == (DeliveryStatus.FAILED, "refused: the address does not lead to the public internet")
+    assert receiver.received == []
+
+
+def test_a_computer_that_is_not_there_is_an_error_in_the_log(study: Study, receiver: Receiver) -> None:
+    hook_of(study, receiver.address.replace(str(receiver.server.server_port), "9"))
+    emit(study.pk, Event.STUDY_CLOSED)
+    deliver_all()
+    assert Delivery.objects.get().error == "no answer: ConnectError"
+
+
+def test_the_full_results_are_told_too(study: Study) -> None:
+    hook_of(study)
+    run = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS)
+    claimed = runner.claim(run.pk) if run else None
+    assert claimed is not None
+    claimed.results = {"n": 0, "outcomes": {}}
+    runner.finish(claimed, runner.RunStatus.DONE)
+    assert Delivery.objects.get().event == "results.updated"
+
+
+def test_the_page_adds_shows_the_secret_once_sends_again_and_removes(study: Study, receiver: Receiver) -> None:
+    client = logged_in(study.owner)
+    address = f"/studies/{study.slug}/webhooks/"
+    refused = client.post(address, {"action": "add", "address": "https://user@lab.example.org/", "events": ["n.reached"]})
+    assert (refused.status_code, "without a login" in refused.content.decode()) == (422, True)
+    added = client.post(address, {"action": "add", "address": receiver.address, "events": ["study.closed", "n.reached"]})
+    hook = Webhook.objects.get()
+    assert page_of(added).xpath('string(//*[@id="secret"])') == hook.secret
+    assert hook.secret not in client.get(address).content.decode()
+    emit(study.pk, Event.STUDY_CLOSED)
+    deliver_all()
+    client.post(address, {"action": "again", "webhook": hook.pk, "delivery": Delivery.objects.get().pk})
+    deliver_all()
+    assert [json.loads(body)["id"] for _headers, body in receiver.received] == [str(Delivery.objects.get().pk)] * 2
+    assert "Delivered" in client.get(address).content.decode()
+    assert client.post(address, {"action": "remove", "webhook": "nonsense"}).status_code == 404
+    client.post(address, {"action": "remove", "webhook": hook.pk})
+    assert not Webhook.objects.exists()
+    logged = list(Entry.objects.filter(action__startswith="webhook").order_by("sequence").values_list("action", flat=True))
+    assert logged == ["webhook.added", "webhook.sent_again", "webhook.removed"]
+
+
+def test_programs_manage_webhooks_of_their_own_studies_only(study: Study) -> None:
+    client, path = logged_in(study.owner), f"studies/{study.slug}/webhooks/"
+    added = post(client, path, {"address": "https://lab.example.org/", "events": ["n.reached"]})
+    hook = Webhook.objects.get()
+    assert (added.status_code, added.json()["secret"]) == (201, hook.secret)
+    shown = {"id": str(hook.pk), "address": "https://lab.example.org/", "events": ["n.reached"], "created_on": str(hook.created_on)}
+    assert client.get(API + path).json()["results"] == [shown]
+    assert client.get(f"{API}{path}{hook.pk}/").json() == shown
+    assert "told already" in problem(post(client, path, {"address": "https://lab.example.org/", "events": ["n.reached"]}), 400)["detail"]
+    assert "events" in problem(post(client, path, {"address": "https://lab.example.org/b", "events": ["all"]}), 400)["errors"]
+    emit(study.pk, Event.N_REACHED)
+    delivery = client.get(f"{API}{path}{hook.pk}/deliveries/").json()["results"][0]
+    again = post(client, f"{path}{hook.pk}/deliveries/{delivery['id']}/send-again/")
+    assert (again.status_code, again.json()["id"]) == (202, delivery["id"])
+    foreign = logged_in(recruiting_study(slug="another").owner)
+    for method, address in (("get", f"{path}{hook.pk}/"), ("delete", f"{path}{hook.pk}/"), ("get", path)):
+        problem(getattr(foreign, method)(API + address), 404)
+    other = f"studies/another/webhooks/{hook.pk}/"
+    problem(foreign.delete(API + other), 404)
+    assert client.delete(f"{API}{path}{hook.pk}/").status_code == 204
+    assert not Webhook.objects.exists()
+
+
+def test_ten_addresses_are_enough(study: Study, client: Client) -> None:
+    for number in range(10):
+        hook_of(study, f"https://lab.example.org/{number}")
+    refused = problem(
+        post(logged_in(study.owner), f"studies/{study.slug}/webhooks/", {"address": "https://a.org/", "events": ["n.reached"]}), 400
+    )
+    assert "at most 10" in refused["detail"]
+
+
+def test_the_log_goes_back_three_months(study: Study) -> None:
+    hook_of(study)
+    emit(study.pk, Event.STUDY_CLOSED)
+    long_ago = timezone.localdate() - timedelta(days=91)
+    Delivery.objects.update(status=DeliveryStatus.DELIVERED, due_at=None, ended_on=long_ago)
+    webhook_tasks.sweep()
+    assert not Delivery.objects.exists()

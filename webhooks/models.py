@@ -1,0 +1,82 @@
+"""Programs that want to be told about a study, and what they are told: the outbox, and the log of what became of it."""
+
+import base64
+import uuid
+
+from django.db import models
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext_lazy as _
+
+from surveys.models import Study
+
+
+class Event(models.TextChoices):
+    STUDY_CLOSED = "study.closed", _("The study was closed")
+    N_REACHED = "n.reached", _("The planned number of people have answered")
+    RESULTS_UPDATED = "results.updated", _("There are new results")
+
+
+ONLY_ONCE = (Event.STUDY_CLOSED, Event.N_REACHED)
+
+
+class Webhook(models.Model):
+    """An address that is told about events of one study."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="webhooks")
+    address = models.URLField(max_length=500)
+    events = models.JSONField(help_text="Names of events.")
+    site = models.CharField(max_length=200, help_text="Where this Candor is, for the links in messages.")
+    created_on = models.DateField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("created_on", "pk")
+        constraints = (models.UniqueConstraint(fields=("study", "address"), name="webhook_address_is_unique"),)
+
+    def __str__(self) -> str:
+        return self.address
+
+    @property
+    def secret(self) -> str:
+        """Follows from the installation's SECRET_KEY, so that the database does not hold it."""
+        digest = salted_hmac("webhooks.secret", str(self.pk), algorithm="sha256").digest()
+        return "whsec_" + base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+
+class DeliveryStatus(models.TextChoices):
+    WAITING = "waiting", _("Waiting")
+    DELIVERED = "delivered", _("Delivered")
+    FAILED = "failed", _("Given up")
+
+
+class Delivery(models.Model):
+    """One message to one address. It holds no numbers, and once it has ended no clock time: new results tell when people answered."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    event = models.CharField(max_length=20, choices=Event)
+    status = models.CharField(max_length=10, choices=DeliveryStatus, default=DeliveryStatus.WAITING)
+    due_at = models.DateTimeField(null=True, blank=True, help_text="Of the next attempt; nobody else makes one before.")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    news = models.BooleanField(default=False, help_text="It happened again while the message was on its way, which then goes once more.")
+    answered = models.PositiveSmallIntegerField(null=True, blank=True, help_text="HTTP status of the last answer.")
+    error = models.CharField(max_length=200, blank=True)
+    queued_on = models.DateField(auto_now_add=True)
+    ended_on = models.DateField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "deliveries"
+        ordering = ("-queued_on", "pk")
+        constraints = (
+            models.UniqueConstraint(
+                fields=("webhook", "event"), condition=models.Q(status="waiting"), name="one_waiting_delivery_of_an_event"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(status="waiting", due_at__isnull=False) | (~models.Q(status="waiting") & models.Q(due_at__isnull=True)),
+                name="only_a_waiting_delivery_has_a_time",
+            ),
+        )
+        indexes = (models.Index(fields=("due_at",), condition=models.Q(status="waiting"), name="deliveries_by_time"),)
+
+    def __str__(self) -> str:
+        return f"{self.event} to {self.webhook}: {self.status}"

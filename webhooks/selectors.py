@@ -1,0 +1,31 @@
+"""Reading a study's webhooks, for those who run it."""
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import Http404
+
+from accounts.models import User
+from surveys.selectors import access_own_study
+from webhooks.models import Delivery, Webhook
+
+
+def access_webhook(user: User, slug: str, webhook_id: UUID) -> Webhook:
+    """The webhook, if this person runs its study; the same 404 whether it is forbidden or absent."""
+    hook = Webhook.objects.select_related("study").filter(study=access_own_study(user, slug), pk=webhook_id).first()
+    if hook is None:
+        raise Http404("There is no such webhook.")
+    return hook
+
+
+def deliveries_of(hook: Webhook) -> QuerySet[Delivery]:
+    """The log, the newest day first, and what waits before what has ended."""
+    return hook.deliveries.order_by("-queued_on", "-status", "pk")
+
+
+def access_delivery(user: User, slug: str, webhook_id: UUID, delivery_id: UUID) -> Delivery:
+    """The message, if this person runs its study."""
+    delivery = access_webhook(user, slug, webhook_id).deliveries.filter(pk=delivery_id).first()
+    if delivery is None:
+        raise Http404("There is no such message.")
+    return delivery

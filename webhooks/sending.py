@@ -1,0 +1,46 @@
+"""One message over HTTP: signed, to a checked address, without redirections and with little patience."""
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from typing import Any
+
+import httpcore
+
+from webhooks.addresses import resolve
+
+SECONDS = {"connect": 5.0, "write": 5.0, "read": 5.0, "pool": 5.0}
+
+
+class CheckedNetwork(httpcore.NetworkBackend):
+    """Connects to the very address that was checked, so that a name cannot mean another computer a moment later."""
+
+    def __init__(self, *, private_is_allowed: bool) -> None:
+        self._private_is_allowed = private_is_allowed
+        self._network = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        number = resolve(host, port, private_is_allowed=self._private_is_allowed)
+        return self._network.connect_tcp(number, port, timeout=timeout, local_address=local_address, socket_options=socket_options)
+
+
+def signature(secret: str, *, timestamp: str, body: bytes) -> str:
+    """HMAC-SHA256 over the time stamp, a full stop and the body, in hexadecimal digits."""
+    return "v1=" + hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+
+
+def post(address: str, *, headers: dict[str, str], body: bytes, private_is_allowed: bool) -> int:
+    """The status of the answer, whose content is not read."""
+    network = CheckedNetwork(private_is_allowed=private_is_allowed)
+    with (
+        httpcore.ConnectionPool(network_backend=network, retries=0) as pool,
+        pool.stream("POST", address, headers=list(headers.items()), content=body, extensions={"timeout": SECONDS}) as answer,
+    ):
+        return answer.status

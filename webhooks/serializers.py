@@ -1,0 +1,38 @@
+"""Webhooks as the API shows them."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from webhooks.models import Delivery, DeliveryStatus, Event, Webhook
+
+
+class WebhookSerializer(serializers.ModelSerializer[Webhook]):
+    events = serializers.ListField(child=serializers.ChoiceField(choices=Event.choices))
+
+    class Meta:
+        model = Webhook
+        fields: tuple[str, ...] = ("id", "address", "events", "created_on")
+        read_only_fields = ("id", "created_on")
+
+
+class NewWebhookSerializer(serializers.Serializer[Any]):
+    address = serializers.CharField(max_length=500, help_text="An https address on the public internet.")
+    events = serializers.ListField(child=serializers.ChoiceField(choices=Event.choices), allow_empty=False, max_length=10)
+
+
+class AddedWebhookSerializer(WebhookSerializer):
+    secret = serializers.CharField(help_text="What messages are signed with. It is not shown again.")
+
+    class Meta(WebhookSerializer.Meta):
+        fields = (*WebhookSerializer.Meta.fields, "secret")
+
+
+class DeliverySerializer(serializers.ModelSerializer[Delivery]):
+    status = serializers.ChoiceField(choices=DeliveryStatus.choices)
+    event = serializers.ChoiceField(choices=Event.choices)
+
+    class Meta:
+        model = Delivery
+        fields = ("id", "event", "status", "attempts", "answered", "error", "queued_on", "ended_on")
+        read_only_fields = fields
