@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from django.db.models import Count
+from django.db.models import Count, Sum
 from django.utils import timezone
 
 from analysis.sample_ratio import SampleRatio, sample_ratio
 from surveys.definition import StudyDefinition
 from surveys.journey import ALL_STEPS
-from surveys.models import ArmState, Participant, Step, Study, StudyStatus
+from surveys.models import ArmState, Departure, Participant, Step, Study, StudyStatus
 from surveys.selectors import Counts, counts_of
 
 DAYS_OF_THE_RATE = 7
@@ -110,15 +110,20 @@ def _watched(study: Study) -> Counter[tuple[str, str]]:
     """Those who are past the lecture, by subsample and arm."""
     past = ALL_STEPS[ALL_STEPS.index(Step.VIDEO) + 1 :]
     found = Participant.objects.filter(study=study, step__in=past).values_list("subsample", "arm").annotate(Count("pk"))
-    return Counter({(subsample, arm): count for subsample, arm, count in found})
+    gone = Departure.objects.filter(study=study, step__in=past).values_list("subsample", "arm").annotate(Sum("count"))
+    return Counter({(subsample, arm): count for subsample, arm, count in found}) + Counter(
+        {(subsample, arm): count for subsample, arm, count in gone}
+    )
 
 
 def _days(study: Study) -> tuple[DayCount, ...]:
     consented: Counter[date] = Counter()
     finished: Counter[date] = Counter()
-    found = Participant.objects.filter(study=study).values_list("consented_on", "finished_on").annotate(Count("pk"))
+    with_days = Participant.objects.filter(study=study, consented_on__isnull=False)
+    found = with_days.values_list("consented_on", "finished_on").annotate(Count("pk"))
     for consented_on, finished_on, count in found:
-        consented[consented_on] += count
+        if consented_on is not None:
+            consented[consented_on] += count
         if finished_on is not None:
             finished[finished_on] += count
     days, agreed, answered = [], 0, 0

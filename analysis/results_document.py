@@ -25,6 +25,7 @@ def results_document(study: Study, *, reader: User, ask_blinded: bool) -> dict[s
         "blinded": bool(names and names.blinded),
         "arms": list(names.files.values()) if names else [],
         "control": None if names is None or names.blinded else names.control,
+        "background_deleted_on": study.forgotten_on,
         "first_results": live and _described(live.first, {"outcomes": live.first_outcomes}, live),
         "full_results": live and _described(live.full, live.full_results, live),
         "work": {kind.value: state_of_work(study, kind) for kind in RunKind},

@@ -32,6 +32,8 @@ def queue_run(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS, after: ti
     """Ask for a computation that will see everything committed until it starts. None: one is waiting already, and will do."""
     if Run.objects.filter(study_id=study_id, kind=kind, status=RunStatus.QUEUED).exists():
         return None
+    if kind == RunKind.FULL_RESULTS and Study.objects.filter(pk=study_id, forgotten_on__isnull=False).exists():
+        return None  # the background answers are deleted; what was computed from them stays as it is
     due_at = timezone.now() + (DEBOUNCE[kind] if after is None else after)
     seed = secrets.randbelow(LARGEST_SEED) if kind == RunKind.FULL_RESULTS else None
     try:

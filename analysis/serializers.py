@@ -174,6 +174,9 @@ class ResultsSerializer(serializers.Serializer[Any]):
     blinded = serializers.BooleanField(help_text="Arms are letters, and nothing tells which of them is the control.")
     arms = serializers.ListField(child=serializers.CharField())
     control = serializers.CharField(allow_null=True)
+    background_deleted_on = serializers.DateField(
+        allow_null=True, help_text="Since this day operational data are deleted: what uses background answers was computed before."
+    )
     first_results = FirstResultsSerializer(allow_null=True, help_text="Seconds after an answer.")
     full_results = FullResultsSerializer(allow_null=True, help_text="Every method, with its bootstrap; they follow.")
     work = WorkByKindSerializer()

@@ -27,6 +27,8 @@ def request_full_results(study: Study, *, actor: User) -> None:
     """Compute the full results now; what waits or is under way is superseded."""
     if study.protocol_id is None:
         raise TransitionError(gettext("There is nothing to compute yet."))
+    if study.forgotten_on is not None:
+        raise TransitionError(gettext("Background answers are deleted, so not everything can be computed again."))
     with transaction.atomic():
         runner.end_unfinished(study.pk, kind=RunKind.FULL_RESULTS, status=RunStatus.SUPERSEDED)
         run = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS, after=timedelta(0))
@@ -58,6 +60,13 @@ def blind(study: Study, *, on: bool, actor: User) -> None:
 def refresh_when_answers_change(sender: Any, *, study_id: int, **kwargs: Any) -> None:
     for kind in RunKind:
         request_refresh(study_id, kind=kind)
+
+
+def stop_when_data_are_forgotten(sender: Any, *, study_id: int, **kwargs: Any) -> None:
+    """End what is under way, with its copy of the background answers; first results, which use none, are computed once more."""
+    for kind in RunKind:
+        runner.end_unfinished(study_id, kind=kind, status=RunStatus.SUPERSEDED)
+    transaction.on_commit(lambda: request_refresh(study_id))
 
 
 def _send(run: Run | None, *, after: timedelta) -> None:

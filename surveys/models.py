@@ -45,6 +45,9 @@ class Study(models.Model):
     created_on = models.DateField(auto_now_add=True)
     launched_on = models.DateField(null=True, blank=True)
     closed_on = models.DateField(null=True, blank=True)
+    forgotten_on = models.DateField(
+        null=True, blank=True, help_text="Since this day operational data are deleted: nobody's answers can be found any more."
+    )
 
     class Meta:
         verbose_name_plural = "studies"
@@ -186,7 +189,7 @@ class Participant(models.Model):
     background = models.JSONField(default=dict)
     watched_tenths = models.PositiveSmallIntegerField(default=0)
     quiz = models.JSONField(default=dict)
-    consented_on = models.DateField()
+    consented_on = models.DateField(null=True, blank=True, help_text="None once operational data are deleted.")
     finished_on = models.DateField(null=True, blank=True)
 
     class Meta:
@@ -198,7 +201,8 @@ class Participant(models.Model):
             models.CheckConstraint(condition=models.Q(watched_tenths__lte=10), name="watched_share_is_at_most_one"),
             models.CheckConstraint(
                 condition=models.Q(step=Step.FINISHED, finished_on__isnull=False)
-                | (~models.Q(step=Step.FINISHED) & models.Q(finished_on__isnull=True)),
+                | (~models.Q(step=Step.FINISHED) & models.Q(finished_on__isnull=True))
+                | models.Q(step=Step.FINISHED, consented_on__isnull=True, finished_on__isnull=True),
                 name="finished_participant_has_a_day",
             ),
         )
@@ -243,6 +247,22 @@ class Tally(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.count}"
+
+
+class Departure(models.Model):
+    """How many people stopped at a step, by group: what is kept of those who did not finish when operational data are deleted."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="departures")
+    step = models.CharField(max_length=12, choices=Step)
+    subsample = models.CharField(max_length=50, blank=True)
+    arm = models.CharField(max_length=50, blank=True)
+    count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("study", "step", "subsample", "arm"), name="departures_are_counted_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.step}: {self.count}"
 
 
 class AllocationList(models.Model):

@@ -4,9 +4,11 @@
 `access_owned_study` for whoever says who else does. `may_see_results`, `may_change` and `owns` answer the same of a study that is at hand.
 """
 
+from calendar import monthrange
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date, timedelta
 from enum import StrEnum
 from typing import Any
 from urllib.parse import quote
@@ -16,10 +18,13 @@ from django.http import Http404
 from django.utils import timezone
 
 from accounts.models import Role, User
+from audit.selectors import entries_about
+from surveys import actions
 from surveys.assignment import Assignment, list_document
 from surveys.definition import StudyDefinition
 from surveys.models import (
     AllocationList,
+    Departure,
     Invitation,
     MemberRole,
     PanelMember,
@@ -35,6 +40,9 @@ from surveys.models import (
 from surveys.protocols import frozen_protocol, media_facts
 from surveys.study_file import define
 from surveys.tokens import hash_of_token, panel_hash
+
+REMINDER_DAYS = timedelta(days=30)
+ENDED = (StudyStatus.CLOSED, StudyStatus.ARCHIVED)
 
 
 class Standing(StrEnum):
@@ -202,6 +210,33 @@ def study_in_public(slug: str) -> Study:
     return study
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approval:
+    day: date
+    until: date | None
+
+
+def approval_of(study: Study) -> Approval | None:
+    """When the protocol that is in force was approved, and for how long."""
+    entry = entries_about(study).filter(action=actions.APPROVED).first()
+    return Approval(day=timezone.localdate(entry.at), until=getattr(study, "approved_until", None)) if entry else None
+
+
+def day_of_forgetting(study: Study) -> date | None:
+    """The day on which the protocol has operational data deleted; None while the study is not closed."""
+    if study.closed_on is None or study.protocol_id is None:
+        return None
+    months = study.closed_on.month - 1 + frozen_protocol(study.protocol_id).definition.retention.months_after_closing
+    year, month = study.closed_on.year + months // 12, months % 12 + 1
+    return date(year, month, min(study.closed_on.day, monthrange(year, month)[1]))
+
+
+def forgets_soon(study: Study) -> bool:
+    """Whether operational data are still there and will be deleted within `REMINDER_DAYS`."""
+    day = day_of_forgetting(study)
+    return study.forgotten_on is None and day is not None and day <= timezone.localdate() + REMINDER_DAYS
+
+
 def way_back(participant: Participant, *, code: str, completion_url: str) -> str:
     """The address that sends a panel member back, with their own number where it says {identifier}. `code` is their withdrawal code."""
     if "{identifier}" not in completion_url:
@@ -251,9 +286,10 @@ def counts_of(study: Study) -> Counts:
         for subsample, arm, count in present.filter(step=Step.FINISHED).values_list("subsample", "arm").annotate(Count("pk"))
     }
     withdrew = tallies.get(TallyKind.WITHDREW, 0)
+    departed = Departure.objects.filter(study=study).aggregate(Sum("count"))["count__sum"] or 0
     return Counts(
         declined=tallies.get(TallyKind.DECLINED, 0),
-        consented=present.count() + withdrew,
+        consented=present.count() + withdrew + departed,
         assigned=assigned.total(),
         finished=sum(finished.values()),
         withdrew=withdrew,

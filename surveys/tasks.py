@@ -4,8 +4,10 @@ import logging
 
 from celery import shared_task
 
+from surveys.models import Study
 from surveys.services.crowds import take_over
 from surveys.services.order_of_arrival import forget_order_of_arrival
+from surveys.services.retention import forget_operational_data, forget_what_is_due
 
 logger = logging.getLogger(__name__)
 
@@ -32,3 +34,16 @@ def sweep() -> None:
     """Find the bots that the broker forgot or that killed workers left behind, and send them on."""
     for crowd_id, turn in take_over():
         send_bots.delay(crowd_id, turn)
+
+
+@shared_task(name="surveys.tasks.forget_due")
+def forget_due() -> None:
+    """Delete operational data whose day has come, and finish what a killed worker left half done."""
+    for slug in forget_what_is_due():
+        logger.info("The operational data of %s are deleted", slug)
+
+
+@shared_task(name="surveys.tasks.forget_study")
+def forget_study(study_id: int) -> None:
+    """Go on with what was begun on a page."""
+    forget_operational_data(Study.objects.defer("definition").get(pk=study_id))

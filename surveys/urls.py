@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from surveys.api import arms, codes, definitions, files, studies
-from surveys.views import about, investigator, invitations, log, participant, people, preview
+from surveys.views import about, investigator, invitations, log, participant, people, preview, retention, transparency
 from surveys.views.builder.about import About
 from surveys.views.builder.overview import Overview
 from surveys.views.builder.texts import Consent, Debrief, markdown_preview
@@ -15,6 +15,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:slug>/resume/<str:token>/", participant.resume, name="resume"),
     path("s/<slug:slug>/withdraw/", participant.withdraw, name="withdraw"),
     path("s/<slug:slug>/consent/", about.consent_copy, name="consent_copy"),
+    path("s/<slug:slug>/about/", transparency.about_study, name="transparency"),
     path("s/<slug:slug>/privacy/", about.privacy, name="privacy"),
     path("s/<slug:slug>/allocation/", about.allocation, name="allocation"),
     path("s/<slug:slug>/allocation/<int:number>/", about.allocation_list, name="allocation_list"),
@@ -30,6 +31,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/preview/", preview.preview, name="preview"),
     path("studies/<slug:slug>/preview/media/<uuid:media_id>/", preview.preview_media, name="preview_media"),
     path("studies/<slug:slug>/log/", log.study_log, name="study_log"),
+    path("studies/<slug:slug>/forget/", retention.forget, name="forget"),
     path("log/", log.whole_log, name="log"),
     path("log/verify/", log.verify_log, name="verify_log"),
     path("log/export/", log.export_log, name="export_log"),

@@ -210,6 +210,8 @@ def withdraw(study: Study, *, code: str) -> bool:
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if study.data_published:
         raise JourneyError("The data of this study are published.", situation="published")
+    if study.forgotten_on is not None:
+        raise JourneyError("Nobody's answers can be found any more.", situation="forgotten")
     if participant is None:
         return False
     participant.delete()

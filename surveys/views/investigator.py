@@ -12,7 +12,17 @@ from audit.services import record_once_a_day
 from surveys import actions
 from surveys.errors import SurveyError
 from surveys.models import EntryCode, StudyStatus
-from surveys.selectors import access_own_study, access_study, counts_of, may_change, studies_of, studies_with_results_of
+from surveys.selectors import (
+    access_own_study,
+    access_study,
+    counts_of,
+    day_of_forgetting,
+    forgets_soon,
+    may_change,
+    owns,
+    studies_of,
+    studies_with_results_of,
+)
 from surveys.services.entry import add_entry_codes, check_completion_codes, read_codes
 from surveys.services.studies import missing_before_review
 from surveys.services.study_actions import actions_of, take_action
@@ -50,6 +60,8 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "warnings": define(found.definition).warnings(),
         "missing": missing_before_review(found) if found.status == StudyStatus.DRAFT else [],
         "may_change": may_change(user, found),
+        "forgets_on": day_of_forgetting(found) if owns(user, found) else None,
+        "forgets_soon": forgets_soon(found),
     }
     return render(request, "surveys/investigator/study_detail.html", context)
 

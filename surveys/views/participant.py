@@ -242,7 +242,8 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
     shown = _shown(study, request)
     token, participant = visitors.participant_of(request, slug)
     own_code = withdrawal_code(token) if participant else ""
-    stage, errors, code = "published" if study.data_published else "enter", [], request.POST.get("code", own_code).strip()[:64]
+    stage = "published" if study.data_published else "forgotten" if study.forgotten_on else "enter"
+    errors, code = [], request.POST.get("code", own_code).strip()[:64]
     with translation.override(shown.language if shown else None):
         if request.method == "POST" and stage == "enter":
             if not participation.withdrawal_code_is_known(study, code=code):

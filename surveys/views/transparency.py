@@ -1,0 +1,58 @@
+"""What anybody may know about a study, in plain words. The same for everybody: no session, no cookie, so it may be cached."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import NoReverseMatch, reverse
+from django.utils import translation
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from surveys.models import StudyStatus
+from surveys.presentation import presentation
+from surveys.protocols import frozen_protocol
+from surveys.selectors import ENDED, approval_of, day_of_forgetting, study_in_public
+from surveys.views.language import asked_for
+
+MINUTES = 5
+PUBLISHED_DATA = "analysis:public_releases"
+
+
+@require_safe
+@cache_control(public=True, max_age=MINUTES * 60)
+@vary_on_headers("Accept-Language")
+def about_study(request: HttpRequest, slug: str) -> HttpResponse:
+    """What was approved and until when, what is stored and for how long, who sees what, how to withdraw, what is public, whom to ask."""
+    study = study_in_public(slug)
+    shown = presentation(study.protocol_id, asked_for(request, study))
+    definition = frozen_protocol(study.protocol_id or 0).definition
+    approval = approval_of(study)
+    context = {
+        "study": shown,
+        "language": shown.language,
+        "approved_on": approval.day if approval else None,
+        "approved_until": approval.until if approval else None,
+        "launched_on": study.launched_on,
+        "closed_on": study.closed_on,
+        "is_recruiting": study.status == StudyStatus.RECRUITING,
+        "has_ended": study.status in ENDED,
+        "entry": definition.entry.kind,
+        "has_background": bool(definition.background),
+        "has_quiz": bool(definition.quiz),
+        "months": definition.retention.months_after_closing,
+        "forgotten_on": study.forgotten_on,
+        "forgets_on": day_of_forgetting(study),
+        "data_published": study.data_published,
+        "published_data_url": _published_data_url(),
+        "release_plan": definition.release_plan.in_language(shown.language) if definition.release_plan else "",
+    }
+    with translation.override(shown.language):
+        return render(request, "surveys/participant/about_study.html", context)
+
+
+def _published_data_url() -> str:
+    """Where published data are listed, if this installation publishes data."""
+    try:
+        return reverse(PUBLISHED_DATA)
+    except NoReverseMatch:
+        return ""

@@ -1,0 +1,259 @@
+"""What is deleted when a study's time is over, what stays, and that nothing goes wrong in the middle."""
+
+from collections.abc import Callable
+from datetime import date, timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Role
+from analysis import runner, services
+from analysis.datasets import cell_counts
+from analysis.models import Run, RunKind, RunStatus
+from analysis.progress import progress_of
+from audit.models import Entry
+from surveys import actions
+from surveys.errors import JourneyError, TransitionError
+from surveys.models import EntryCode, PanelMember, Participant, Response, Step, Study, StudyStatus
+from surveys.protocols import frozen_protocol
+from surveys.selectors import counts_of, day_of_forgetting
+from surveys.services import participation, retention, studies
+from surveys.services.entry import add_entry_codes
+from surveys.tasks import forget_study
+from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash
+from tests.factories import (
+    code_on,
+    everything_stored,
+    heading,
+    logged_in,
+    participant_of,
+    person,
+    recruiting_study,
+    study_in,
+    token_of,
+    walk,
+)
+
+pytestmark = pytest.mark.django_db
+
+GRADE, MEMBER = "97.125", "panel-member-unmistakable-17"
+
+
+LEFT = ("background", "quiz", "questions")
+NO_PARTICIPANTS = ("audit.", "auth", "sessions.", "accounts.", "surveys.Study", "surveys.Protocol", "surveys.AllocationList")
+
+
+def closed_study(*, finished: int = 2, unfinished: tuple[str, ...] = LEFT, **changes: Any) -> tuple[Study, Client, str]:
+    """A study that is closed after some people walked it; with the browser and the withdrawal code of one who finished."""
+    study = recruiting_study(entry={"kind": "prolific"}, **changes)
+    client, code = Client(), ""
+    for number in range(finished):
+        client = Client()
+        entry = {"panel_identifier": f"{MEMBER}-{number}"}
+        code = code_on(walk(client, study, answers={"welcome": {"language": "de", **entry}}), "withdrawal")
+    for number, step in enumerate(unfinished):
+        walk(Client(), study, until=step, answers={"welcome": {"panel_identifier": f"{MEMBER}-left-{number}"}})
+    add_entry_codes(study, codes=["SECRET-CODE-1", "SECRET-CODE-2"], actor=study.owner)
+    return studies.close(study, actor=study.owner), client, code
+
+
+def planted(study: Study, client: Client, code: str) -> dict[str, str]:
+    """What must be gone, as it stands in the tables."""
+    participant = participant_of(client)
+    return {
+        "panel number": MEMBER,
+        "panel hash": panel_hash(code),
+        "token": hash_of_token(token_of(client)),
+        "withdrawal code": hash_of_withdrawal_code(code),
+        "background": "probability",
+        "quiz": "alike",
+        "unfinished participant": str(Participant.objects.filter(study=study).exclude(step=Step.FINISHED)[0].pk),
+        "day": repr(participant.consented_on),
+        "language": repr("de"),
+    }
+
+
+def people_stored() -> str:
+    """Every table but those of the definition, the log and the runs, whose days and words are no participant's."""
+    return repr({label: rows for label, rows in everything_stored().items() if not label.startswith(NO_PARTICIPANTS)})
+
+
+def numbers_of(study: Study) -> tuple[Any, ...]:
+    """Every count and what all estimates that may be published follow from."""
+    definition = frozen_protocol(study.protocol_id or 0).definition
+    progress = progress_of(study, definition, names={arm.name: arm.name for arm in definition.arms})
+    cells = {question: counts.tolist() for question, counts in cell_counts(study, definition).items()}
+    return counts_of(study), progress.flow, cells, runner.first_results(study, definition)
+
+
+def test_what_identifies_goes_and_every_count_and_estimate_stays() -> None:
+    study, client, code = closed_study(finished=4)
+    before, secrets = numbers_of(study), planted(study, client, code)
+    stored = people_stored()
+    assert not [name for name, secret in secrets.items() if secret not in stored], "the test must see what it looks for"
+    retention.forget_operational_data(study)
+    stored = people_stored()
+    assert [name for name, secret in secrets.items() if secret in stored] == []
+    assert not PanelMember.objects.exists()
+    assert not EntryCode.objects.exists()
+    assert numbers_of(study) == before
+    assert set(Participant.objects.values_list("step", "consented_on", "finished_on", "watched_tenths", "language")) == {
+        (Step.FINISHED, None, None, 0, "")
+    }
+    assert Response.objects.count() == 4 * 4
+
+
+def test_it_is_done_on_the_day_of_the_protocol_and_not_before() -> None:
+    study, _client, _code = closed_study(finished=1, unfinished=(), retention={"months_after_closing": 1})
+    Study.objects.filter(pk=study.pk).update(closed_on=date(2026, 1, 31))
+    study.refresh_from_db()
+    assert day_of_forgetting(study) == date(2026, 2, 28)
+    assert retention.forget_what_is_due(date(2026, 2, 27)) == []
+    assert PanelMember.objects.exists()
+    assert retention.forget_what_is_due(date(2026, 2, 28)) == [study.slug]
+    assert retention.forget_what_is_due(date(2026, 3, 1)) == []
+    assert not PanelMember.objects.exists()
+
+
+def test_a_study_that_keeps_nothing_is_left_a_day_for_its_last_results() -> None:
+    study, _client, _code = closed_study(finished=1, unfinished=(), retention={"months_after_closing": 0})
+    assert retention.forget_what_is_due(timezone.localdate()) == []
+    assert retention.forget_what_is_due(timezone.localdate() + timedelta(days=1)) == [study.slug]
+
+
+@pytest.mark.parametrize("status", [StudyStatus.APPROVED, StudyStatus.RECRUITING, StudyStatus.PAUSED])
+def test_a_study_that_is_not_closed_keeps_everything(status: StudyStatus) -> None:
+    study = study_in(status)
+    with pytest.raises(TransitionError, match="once a study is closed"):
+        retention.forget_operational_data(study)
+    assert retention.forget_what_is_due(date(2100, 1, 1)) == []
+    assert Study.objects.get(pk=study.pk).forgotten_on is None
+
+
+def killed_after(step: Callable[[Study], int]) -> Callable[[Study], int]:
+    """The same, but whoever does a chunk of it does not live to do the next."""
+
+    def deadly(study: Study) -> int:
+        if done := step(study):
+            raise KeyboardInterrupt
+        return done
+
+    return deadly
+
+
+def test_a_kill_in_the_middle_loses_nothing_and_the_next_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    study, client, code = closed_study(finished=5)
+    before, secrets = numbers_of(study), planted(study, client, code)
+    monkeypatch.setattr(retention, "CHUNK", 2)
+    steps = (retention._forget_some_finished, retention._forget_some_unfinished)
+    for step in steps:
+        monkeypatch.setattr(retention, step.__name__, killed_after(step))
+    for chunks in range(5):  # three of those who finished, two of those who did not
+        with pytest.raises(KeyboardInterrupt):
+            retention.forget_operational_data(study)
+        assert numbers_of(study) == before, chunks
+    for step in steps:
+        monkeypatch.setattr(retention, step.__name__, step)
+    assert retention.forget_what_is_due(timezone.localdate() + timedelta(days=1)) == [study.slug]
+    stored = people_stored()
+    assert [name for name, secret in secrets.items() if secret in stored] == []
+    assert numbers_of(study) == before
+    recorded = list(Entry.objects.filter(action__startswith="study.forg").order_by("sequence").values_list("action", "details"))
+    assert [action for action, _details in recorded] == [actions.FORGETTING_BEGUN, actions.FORGOTTEN]
+    assert recorded[0][1] == {
+        "finished_participants": 5,
+        "unfinished_participants": 3,
+        "panel_members": 8,
+        "entry_codes": 2,
+        "due_on": str(day_of_forgetting(study)),
+    }
+
+
+def test_twice_changes_nothing() -> None:
+    study, _client, _code = closed_study(finished=1)
+    retention.forget_operational_data(study)
+    before = everything_stored()
+    retention.forget_operational_data(study)
+    assert everything_stored() == before
+
+
+def test_who_withdraws_afterwards_is_told_the_truth() -> None:
+    study, client, code = closed_study(finished=1, unfinished=())
+    retention.forget_operational_data(study)
+    page = client.get(reverse("surveys:withdraw", args=[study.slug]), HTTP_ACCEPT_LANGUAGE="en")
+    assert heading(page) == "Your answers can no longer be found"
+    with pytest.raises(JourneyError, match="can be found any more"):
+        participation.withdraw(study, code=code)
+    counts = counts_of(study)
+    assert (counts.finished, counts.withdrew) == (1, 0)
+
+
+def test_results_that_use_background_answers_stay_and_say_when_they_were_computed() -> None:
+    study, _client, _code = closed_study(finished=2, unfinished=())
+    runner.execute(runner.claim(runner.queue_run(study.pk).pk))  # type: ignore[union-attr, arg-type]
+    Run.objects.filter(study=study, kind=RunKind.FULL_RESULTS).delete()
+    kept = Run.objects.create(study=study, kind=RunKind.FULL_RESULTS, status=RunStatus.DONE, n=2, results={"outcomes": {}, "n": 2})
+    under_way = Run.objects.create(study=study, kind=RunKind.FULL_RESULTS, status=RunStatus.RUNNING, data=b"background answers")
+    retention.forget_operational_data(study)
+    under_way.refresh_from_db()
+    assert (under_way.status, under_way.data) == (RunStatus.SUPERSEDED, None)
+    study.refresh_from_db()
+    with pytest.raises(TransitionError, match="Background answers are deleted"):
+        services.request_full_results(study, actor=study.owner)
+    services.request_refresh(study.pk, kind=RunKind.FULL_RESULTS)
+    assert not Run.objects.filter(study=study, kind=RunKind.FULL_RESULTS, status=RunStatus.QUEUED).exists()
+    assert Run.objects.get(pk=kept.pk).results == kept.results
+    client = logged_in(study.owner)
+    page = client.get(f"/studies/{study.slug}/results/").content.decode()
+    assert "Everything that uses them was computed before the deletion" in page
+    assert "Compute all methods again" not in page
+    assert client.get(f"/api/v1/studies/{study.slug}/results/").json()["background_deleted_on"] == str(study.forgotten_on)
+
+
+@pytest.mark.parametrize(("today", "reminded"), [(date(2026, 12, 15), False), (date(2026, 12, 16), True), (date(2027, 1, 15), True)])
+def test_the_owner_is_reminded_from_thirty_days_before(today: date, reminded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    study, officer = study_in(StudyStatus.CLOSED), person(Role.IRB_OFFICER)
+    Study.objects.filter(pk=study.pk).update(closed_on=date(2026, 1, 15))
+    monkeypatch.setattr(timezone, "localdate", lambda *args: today)
+    for reader, told in ((study.owner, reminded), (officer, False)):
+        page = logged_in(reader).get(f"/studies/{study.slug}/").content.decode()
+        assert ("do it before" in page) is told
+
+
+def test_the_owner_can_do_it_early_by_typing_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    study, _client, _code = closed_study(finished=1)
+    queued: list[tuple[int, ...]] = []
+    monkeypatch.setattr("surveys.tasks.forget_study.apply_async", lambda args, **options: queued.append(args))
+    client, address = logged_in(study.owner), reverse("surveys:forget", args=[study.slug])
+    before = everything_stored()["surveys.Participant"]
+    wrong = client.post(address, {"confirmation": "yes"})
+    assert (wrong.status_code, queued, everything_stored()["surveys.Participant"]) == (422, [], before)
+    assert client.post(address, {"confirmation": study.slug}).status_code == 302
+    forget_study(*queued[0])
+    assert not PanelMember.objects.exists()
+    assert Entry.objects.get(action=actions.FORGETTING_BEGUN).actor == study.owner
+
+
+def test_the_command_asks_for_the_name_too() -> None:
+    study, _client, _code = closed_study(finished=1)
+    with pytest.raises(CommandError, match="Nothing was deleted"):
+        call_command("forget_operational_data", study.slug, confirm="another")
+    assert PanelMember.objects.exists()
+    output = StringIO()
+    call_command("forget_operational_data", study.slug, confirm=study.slug, stdout=output)
+    assert output.getvalue() == f"The operational data of {study.slug} are deleted.\n"
+    assert not PanelMember.objects.exists()
+
+
+def test_the_flow_still_tells_who_watched_and_left() -> None:
+    study, _client, _code = closed_study(finished=0, unfinished=("background", "video", "quiz", "quiz", "questions"))
+    definition = frozen_protocol(study.protocol_id or 0).definition
+    names = {arm.name: arm.name for arm in definition.arms}
+    retention.forget_operational_data(study)
+    flow = progress_of(study, definition, names=names).flow
+    assert (flow.consented, flow.assigned, flow.finished, sum(group.watched for group in flow.groups)) == (5, 4, 0, 3)
