@@ -8,11 +8,11 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
 
 from accounts.access import user_of
-from surveys.models import AllocationList, ArmState, MediaFile, Protocol, Study, StudyStatus
+from surveys.models import AllocationList, ArmState, MediaFile, Protocol, Study
 from surveys.sections import SECTIONS, Section, read_sections, sections_of
 from surveys.services.allocation import change_arm
 from surveys.services.media import MediaError, add_media_file, examine
-from surveys.services.studies import change_definition, create_study, fingerprint
+from surveys.services.studies import change_definition, create_study, fingerprint, may_be_edited
 
 
 class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -85,7 +85,7 @@ class MediaFileInline(admin.TabularInline):  # type: ignore[type-arg]
         return False
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return super().has_add_permission(request, obj) and obj is not None and obj.status == StudyStatus.DRAFT
+        return super().has_add_permission(request, obj) and obj is not None and may_be_edited(obj)
 
 
 @admin.register(Study)
@@ -102,7 +102,7 @@ class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return self.inlines if obj else ()
 
     def get_fieldsets(self, request: HttpRequest, obj: Study | None = None) -> Any:
-        if obj and obj.status != StudyStatus.DRAFT:
+        if obj and not may_be_edited(obj):
             shown = (
                 "slug",
                 "title",
@@ -125,7 +125,7 @@ class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return "\n".join(sections_of(study.definition).values())
 
     def has_change_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
-        return super().has_change_permission(request, obj) and (obj is None or obj.status == StudyStatus.DRAFT)
+        return super().has_change_permission(request, obj) and (obj is None or may_be_edited(obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         return False

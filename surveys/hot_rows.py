@@ -14,7 +14,7 @@ from surveys.models import Participant, Study
 
 Row = TypeVar("Row", bound=models.Model)
 PARTICIPANT_FIELDS = ("id", "study_id", "protocol_id", "language", "is_bot", "step", "subsample", "arm", "watched_tenths")
-STUDY_FIELDS = ("id", "slug", "status", "protocol_id", "accepts_bots", "data_published", "rehearsal_of_id")
+STUDY_FIELDS = ("id", "slug", "status", "protocol_id", "approved_until", "accepts_bots", "data_published", "rehearsal_of_id")
 
 
 def read_participant(token_hash: str, *, slug: str | None = None, lock: bool = False) -> Participant | None:

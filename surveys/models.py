@@ -10,6 +10,15 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from surveys.allocation_models import AllocationList as AllocationList
+from surveys.allocation_models import AllocationSlot as AllocationSlot
+from surveys.allocation_models import ArmState as ArmState
+from surveys.allocation_models import SlotStatus as SlotStatus
+from surveys.review_models import Comment as Comment
+from surveys.review_models import Decision as Decision
+from surveys.review_models import PacketSection as PacketSection
+from surveys.review_models import Verdict as Verdict
+
 
 class StudyStatus(models.TextChoices):
     DRAFT = "draft", _("Draft")
@@ -30,6 +39,12 @@ class Study(models.Model):
     status = models.CharField(max_length=20, choices=StudyStatus, default=StudyStatus.DRAFT)
     definition = models.JSONField(help_text="The draft, as in the study file; the journey runs on the frozen protocol.")
     protocol = models.ForeignKey("Protocol", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    submitted = models.ForeignKey(
+        "Protocol", null=True, blank=True, on_delete=models.PROTECT, related_name="+", help_text="The version that waits for the officers."
+    )
+    submitted_on = models.DateField(null=True, blank=True)
+    approved_until = models.DateField(null=True, blank=True, help_text="Last day on which newcomers may be taken in.")
+    suspended = models.BooleanField(default=False, help_text="By an officer; the investigator cannot resume it.")
     epsilon_per_question = models.FloatField()
     epsilon_total = models.FloatField()
     accepts_bots = models.BooleanField(default=False, help_text="Simulated participants may walk this study (rehearsals, demonstrations).")
@@ -61,6 +76,16 @@ class Study(models.Model):
             models.CheckConstraint(
                 condition=models.Q(rehearsal_of__isnull=True) | models.Q(data_published=False, accepts_bots=True),
                 name="rehearsal_takes_bots_and_is_never_published",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(status=StudyStatus.RECRUITING)
+                | models.Q(rehearsal_of__isnull=False)
+                | models.Q(approved_until__isnull=False, suspended=False),
+                name="recruiting_study_has_an_approval_and_is_not_suspended",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(status=StudyStatus.IN_REVIEW) | models.Q(submitted__isnull=False),
+                name="study_in_review_was_submitted",
             ),
         )
 
@@ -125,6 +150,7 @@ class Protocol(models.Model):
     definition = models.JSONField()
     media = models.JSONField(help_text="File name → id, media type, SHA-256, duration.")
     sha256 = models.CharField(max_length=64)
+    of_rehearsal = models.BooleanField(default=False, help_text="Of a sandbox copy, with which it may be deleted.")
     frozen_on = models.DateField(auto_now_add=True)
 
     class Meta:
@@ -238,12 +264,13 @@ class Tally(models.Model):
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="tallies")
     kind = models.CharField(max_length=30, choices=TallyKind)
+    version = models.PositiveIntegerField(default=1, help_text="Of the protocol that was in force, so that consent is counted per version.")
     shard = models.PositiveSmallIntegerField()
     count = models.PositiveIntegerField(default=0)
 
     class Meta:
         verbose_name_plural = "tallies"
-        constraints = (models.UniqueConstraint(fields=("study", "kind", "shard"), name="tally_shard_is_unique"),)
+        constraints = (models.UniqueConstraint(fields=("study", "kind", "version", "shard"), name="tally_shard_is_unique"),)
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.count}"
@@ -263,65 +290,6 @@ class Departure(models.Model):
 
     def __str__(self) -> str:
         return f"{self.step}: {self.count}"
-
-
-class AllocationList(models.Model):
-    """A concealed list of subsamples and arms. Its hash is public from launch on, the list and its nonce once the study is closed."""
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="allocation_lists")
-    number = models.PositiveIntegerField()
-    scheme = models.CharField(max_length=20)
-    length = models.PositiveIntegerField()
-    nonce = models.CharField(max_length=64)
-    sha256 = models.CharField(max_length=64)
-    drawn_on = models.DateField()
-
-    class Meta:
-        ordering = ("study", "number")
-        constraints = (models.UniqueConstraint(fields=("study", "number"), name="allocation_list_number_is_unique"),)
-
-    def __str__(self) -> str:
-        return f"{self.study.slug}, list {self.number}"
-
-
-class SlotStatus(models.TextChoices):
-    FREE = "free", _("free")
-    TAKEN = "taken", _("taken")
-    CLOSED = "closed", _("closed: the arm is closed or its quota is reached")
-
-
-class AllocationSlot(models.Model):
-    """One line of an allocation list. It does not say who took it."""
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="allocation_slots")
-    list = models.ForeignKey(AllocationList, on_delete=models.CASCADE, related_name="slots")
-    position = models.PositiveIntegerField(help_text="Place in the study's whole sequence, over all its lists.")
-    subsample = models.CharField(max_length=50)
-    arm = models.CharField(max_length=50)
-    status = models.CharField(max_length=10, choices=SlotStatus, default=SlotStatus.FREE)
-
-    class Meta:
-        ordering = ("study", "position")
-        constraints = (models.UniqueConstraint(fields=("study", "position"), name="allocation_position_is_unique"),)
-        indexes = (models.Index(fields=("study", "position"), condition=models.Q(status="free"), name="free_slots_in_order"),)
-
-    def __str__(self) -> str:
-        return str(self.position)
-
-
-class ArmState(models.Model):
-    """What may change about an arm while the study runs: its quota, and whether it is closed."""
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="arm_states")
-    arm = models.CharField(max_length=50)
-    quota = models.PositiveIntegerField(null=True, blank=True)
-    closed = models.BooleanField(default=False)
-
-    class Meta:
-        constraints = (models.UniqueConstraint(fields=("study", "arm"), name="arm_state_is_unique"),)
-
-    def __str__(self) -> str:
-        return self.arm
 
 
 class EntryCode(models.Model):

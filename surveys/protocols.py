@@ -35,14 +35,15 @@ def media_facts(study: Study, names: Collection[str]) -> dict[str, dict[str, Any
     }
 
 
-def freeze(study: Study, definition: StudyDefinition, *, media: Mapping[str, Mapping[str, Any]]) -> Protocol:
-    """Store `definition` with the addresses and hashes of its media as the study's next protocol version."""
+def next_protocol(study: Study, definition: StudyDefinition, *, media: Mapping[str, Mapping[str, Any]]) -> Protocol:
+    """`definition` with the addresses and hashes of its media as the study's next protocol version would be; not stored."""
     document = document_of(definition)
     text = json.dumps({"definition": document, "media": media}, sort_keys=True)
-    return Protocol.objects.create(
+    return Protocol(
         study=study,
         version=study.protocols.count() + 1,
         definition=document,
         media=dict(media),
+        of_rehearsal=study.rehearsal_of_id is not None,
         sha256=hashlib.sha256(text.encode()).hexdigest(),
     )

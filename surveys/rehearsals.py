@@ -15,7 +15,7 @@ from surveys import actions, tasks
 from surveys.definition import Allocation, Entry
 from surveys.errors import SurveyError, TransitionError
 from surveys.models import Crowd, CrowdStatus, Participant, Study, StudyStatus
-from surveys.protocols import freeze
+from surveys.protocols import next_protocol
 from surveys.selectors import Edition
 from surveys.services.allocation import draw_first_list
 from surveys.study_file import document_of
@@ -74,7 +74,9 @@ def rehearse(study: Study, *, edition: Edition, planted: Planted, actor: User) -
     )
     sandbox.full_clean(exclude=("protocol",))
     sandbox.save(force_insert=True)
-    sandbox.protocol = freeze(sandbox, definition, media={name: edition.media.get(name) or _unknown() for name in definition.files()})
+    media = {name: edition.media.get(name) or _unknown() for name in definition.files()}
+    sandbox.protocol = next_protocol(sandbox, definition, media=media)
+    sandbox.protocol.save(force_insert=True)
     # No officer has to approve it: nobody but bots of this installation can come in.
     sandbox.status, sandbox.launched_on = StudyStatus.RECRUITING, timezone.localdate()
     sandbox.save()

@@ -24,6 +24,7 @@ from surveys.assignment import Assignment, list_document
 from surveys.definition import StudyDefinition
 from surveys.models import (
     AllocationList,
+    Decision,
     Departure,
     Invitation,
     MemberRole,
@@ -36,6 +37,7 @@ from surveys.models import (
     StudyStatus,
     Tally,
     TallyKind,
+    Verdict,
 )
 from surveys.protocols import frozen_protocol, media_facts
 from surveys.study_file import define
@@ -161,6 +163,16 @@ def access_log(user: User, slug: str) -> Study:
     """The study, if this person may read its log."""
     study = access_study(user, slug)
     return _found(study if may_read_log(user, study) else None)
+
+
+def may_review(user: User, study: Study) -> bool:
+    """Whether this person may decide about the study: an IRB officer who has no part in it."""
+    return user.role == Role.IRB_OFFICER and standing_of(user, study) is None
+
+
+def approval_of(study: Study) -> Decision | None:
+    """The approval under which the study may recruit."""
+    return study.decisions.filter(verdict=Verdict.APPROVED, protocol_id=study.protocol_id or 0).select_related("protocol").last()
 
 
 def definition_for(user: User, study: Study) -> StudyDefinition:

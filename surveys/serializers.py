@@ -8,6 +8,7 @@ from surveys.models import ArmState, MediaFile, Study
 from surveys.selectors import definition_for
 from surveys.services.studies import missing_before_review
 from surveys.services.study_actions import actions_of
+from surveys.services.study_steps import obstacles_to_recruiting
 from surveys.study_file import document_of
 
 
@@ -27,6 +28,9 @@ class StudySerializer(serializers.ModelSerializer[Study]):
             "created_on",
             "launched_on",
             "closed_on",
+            "submitted_on",
+            "approved_until",
+            "suspended",
         )
         read_only_fields = fields
         extra_kwargs = {  # noqa: RUF012  (as REST framework declares it)
@@ -35,14 +39,24 @@ class StudySerializer(serializers.ModelSerializer[Study]):
         }
 
 
+class ActionDataSerializer(serializers.Serializer[Any]):
+    """What some steps need to be told, for the description of the API; `surveys.services.study_actions` checks it."""
+
+    reason = serializers.CharField(required=False, max_length=5000, help_text="Needed by return, reject, suspend and lift.")
+    valid_until = serializers.DateField(required=False, help_text="Last day of an approval: one year from now if left out, at most five.")
+    conditions = serializers.CharField(required=False, max_length=5000, help_text="Of an approval; to be acknowledged before recruiting.")
+    version = serializers.IntegerField(required=False, help_text="The version of the protocol that the officer has read.")
+
+
 class StudyDetailSerializer(StudySerializer):
     definition = serializers.SerializerMethodField(help_text="As in the study file, without what is only default.")
     actions = serializers.SerializerMethodField(help_text="What you can do with the study now.")
     missing = serializers.SerializerMethodField(help_text="What a draft still lacks before it can be submitted, one sentence each.")
+    obstacles = serializers.SerializerMethodField(help_text="Why an approved study must not take in participants now, one sentence each.")
     warnings = serializers.SerializerMethodField(help_text="What is allowed but should be known before anybody is recruited.")
 
     class Meta(StudySerializer.Meta):
-        fields = (*StudySerializer.Meta.fields, "definition", "actions", "missing", "warnings")
+        fields = (*StudySerializer.Meta.fields, "definition", "actions", "missing", "obstacles", "warnings")
         read_only_fields = fields
 
     def get_definition(self, study: Study) -> dict[str, Any]:
@@ -53,6 +67,9 @@ class StudyDetailSerializer(StudySerializer):
 
     def get_missing(self, study: Study) -> list[str]:
         return missing_before_review(study) if study.status == "draft" else []
+
+    def get_obstacles(self, study: Study) -> list[str]:
+        return obstacles_to_recruiting(study) if study.status in ("approved", "recruiting", "paused") else []
 
     def get_warnings(self, study: Study) -> list[str]:
         return definition_for(self.context["request"].user, study).warnings()

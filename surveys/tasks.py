@@ -8,6 +8,7 @@ from surveys.models import Study
 from surveys.services.crowds import take_over
 from surveys.services.order_of_arrival import forget_order_of_arrival
 from surveys.services.retention import forget_operational_data, forget_what_is_due
+from surveys.services.reviews import pause_expired_studies
 
 logger = logging.getLogger(__name__)
 
@@ -47,3 +48,10 @@ def forget_due() -> None:
 def forget_study(study_id: int) -> None:
     """Go on with what was begun on a page."""
     forget_operational_data(Study.objects.defer("definition").get(pk=study_id))
+
+
+@shared_task(name="surveys.tasks.expire_approvals")
+def expire_approvals() -> None:
+    """Pause studies whose approval has ended. Newcomers are refused from that day on even before this runs."""
+    if paused := pause_expired_studies():
+        logger.warning("Paused because their approval has ended: %s", ", ".join(paused))

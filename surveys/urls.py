@@ -27,6 +27,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/consent/", Consent.as_view(), name="build_consent"),
     path("studies/<slug:slug>/build/debrief/", Debrief.as_view(), name="build_debrief"),
     path("build/preview/", markdown_preview, name="build_preview"),
+    path("studies/<slug:slug>/actions/<slug:action>/", investigator.action, name="action"),
     path("studies/<slug:slug>/codes/", investigator.codes, name="codes"),
     path("studies/<slug:slug>/preview/", preview.preview, name="preview"),
     path("studies/<slug:slug>/preview/media/<uuid:media_id>/", preview.preview_media, name="preview_media"),

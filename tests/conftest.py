@@ -9,7 +9,8 @@ from django.db import connection
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.test import override_settings
 
-from audit import triggers
+import audit.triggers
+import surveys.triggers
 from tests.processes import Site, embedded, production
 
 # The same examples on every run; HYPOTHESIS_PROFILE=explore (pytest's --hypothesis-profile) looks for new ones.
@@ -27,14 +28,16 @@ def media_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def audit_log_that_can_be_emptied() -> Iterator[None]:
-    """Transactional tests end with emptying every table, which the audit log's triggers refuse; lift them for that moment."""
+def tables_that_can_be_emptied() -> Iterator[None]:
+    """Transactional tests end with emptying every table, which triggers on the audit log and on protocols refuse; lift them meanwhile."""
     flush = BaseDatabaseOperations.execute_sql_flush
 
     def lifting(operations: BaseDatabaseOperations, statements: list[str]) -> None:
-        triggers.remove(operations.connection)
+        for triggers in (audit.triggers, surveys.triggers):
+            triggers.remove(operations.connection)
         flush(operations, statements)
-        triggers.install(operations.connection)
+        for triggers in (audit.triggers, surveys.triggers):
+            triggers.install(operations.connection)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BaseDatabaseOperations, "execute_sql_flush", lifting)

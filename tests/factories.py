@@ -19,7 +19,7 @@ from surveys.journey import ALL_STEPS, steps_of
 from surveys.models import MediaFile, Participant, Study, StudyStatus
 from surveys.presentation import presentation
 from surveys.protocols import frozen_protocol
-from surveys.services import studies
+from surveys.services import reviews, studies
 from surveys.study_file import define, document_of, read_study_file
 from surveys.tokens import hash_of_token
 from surveys.views import pages
@@ -122,7 +122,7 @@ def study_in(status: StudyStatus, **changes: Any) -> Study:
             case StudyStatus.IN_REVIEW:
                 study = studies.submit_for_review(study, actor=owner)
             case StudyStatus.APPROVED:
-                study = studies.approve(study, actor=person(Role.IRB_OFFICER))
+                study = reviews.approve(study, actor=person(Role.IRB_OFFICER))
             case StudyStatus.RECRUITING:
                 study = studies.launch(study, actor=owner)
             case StudyStatus.PAUSED:

@@ -1,5 +1,6 @@
 """What studies there are, import of a study file, and the same steps as on a study's page."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import QuerySet
@@ -8,6 +9,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.generics import ListAPIView
+from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -17,7 +19,7 @@ from accounts.models import Role
 from surveys.api.bodies import JsonText, YamlText
 from surveys.models import Study, StudyStatus
 from surveys.selectors import access_study, studies_of
-from surveys.serializers import StudyDetailSerializer, StudySerializer
+from surveys.serializers import ActionDataSerializer, StudyDetailSerializer, StudySerializer
 from surveys.services.studies import create_study
 from surveys.services.study_actions import OFFICER_ACTIONS, OWNER_ACTIONS, take_action
 from surveys.study_file import read_study_file
@@ -70,20 +72,33 @@ class StudyDetail(APIView):
 
 
 class StudyAction(APIView):
-    """Take a step of a study's life, under the same guards as on its page: all but the review are for whoever runs the study."""
+    """Take a step of a study's life, under the same guards as on its page: all but the review are for whoever runs the study.
 
+    `return`, `reject`, `suspend` and `lift` need a reason. `approve` takes a last day and conditions. With a `version`, a decision is
+    refused when another version waits by now.
+    """
+
+    parser_classes = (JSONParser, FormParser, MultiPartParser)
     roles = tuple(Role)
 
     @extend_schema(
         operation_id="studies_take_action",
         parameters=[OpenApiParameter("action", str, OpenApiParameter.PATH, enum=[*OWNER_ACTIONS, *OFFICER_ACTIONS])],
-        request=None,
+        request=ActionDataSerializer,
         responses=StudyDetailSerializer,
-        examples=[OpenApiExample("launched", value={"slug": "lecture-videos", "status": "recruiting", "actions": ["pause", "close"]})],
+        examples=[
+            OpenApiExample(
+                "approve", value={"version": 2, "valid_until": "2027-06-30", "conditions": "Only after the exams."}, request_only=True
+            ),
+            OpenApiExample(
+                "launched", response_only=True, value={"slug": "lecture-videos", "status": "recruiting", "actions": ["pause", "close"]}
+            ),
+        ],
     )
     def post(self, request: Request, slug: str, action: str) -> Response:
         user = person_of(request)
-        return Response(_detail(take_action(access_study(user, slug), action, actor=user), request))
+        data = request.data if isinstance(request.data, Mapping) else {}
+        return Response(_detail(take_action(access_study(user, slug), action, actor=user, data=data), request))
 
 
 def _detail(study: Study, request: Request) -> dict[str, Any]:

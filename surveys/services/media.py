@@ -12,6 +12,7 @@ from audit.services import record
 from surveys import actions
 from surveys.errors import SurveyError, TransitionError
 from surveys.models import MediaFile, Study, StudyStatus
+from surveys.services.study_steps import RUNNING
 from surveys.video_files import VideoError, check_captions, check_video
 
 MAXIMUM_VIDEO_BYTES = 500 * 1024 * 1024
@@ -27,8 +28,8 @@ class MediaError(SurveyError, ValueError):
 
 def add_media_file(study: Study, *, name: str, content: File, actor: User) -> MediaFile:  # type: ignore[type-arg]
     """Check and store a file under `name`; an older file of that name stays for the protocols that use it, but is no longer current."""
-    if study.status != StudyStatus.DRAFT:
-        raise TransitionError(f"Files can be added to a draft only; this study is {study.get_status_display().lower()}.")
+    if study.status not in (StudyStatus.DRAFT, *RUNNING):
+        raise TransitionError(f"Files can be added to a draft or an amendment only; this study is {study.get_status_display().lower()}.")
     media = examine(name, content)
     media.study = study
     content.seek(0)

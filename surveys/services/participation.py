@@ -46,6 +46,8 @@ def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
         raise StudyNotOpenError("This study is paused", situation="paused")
     if study.status != StudyStatus.RECRUITING or study.protocol_id is None:
         raise StudyNotOpenError
+    if study.rehearsal_of_id is None and (study.approved_until is None or study.approved_until < timezone.localdate()):
+        raise StudyNotOpenError("The approval of this study has ended", situation="paused")
     return frozen_protocol(study.protocol_id)
 
 
@@ -71,7 +73,7 @@ def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_id
 
 def decline(study: Study) -> None:
     """Somebody did not consent: one more in the count, and nothing else."""
-    count(study, TallyKind.DECLINED)
+    count(study, TallyKind.DECLINED, version=frozen_protocol(study.protocol_id or 0).version)
 
 
 def enrol(study: Study, *, visit: Visit) -> Participant:
@@ -180,7 +182,8 @@ def finish_die(token: str, *, understood_at_once: bool) -> None:
     """Go on to the questions. Whether the practice was understood is counted, not kept with the person."""
     participant, protocol = _at(token, DIE)
     _advance(participant, protocol)
-    count(participant.study, TallyKind.COMPREHENSION_PASSED if understood_at_once else TallyKind.COMPREHENSION_FAILED)
+    kind = TallyKind.COMPREHENSION_PASSED if understood_at_once else TallyKind.COMPREHENSION_FAILED
+    count(participant.study, kind, version=protocol.version)
 
 
 @transaction.atomic
@@ -216,19 +219,19 @@ def withdraw(study: Study, *, code: str) -> bool:
         return False
     participant.delete()
     PanelMember.objects.filter(study=study, panel_hash=panel_hash(code)).delete()
-    count(study, TallyKind.WITHDREW)
+    count(study, TallyKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
     _tell_listeners(study.pk)
     return True
 
 
-def count(study: Study, kind: TallyKind) -> None:
-    """One more of `kind`, on a random shard, so that many at once do not wait for each other."""
+def count(study: Study, kind: TallyKind, *, version: int) -> None:
+    """One more of `kind` under this version of the protocol, on a random shard, so that many at once do not wait for each other."""
     table = connection.ops.quote_name(Tally._meta.db_table)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {table} (study_id, kind, shard, count) VALUES (%s, %s, %s, 1) "  # noqa: S608
-            f"ON CONFLICT (study_id, kind, shard) DO UPDATE SET count = {table}.count + 1",
-            [study.pk, kind.value, secrets.randbelow(TALLY_SHARDS)],
+            f"INSERT INTO {table} (study_id, kind, version, shard, count) VALUES (%s, %s, %s, %s, 1) "  # noqa: S608
+            f"ON CONFLICT (study_id, kind, version, shard) DO UPDATE SET count = {table}.count + 1",
+            [study.pk, kind.value, version, secrets.randbelow(TALLY_SHARDS)],
         )
 
 

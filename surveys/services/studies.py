@@ -7,29 +7,24 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
-from accounts.models import Role, User
+from accounts.models import User
 from audit.services import record
 from surveys import actions
 from surveys.definition import StudyDefinition
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.events import study_closed
-from surveys.models import Study, StudyStatus
-from surveys.protocols import freeze, frozen_protocol, media_facts
+from surveys.models import Protocol, Study, StudyStatus, Verdict
+from surveys.protocols import frozen_protocol, media_facts, next_protocol
 from surveys.readiness import to_do
-from surveys.selectors import standing_of
 from surveys.services.allocation import draw_first_list
+from surveys.services.study_steps import RUNNING, amendment_waits, locked, require_no_obstacle, take_step
 from surveys.study_file import define, document_of
 
-STEPS: Mapping[StudyStatus, frozenset[StudyStatus]] = {
-    StudyStatus.DRAFT: frozenset({StudyStatus.IN_REVIEW}),
-    StudyStatus.IN_REVIEW: frozenset({StudyStatus.APPROVED, StudyStatus.DRAFT}),
-    StudyStatus.APPROVED: frozenset({StudyStatus.RECRUITING, StudyStatus.DRAFT}),
-    StudyStatus.RECRUITING: frozenset({StudyStatus.PAUSED, StudyStatus.CLOSED}),
-    StudyStatus.PAUSED: frozenset({StudyStatus.RECRUITING, StudyStatus.CLOSED}),
-    StudyStatus.CLOSED: frozenset({StudyStatus.ARCHIVED}),
-    StudyStatus.ARCHIVED: frozenset(),
-}
+# What the allocation list and the answers hang on. From launch on these stay as they are; consent and the other texts can be amended.
+FIXED_BY_LAUNCH = ("languages", "arms", "control", "background", "quiz", "questions", "die", "allocation")
+EDITABLE = (StudyStatus.DRAFT, StudyStatus.APPROVED, *RUNNING)
 
 
 @transaction.atomic
@@ -58,71 +53,86 @@ def change_definition(
     accepts_bots: bool | None = None,
     expected_fingerprint: str | None = None,
 ) -> Study:
-    """Replace the draft, and if given its owner and whether bots may walk it. A study in review or later must go back to draft first.
+    """Replace the draft, and if given its owner and whether bots may walk it.
 
+    An approved study loses its approval and is a draft again. Of a running study this prepares an amendment: participants go on with
+    the protocol in force, and what their answers hang on cannot be changed any more. What lies before the officers cannot be changed.
     With `expected_fingerprint`, of the draft that was changed, a ConcurrentEditError if somebody else was quicker.
     """
-    study = _locked(study)
-    if study.status != StudyStatus.DRAFT:
-        raise TransitionError(f"Only a draft can be changed; this study is {study.get_status_display().lower()}.")
+    study = locked(study)
+    running = study.status in RUNNING
+    if not may_be_edited(study):
+        advice = gettext("It waits for the IRB officers; take it back from review first.") if study.submitted_id else ""
+        raise TransitionError(f"This study cannot be changed now; it is {study.get_status_display().lower()}. {advice}".strip())
     if expected_fingerprint is not None and expected_fingerprint != (found := fingerprint(study)):
         raise ConcurrentEditError(f"Expected the draft with the fingerprint {expected_fingerprint[:64]}, found {found}.")
     if definition.slug != study.slug:
         raise DefinitionError([f"slug: expected {study.slug}, got {definition.slug}; a study keeps its slug"])
+    if running and (owner not in (None, study.owner) or accepts_bots not in (None, study.accepts_bots)):
+        raise TransitionError("The owner of a running study, and whether bots may walk it, cannot be changed.")
+    before = fingerprint(study)
     _describe(study, definition)
+    if running:
+        _require_answers_fit(study, definition)
     study.owner = owner or study.owner
     study.accepts_bots = study.accepts_bots if accepts_bots is None else accepts_bots
-    study.full_clean(exclude=("protocol",))
+    approval_lost = study.status == StudyStatus.APPROVED and fingerprint(study) != before
+    if approval_lost:
+        _back_to_draft(study)
+    study.full_clean(exclude=("protocol", "submitted"))
     study.save()
-    record(actor=actor, action=actions.STUDY_CHANGED, subject=study, details={"sha256": fingerprint(study)})
+    details = {"sha256": fingerprint(study)} | ({"approval_lost": True} if approval_lost else {})
+    record(actor=actor, action=actions.STUDY_CHANGED, subject=study, details=details)
     return study
 
 
 @transaction.atomic
 def submit_for_review(study: Study, *, actor: User) -> Study:
-    """Freeze the protocol."""
-    study = _locked(study)
-    _step(study, StudyStatus.IN_REVIEW)
+    """Freeze the protocol and lay it before the officers.
+
+    A running study submits an amendment, and stops recruiting until it is decided on; or, if nothing was changed, asks to renew its
+    approval and goes on. What an officer rejected cannot be submitted again as it was.
+    """
+    study = locked(study)
+    if study.submitted_id is not None:
+        raise TransitionError(gettext("This study waits for the IRB officers already."))
+    if study.status not in RUNNING:
+        take_step(study, StudyStatus.IN_REVIEW)
     if missing := missing_before_review(study):
         raise TransitionError("Before review: " + " ".join(missing))
-    definition = define(study.definition)
-    study.protocol = freeze(study, definition, media=media_facts(study, definition.files()))
+    study.submitted, study.submitted_on = _frozen_draft(study), timezone.localdate()
+    details = {"version": study.submitted.version, "sha256": study.submitted.sha256}
+    if study.status == StudyStatus.IN_REVIEW:
+        study.protocol = study.submitted
+    elif amendment_waits(study) and study.status == StudyStatus.RECRUITING:
+        take_step(study, StudyStatus.PAUSED)
     study.save()
-    record(
-        actor=actor, action=actions.SUBMITTED, subject=study, details={"version": study.protocol.version, "sha256": study.protocol.sha256}
-    )
+    record(actor=actor, action=actions.SUBMITTED, subject=study, details=details)
     return study
 
 
 @transaction.atomic
-def approve(study: Study, *, actor: User) -> Study:
-    """Let a study recruit. Only an IRB officer may, and never their own study."""
-    study = _locked(study)
-    _step(study, StudyStatus.APPROVED)
-    if actor.role != Role.IRB_OFFICER or standing_of(actor, study):
-        raise TransitionError("Only an IRB officer who does not work on the study can approve it.")
+def take_back(study: Study, *, actor: User, reason: str = "") -> Study:
+    """The investigator takes a study back from review or gives an approval up, to a draft; or takes back what a running study submitted."""
+    study = locked(study)
+    if study.status in RUNNING and study.submitted_id is not None:
+        study.submitted = study.submitted_on = None
+    else:
+        take_step(study, StudyStatus.DRAFT)
+        _back_to_draft(study)
     study.save()
-    record(actor=actor, action=actions.APPROVED, subject=study, details={"version": study.protocol.version if study.protocol else None})
-    return study
-
-
-@transaction.atomic
-def return_to_draft(study: Study, *, actor: User, reason: str) -> Study:
-    """Back to draft, by the investigator or the officer, with a reason; an approval is lost."""
-    study = _locked(study)
-    _step(study, StudyStatus.DRAFT)
-    study.save()
-    record(actor=actor, action=actions.RETURNED, subject=study, details={"reason": reason})
+    record(actor=actor, action=actions.TAKEN_BACK, subject=study, details={"reason": reason} if reason else None)
     return study
 
 
 @transaction.atomic
 def launch(study: Study, *, actor: User) -> Study:
     """Draw the concealed allocation list, publish its hash, open the study."""
-    study = _locked(study)
+    study = locked(study)
     if study.status != StudyStatus.APPROVED or study.protocol_id is None:
         raise TransitionError(f"Only an approved study can be launched; this one is {study.get_status_display().lower()}.")
-    _step(study, StudyStatus.RECRUITING)
+    require_no_obstacle(study)
+    take_step(study, StudyStatus.RECRUITING)
     definition = frozen_protocol(study.protocol_id).definition
     study.launched_on = timezone.localdate()
     study.save()
@@ -140,9 +150,10 @@ def pause(study: Study, *, actor: User) -> Study:
 
 @transaction.atomic
 def resume(study: Study, *, actor: User) -> Study:
-    study = _locked(study)
+    study = locked(study)
     if study.status != StudyStatus.PAUSED:
         raise TransitionError(f"Only a paused study can be resumed; this one is {study.get_status_display().lower()}.")
+    require_no_obstacle(study)
     return _move(study, StudyStatus.RECRUITING, actor=actor, action=actions.RESUMED)
 
 
@@ -153,6 +164,17 @@ def close(study: Study, *, actor: User) -> Study:
 
 def archive(study: Study, *, actor: User) -> Study:
     return _move(study, StudyStatus.ARCHIVED, actor=actor, action=actions.ARCHIVED)
+
+
+def may_be_edited(study: Study) -> bool:
+    """Whether the draft, or an amendment, can be changed now."""
+    return study.status in EDITABLE and not amendment_waits(study)
+
+
+def is_amended(study: Study) -> bool:
+    """Whether the draft of a running study, or a file of it, differs from the protocol in force."""
+    in_force = study.protocol
+    return in_force is not None and _next(study, define(study.definition)).sha256 != in_force.sha256
 
 
 def fingerprint(study: Study) -> str:
@@ -171,10 +193,11 @@ def missing_before_review(study: Study) -> list[str]:
 
 @transaction.atomic
 def _move(study: Study, status: StudyStatus, *, actor: User, action: str) -> Study:
-    study = _locked(study)
-    _step(study, status)
+    study = locked(study)
+    take_step(study, status)
     if status == StudyStatus.CLOSED:
         study.closed_on = timezone.localdate()
+        study.submitted = study.submitted_on = None  # there is nothing left to approve
     study.save()
     if status == StudyStatus.CLOSED:
         study_closed.send(sender=Study, study_id=study.pk)
@@ -182,16 +205,42 @@ def _move(study: Study, status: StudyStatus, *, actor: User, action: str) -> Stu
     return study
 
 
-def _locked(study: Study) -> Study:
-    return Study.objects.select_for_update().get(pk=study.pk)
+def _frozen_draft(study: Study) -> Protocol:
+    """The draft as a new protocol version; the version in force if a running study has changed nothing."""
+    definition = define(study.definition)
+    protocol, in_force = _next(study, definition), study.protocol
+    if study.decisions.filter(verdict=Verdict.REJECTED, protocol__sha256=protocol.sha256).exists():
+        raise TransitionError(gettext("An IRB officer rejected exactly this protocol. Change it before you submit it again."))
+    if in_force is not None and study.status in RUNNING:
+        if protocol.sha256 == in_force.sha256:
+            return in_force
+        _require_answers_fit(study, definition)
+        for name in sorted(name for arm in definition.arms for name in arm.video.sources):
+            if protocol.media[name]["sha256"] != in_force.media[name]["sha256"]:
+                said = gettext("The video %(name)s is not the one that participants have seen.") % {"name": name}
+                raise TransitionError(f"{said} {_duplicate()}")
+    protocol.save(force_insert=True)
+    return protocol
 
 
-def _step(study: Study, status: StudyStatus) -> None:
-    if study.rehearsal_of_id is not None:
-        raise TransitionError("A rehearsal takes no steps; delete it when it is not needed any more.")
-    if status not in STEPS[StudyStatus(study.status)]:
-        raise TransitionError(f"A study that is {study.get_status_display().lower()} cannot become {status.label.lower()}.")
-    study.status = status
+def _next(study: Study, definition: StudyDefinition) -> Protocol:
+    return next_protocol(study, definition, media=media_facts(study, definition.files()))
+
+
+def _require_answers_fit(study: Study, definition: StudyDefinition) -> None:
+    in_force = frozen_protocol(study.protocol_id or 0).definition
+    if changed := [part for part in FIXED_BY_LAUNCH if getattr(definition, part) != getattr(in_force, part)]:
+        said = gettext("Since the launch these parts cannot be changed, because the answers would no longer fit together: %(parts)s.")
+        raise DefinitionError([f"{said % {'parts': ', '.join(changed)}} {_duplicate()}"])
+
+
+def _duplicate() -> str:
+    return gettext("Duplicate the study instead.")
+
+
+def _back_to_draft(study: Study) -> None:
+    study.status = StudyStatus.DRAFT
+    study.submitted = study.submitted_on = study.approved_until = None
 
 
 def _describe(study: Study, definition: StudyDefinition) -> None:

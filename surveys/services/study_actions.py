@@ -1,63 +1,183 @@
 """What a person can do with a study now: by its status, and by whether they own it or review it. The same for the page and the API."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from django import forms
+from django.core.exceptions import ValidationError
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
-from accounts.models import Role, User
+from accounts.models import User
 from surveys.errors import TransitionError
 from surveys.models import Study, StudyStatus
-from surveys.selectors import may_change
-from surveys.services import studies
+from surveys.selectors import may_change, may_review
+from surveys.services import reviews, studies
+from surveys.services.study_steps import RUNNING, conditions_wait
+
+S = StudyStatus
+LINES = forms.Textarea(attrs={"rows": 5})
+
+
+class Nothing(forms.Form):
+    """A step that needs no further words."""
+
+
+class WithReason(forms.Form):
+    reason = forms.CharField(
+        label=gettext_lazy("Reason"),
+        help_text=gettext_lazy("The investigator reads it, and it stays in the record."),
+        max_length=5000,
+        widget=LINES,
+    )
+
+
+class DecisionWithReason(WithReason):
+    version = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+
+class Approval(forms.Form):
+    version = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    valid_until = forms.DateField(
+        label=gettext_lazy("Last day of the approval"),
+        help_text=gettext_lazy("At most five years from now; one year if left empty. Recruiting stops by itself after this day."),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+    )
+    conditions = forms.CharField(
+        label=gettext_lazy("Conditions, if any"),
+        help_text=gettext_lazy("The investigator has to acknowledge them before anybody is taken in."),
+        max_length=5000,
+        required=False,
+        widget=LINES,
+    )
+    reason = forms.CharField(
+        label=gettext_lazy("Remarks, if any"),
+        help_text=gettext_lazy("The investigator reads them, and they stay in the record."),
+        max_length=5000,
+        required=False,
+        widget=LINES,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """A step that is open while the study has this status."""
+    """A step that is open while the study has one of these statuses and `when` holds. `form` says what has to be told with it."""
 
-    status: StudyStatus
+    statuses: tuple[StudyStatus, ...]
     label: Promise
-    take: Callable[[Study, User], Study]
+    take: Callable[[Study, User, dict[str, Any]], Study]
+    when: Callable[[Study], bool] = lambda study: True
+    form: type[forms.Form] = Nothing
+
+    @property
+    def needs_words(self) -> bool:
+        return bool(self.form.base_fields)
 
 
-def _return(study: Study, user: User) -> Study:
-    return studies.return_to_draft(study, actor=user, reason="returned without a written reason")
-
-
-def _action(status: StudyStatus, label: Promise, take: Callable[[Study, User], Study]) -> Action:
-    return Action(status=status, label=label, take=take)
+def _submitted(study: Study) -> bool:
+    return study.submitted_id is not None
 
 
 OWNER_ACTIONS = {
-    "submit": _action(StudyStatus.DRAFT, gettext_lazy("Submit for review"), lambda s, u: studies.submit_for_review(s, actor=u)),
-    "launch": _action(StudyStatus.APPROVED, gettext_lazy("Launch"), lambda s, u: studies.launch(s, actor=u)),
-    "pause": _action(StudyStatus.RECRUITING, gettext_lazy("Pause recruiting"), lambda s, u: studies.pause(s, actor=u)),
-    "resume": _action(StudyStatus.PAUSED, gettext_lazy("Resume recruiting"), lambda s, u: studies.resume(s, actor=u)),
-    "close": _action(StudyStatus.RECRUITING, gettext_lazy("Close the study for good"), lambda s, u: studies.close(s, actor=u)),
-    "close-paused": _action(StudyStatus.PAUSED, gettext_lazy("Close the study for good"), lambda s, u: studies.close(s, actor=u)),
-    "archive": _action(StudyStatus.CLOSED, gettext_lazy("Archive"), lambda s, u: studies.archive(s, actor=u)),
+    "submit": Action(
+        statuses=(S.DRAFT,), label=gettext_lazy("Submit for review"), take=lambda s, u, d: studies.submit_for_review(s, actor=u)
+    ),
+    "amend": Action(
+        statuses=RUNNING,
+        label=gettext_lazy("Submit the changes for review, and pause recruiting until they are approved"),
+        take=lambda s, u, d: studies.submit_for_review(s, actor=u),
+        when=lambda study: not _submitted(study) and studies.is_amended(study),
+    ),
+    "renew": Action(
+        statuses=RUNNING,
+        label=gettext_lazy("Ask to renew the approval"),
+        take=lambda s, u, d: studies.submit_for_review(s, actor=u),
+        when=lambda study: not _submitted(study) and not studies.is_amended(study),
+    ),
+    "take-back": Action(
+        statuses=(S.IN_REVIEW, *RUNNING),
+        label=gettext_lazy("Take back from review"),
+        take=lambda s, u, d: studies.take_back(s, actor=u),
+        when=_submitted,
+    ),
+    "acknowledge": Action(
+        statuses=(S.APPROVED, *RUNNING),
+        label=gettext_lazy("I have read the conditions and will keep to them"),
+        take=lambda s, u, d: reviews.acknowledge_conditions(s, actor=u),
+        when=conditions_wait,
+    ),
+    "launch": Action(statuses=(S.APPROVED,), label=gettext_lazy("Launch"), take=lambda s, u, d: studies.launch(s, actor=u)),
+    "pause": Action(statuses=(S.RECRUITING,), label=gettext_lazy("Pause recruiting"), take=lambda s, u, d: studies.pause(s, actor=u)),
+    "resume": Action(
+        statuses=(S.PAUSED,),
+        label=gettext_lazy("Resume recruiting"),
+        take=lambda s, u, d: studies.resume(s, actor=u),
+        when=lambda study: not study.suspended,
+    ),
+    "close": Action(
+        statuses=(S.RECRUITING,), label=gettext_lazy("Close the study for good"), take=lambda s, u, d: studies.close(s, actor=u)
+    ),
+    "close-paused": Action(
+        statuses=(S.PAUSED,), label=gettext_lazy("Close the study for good"), take=lambda s, u, d: studies.close(s, actor=u)
+    ),
+    "archive": Action(statuses=(S.CLOSED,), label=gettext_lazy("Archive"), take=lambda s, u, d: studies.archive(s, actor=u)),
 }
 OFFICER_ACTIONS = {
-    "approve": _action(StudyStatus.IN_REVIEW, gettext_lazy("Approve"), lambda s, u: studies.approve(s, actor=u)),
-    "return": _action(StudyStatus.IN_REVIEW, gettext_lazy("Return to the investigator"), _return),
+    "approve": Action(
+        statuses=(S.IN_REVIEW, *RUNNING),
+        label=gettext_lazy("Approve"),
+        take=lambda s, u, d: reviews.approve(s, actor=u, **d),
+        when=_submitted,
+        form=Approval,
+    ),
+    "return": Action(
+        statuses=(S.IN_REVIEW, *RUNNING),
+        label=gettext_lazy("Ask for changes"),
+        take=lambda s, u, d: reviews.ask_for_changes(s, actor=u, **d),
+        when=_submitted,
+        form=DecisionWithReason,
+    ),
+    "reject": Action(
+        statuses=(S.IN_REVIEW, *RUNNING),
+        label=gettext_lazy("Reject"),
+        take=lambda s, u, d: reviews.reject(s, actor=u, **d),
+        when=_submitted,
+        form=DecisionWithReason,
+    ),
+    "suspend": Action(
+        statuses=RUNNING,
+        label=gettext_lazy("Suspend the study at once"),
+        take=lambda s, u, d: reviews.suspend(s, actor=u, **d),
+        when=lambda study: not study.suspended,
+        form=WithReason,
+    ),
+    "lift": Action(
+        statuses=(S.PAUSED,),
+        label=gettext_lazy("Lift the suspension"),
+        take=lambda s, u, d: reviews.lift_suspension(s, actor=u, **d),
+        when=lambda study: study.suspended,
+        form=WithReason,
+    ),
 }
 
 
 def actions_of(study: Study, user: User) -> dict[str, Action]:
     """What this person can do with the study now, by name."""
-    others = OFFICER_ACTIONS if user.role == Role.IRB_OFFICER else {}
-    allowed = OWNER_ACTIONS if may_change(user, study) else others
-    return {name: action for name, action in allowed.items() if action.status == study.status}
+    allowed = OWNER_ACTIONS if may_change(user, study) else OFFICER_ACTIONS if may_review(user, study) else {}
+    return {name: action for name, action in allowed.items() if study.status in action.statuses and action.when(study)}
 
 
-def take_action(study: Study, name: str, *, actor: User) -> Study:
-    """Take a step that is open to this person; a TransitionError says which are."""
+def take_action(study: Study, name: str, *, actor: User, data: Mapping[str, Any] | None = None) -> Study:
+    """Take a step that is open to this person; a TransitionError says which are, a ValidationError what is wrong with `data`."""
     open_now = actions_of(study, actor)
     if name not in open_now:
         raise TransitionError(
             gettext("This cannot be done now. The study may have changed in the meantime.")
             + f" “{name}”: expected {' or '.join(open_now) or 'nothing'}; the study is {study.get_status_display().lower()}."
         )
-    return open_now[name].take(study, actor)
+    form = open_now[name].form(data or {})
+    if not form.is_valid():
+        raise ValidationError(form.errors.as_data())
+    return open_now[name].take(study, actor, form.cleaned_data)

@@ -1,6 +1,7 @@
 """Pages for those who run studies: what there is, what can be done now, codes in and codes checked."""
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
@@ -15,6 +16,7 @@ from surveys.models import EntryCode, StudyStatus
 from surveys.selectors import (
     access_own_study,
     access_study,
+    approval_of,
     counts_of,
     day_of_forgetting,
     forgets_soon,
@@ -26,6 +28,7 @@ from surveys.selectors import (
 from surveys.services.entry import add_entry_codes, check_completion_codes, read_codes
 from surveys.services.studies import missing_before_review
 from surveys.services.study_actions import actions_of, take_action
+from surveys.services.study_steps import RUNNING, obstacles_to_recruiting
 from surveys.study_file import define
 
 MAXIMUM_UPLOAD_BYTES = 5 * 1024 * 1024
@@ -47,16 +50,22 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     """One study: its numbers, and the steps that this person can take with it now."""
     user = user_of(request)
     found = access_study(user, slug)
+    open_now = actions_of(found, user)
     if request.method == "POST":
+        name = request.POST.get("action", "")
+        if name in open_now and open_now[name].needs_words:
+            return redirect("surveys:action", slug, name)
         try:
-            take_action(found, request.POST.get("action", ""), actor=user)
+            take_action(found, name, actor=user)
         except SurveyError as error:
             messages.error(request, str(error))
         return redirect("surveys:study", slug)
     context = {
         "study": found,
         "counts": counts_of(found),
-        "actions": [(name, action.label) for name, action in actions_of(found, user).items()],
+        "actions": open_now,
+        "obstacles": obstacles_to_recruiting(found) if found.status in (StudyStatus.APPROVED, *RUNNING) else [],
+        "approval": approval_of(found),
         "warnings": define(found.definition).warnings(),
         "missing": missing_before_review(found) if found.status == StudyStatus.DRAFT else [],
         "may_change": may_change(user, found),
@@ -64,6 +73,36 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "forgets_soon": forgets_soon(found),
     }
     return render(request, "surveys/investigator/study_detail.html", context)
+
+
+@require_role(*Role)
+@require_http_methods(["GET", "HEAD", "POST"])
+def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
+    """A step that needs words: a reason, or the conditions and the last day of an approval."""
+    user = user_of(request)
+    found = access_study(user, slug)
+    open_now = actions_of(found, user).get(action)
+    if open_now is None or not open_now.needs_words:
+        messages.error(request, gettext("This cannot be done now. The study may have changed in the meantime."))
+        return redirect("surveys:study", slug)
+    form = open_now.form(initial={"version": found.submitted and found.submitted.version})
+    if request.method == "POST":
+        form = open_now.form(request.POST)
+        try:
+            take_action(found, action, actor=user, data=request.POST)
+            messages.success(request, gettext("Done: %(step)s.") % {"step": open_now.label})
+            return redirect("surveys:study", slug)
+        except ValidationError as error:
+            form.is_valid()
+            for field, problems in error.message_dict.items():
+                if field not in form.errors:
+                    form.add_error(field, problems)
+        except SurveyError as error:
+            messages.error(request, str(error))
+            return redirect("surveys:study", slug)
+    errors = [{"field": form[name].auto_id, "message": problem} for name, problems in form.errors.items() for problem in problems]
+    context = {"study": found, "action": open_now, "name": action, "form": form, "errors": errors}
+    return render(request, "surveys/irb/action.html", context, status=422 if errors else 200)
 
 
 @require_role(*Role)

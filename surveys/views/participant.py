@@ -135,7 +135,8 @@ def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
             response = render(request, "surveys/participant/declined.html", {"study": shown, "language": shown.language})
             visitors.forget(response, study.slug)
             return response
-        if request.POST.get("choice") != "agree":
+        # Whoever read another version of the text than the one now in force reads this one first.
+        if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
             return _to_journey(study.slug)
         participation.enrol(study, visit=visit)
         response = _to_journey(study.slug)

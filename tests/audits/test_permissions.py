@@ -12,7 +12,8 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from accounts.models import Role, User
 from accounts.services import create_user
 from surveys.models import MemberRole, Study, StudyMember
-from surveys.services.studies import approve, create_study, launch, submit_for_review
+from surveys.services.reviews import approve
+from surveys.services.studies import create_study, launch, submit_for_review
 from surveys.study_file import read_study_file
 
 pytestmark = pytest.mark.django_db
@@ -74,6 +75,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:build_about":            (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_consent":          (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_debrief":          (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:action":                  (LOGIN,  OUT,    OUT,    OUT,    OUT,    404,    OUT,    404,    OUT),
     "surveys:codes":                   (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:study_log":               (LOGIN,  200,    200,    404,    404,    404,    200,    404,    200),
     "analysis:rehearsal":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
@@ -126,6 +128,7 @@ DRAFT: dict[str, tuple[Any, ...]] = {
     "surveys:build_about":            (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_consent":          (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_debrief":          (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:action":                  (LOGIN,  OUT,    OUT,    OUT,    OUT,    404,    404,    404,    OUT),
     "surveys:codes":                   (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:study_log":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:rehearsal":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),

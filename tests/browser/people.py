@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext
 import surveys
 from accounts.models import Role, User
 from surveys.models import Participant, Study
-from surveys.services import participation, studies
+from surveys.services import participation, reviews, studies
 from surveys.services.media import add_media_file
 from surveys.services.participation import Visit
 from surveys.study_file import define, document_of, read_study_file
@@ -42,7 +42,7 @@ def recruiting_study(**changes: Any) -> Study:
         with SAMPLE.joinpath("lectures", name).open("rb") as content:
             add_media_file(study, name=name, content=File(content), actor=investigator)
     study = studies.submit_for_review(study, actor=investigator)
-    study = studies.approve(study, actor=officer)
+    study = reviews.approve(study, actor=officer)
     return studies.launch(study, actor=investigator)
 
 

@@ -14,7 +14,7 @@ from accounts.models import ApiToken, Role, TokenScope, User
 from accounts.services import issue_token, revoke_token
 from audit.models import Entry
 from surveys.models import Study, StudyStatus
-from surveys.services import studies
+from surveys.services import reviews
 from surveys.study_file import dump
 from tests.api_requests import API, DESIGN, get, post, problem
 from tests.factories import SAMPLE, document, draft_study, logged_in, person, recruiting_study, study_in
@@ -174,7 +174,7 @@ def test_a_study_shows_its_definition_and_what_can_be_done_with_it_now() -> None
 def test_an_officer_sees_what_was_submitted_and_not_the_draft_that_followed() -> None:
     study = study_in(StudyStatus.IN_REVIEW)
     officer = person(Role.IRB_OFFICER)
-    studies.return_to_draft(study, actor=officer, reason="too long")
+    reviews.ask_for_changes(study, actor=officer, reason="too long")
     Study.objects.filter(pk=study.pk).update(definition={**study.definition, "contact": "somebody else"})
     assert get(study.owner, f"studies/{study.slug}/")["definition"]["contact"] == "somebody else"
     assert get(officer, f"studies/{study.slug}/")["definition"] == study.definition
@@ -234,12 +234,13 @@ def test_a_study_is_brought_from_draft_to_archive_by_its_people() -> None:
     study = draft_study()
     owner, officer = logged_in(study.owner), logged_in(person(Role.IRB_OFFICER))
 
-    def step(client: Client, action: str) -> str:
-        response = post(client, f"studies/{study.slug}/actions/{action}/")
+    def step(client: Client, action: str, **data: Any) -> str:
+        response = post(client, f"studies/{study.slug}/actions/{action}/", data)
         assert response.status_code == 200, response.content
         return str(response.json()["status"])
 
-    walked = [step(owner, "submit"), step(officer, "return"), step(owner, "submit"), step(officer, "approve")]
+    walked = [step(owner, "submit"), step(officer, "return", reason="too long"), step(owner, "submit")]
+    walked += [step(officer, "approve", version=2, valid_until=str(timezone.localdate()))]
     walked += [step(owner, action) for action in ("launch", "pause", "resume", "close", "archive")]
     assert walked == ["in_review", "draft", "in_review", "approved", "recruiting", "paused", "recruiting", "closed", "archived"]
 
@@ -249,10 +250,10 @@ def test_a_step_that_is_not_open_is_refused_with_those_that_are() -> None:
     path = f"studies/{study.slug}/actions/approve/"
     answer = problem(post(logged_in(study.owner), path), 409)
     assert answer["type"] == "urn:candor:problem:transition"
-    assert "“approve”: expected nothing; the study is in review." in answer["detail"]
+    assert "“approve”: expected take-back; the study is in review." in answer["detail"]
     officer = logged_in(person(Role.IRB_OFFICER))
     answer = problem(post(officer, f"studies/{study.slug}/actions/launch/"), 409)
-    assert "“launch”: expected approve or return; the study is in review." in answer["detail"]
+    assert "“launch”: expected approve or return or reject; the study is in review." in answer["detail"]
     problem(post(logged_in(person(Role.INVESTIGATOR)), path), 404)
     problem(post(logged_in(person(Role.ANALYST)), path), 404)
     study.refresh_from_db()

@@ -96,13 +96,13 @@ def test_of_two_edits_of_the_same_version_the_second_is_told(client: Client, stu
 def test_an_edit_that_slips_in_between_check_and_change_is_found_under_the_lock(
     client: Client, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen, lock = tag(client, study), studies._locked
+    seen, lock = tag(client, study), studies.locked
 
     def somebody_is_quicker(one: Study) -> Study:
         Study.objects.filter(pk=one.pk).update(definition={**one.definition, "contact": "the first"})
         return lock(one)
 
-    monkeypatch.setattr(studies, "_locked", somebody_is_quicker)
+    monkeypatch.setattr(studies, "locked", somebody_is_quicker)
     problem(change(client, study, {"contact": "the second"}, seen=seen), 412)
     assert Study.objects.get().definition["contact"] != "the second"
 
@@ -125,7 +125,7 @@ def test_a_patch_brings_in_nothing_that_a_study_file_cannot(client: Client, stud
 
 def test_what_is_under_review_is_not_changed(client: Client, study: Study) -> None:
     studies.submit_for_review(study, actor=study.owner)
-    assert "Only a draft" in problem(change(client, study, {"contact": "late"}, seen="*"), 409)["detail"]
+    assert "cannot be changed now" in problem(change(client, study, {"contact": "late"}, seen="*"), 409)["detail"]
 
 
 # Files, codes, arms

@@ -141,7 +141,7 @@ def test_a_frozen_protocol_can_be_read_only_until_a_new_version_is_made() -> Non
     assert browser.post(overview, {"reason": "the consent is too long"}).status_code == 302
     study.refresh_from_db()
     assert study.status == StudyStatus.DRAFT
-    assert Entry.objects.get(action="study.returned").details == {"reason": "the consent is too long"}
+    assert Entry.objects.get(action="study.taken_back").details == {"reason": "the consent is too long"}
 
 
 def test_a_running_study_offers_no_new_version() -> None:

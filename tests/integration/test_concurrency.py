@@ -4,6 +4,7 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from threading import Barrier
 from typing import Any, TypeVar
 
@@ -14,12 +15,30 @@ from django.http import HttpResponse
 from django.template.base import Template
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from surveys.models import AllocationSlot, EntryCode, PanelMember, Participant, Response, SlotStatus, Study, Tally, TallyKind
+from accounts.models import Role
+from audit.models import Entry
+from surveys.errors import TransitionError
+from surveys.models import (
+    AllocationSlot,
+    Decision,
+    EntryCode,
+    PanelMember,
+    Participant,
+    Response,
+    SlotStatus,
+    Study,
+    StudyStatus,
+    Tally,
+    TallyKind,
+    Verdict,
+)
+from surveys.services import reviews
 from surveys.services.allocation import change_arm
 from surveys.services.entry import add_entry_codes
 from surveys.tokens import withdrawal_code
-from tests.factories import QUESTIONS, answer, document, recruiting_study, send, token_of, walk
+from tests.factories import QUESTIONS, answer, document, person, recruiting_study, send, study_in, token_of, walk
 
 pytestmark = pytest.mark.usefixtures("postgresql")
 
@@ -231,3 +250,42 @@ def test_arms_that_change_while_people_consent_and_are_assigned_block_nobody() -
     at_once(28, act)
     assert Participant.objects.filter(step="video").count() == 24
     assert_everybody_has_one_line(study)
+
+
+def test_of_two_officers_who_decide_at_once_one_does_and_the_other_is_told() -> None:
+    study = study_in(StudyStatus.IN_REVIEW)
+    officers = [person(Role.IRB_OFFICER), person(Role.IRB_OFFICER)]
+
+    def decide(index: int) -> str:
+        try:
+            if index % 2:
+                reviews.reject(study, actor=officers[1], reason="no", version=1)
+            else:
+                reviews.approve(study, actor=officers[0], version=1)
+        except TransitionError as error:
+            return str(error)
+        return "decided"
+
+    outcomes = Counter(at_once(8, decide))
+    assert outcomes == {"decided": 1, "Nothing of this study waits for a decision. Somebody else may have decided already.": 7}
+    decision = Decision.objects.get()
+    study.refresh_from_db()
+    assert study.status == (StudyStatus.APPROVED if decision.verdict == Verdict.APPROVED else StudyStatus.DRAFT)
+    assert Entry.objects.filter(action__in=("study.approved", "study.rejected")).count() == 1
+
+
+def test_an_approval_that_ends_while_people_consent_pauses_the_study_once_and_lets_nobody_in_afterwards() -> None:
+    study = recruiting_study()
+    clients = people_at(study, "consent", 12)
+    Study.objects.filter(pk=study.pk).update(approved_until=timezone.localdate() - timedelta(days=1))
+
+    def act(index: int) -> int:
+        if index < 4:
+            return len(reviews.pause_expired_studies())
+        return answer(clients[index - 4], study, "consent").status_code
+
+    outcomes = at_once(16, act)
+    assert sum(outcomes[:4]) == 1
+    assert set(outcomes[4:]) == {403}
+    assert not Participant.objects.exists()
+    assert Entry.objects.filter(action="study.approval_expired").count() == 1

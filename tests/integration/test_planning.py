@@ -16,7 +16,7 @@ from django.urls import reverse
 from accounts.models import Role
 from analysis.cli import main
 from surveys.models import StudyStatus
-from surveys.services import studies
+from surveys.services import reviews, studies
 from tests.factories import definition, draft_study, logged_in, page_of, person, study_in
 
 pytestmark = pytest.mark.django_db
@@ -150,7 +150,7 @@ def test_a_die_that_cannot_work_is_explained_and_the_usual_one_is_planned(faces:
 def test_an_officer_plans_what_was_submitted_and_not_what_the_owner_has_changed_since() -> None:
     study = study_in(StudyStatus.IN_REVIEW)
     officer, owner = person(Role.IRB_OFFICER), study.owner
-    study = studies.return_to_draft(study, actor=officer, reason="more students")
+    study = reviews.ask_for_changes(study, actor=officer, reason="more students")
     studies.change_definition(study, definition=definition(allocation={"planned_participants": 4000}), actor=owner)
     address = reverse("analysis:study_plan", args=[study.slug])
     assert logged_in(owner).get(address).context["plan"].n == 4000

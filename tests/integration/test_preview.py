@@ -116,7 +116,7 @@ def test_the_drafts_lecture_plays_for_those_who_may_see_the_draft_and_for_nobody
 def test_officers_see_what_was_submitted_and_not_what_is_being_written() -> None:
     study = study_in(StudyStatus.IN_REVIEW)
     officer = logged_in(person(Role.IRB_OFFICER))
-    study = studies.return_to_draft(study, actor=study.owner, reason="a new title")
+    study = studies.take_back(study, actor=study.owner, reason="a new title")
     changed = document(title={"en": "Another title", "de": "Ein anderer Titel"})
     studies.change_definition(study, definition=definition(**changed), actor=study.owner)
     assert heading(logged_in(study.owner).get(address(study, "welcome"))) == "Another title"

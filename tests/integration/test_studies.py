@@ -15,8 +15,9 @@ from audit.selectors import verify
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.models import ArmState, Protocol, Study, StudyStatus
 from surveys.selectors import access_own_study, access_study, studies_of, study_in_public
-from surveys.services import studies
+from surveys.services import reviews, studies
 from surveys.services.media import MediaError, add_media_file
+from surveys.services.study_actions import OFFICER_ACTIONS, OWNER_ACTIONS
 from tests.factories import (
     LECTURES,
     add_quick_media,
@@ -24,6 +25,7 @@ from tests.factories import (
     document,
     draft_study,
     everything_stored,
+    hidden_value,
     logged_in,
     person,
     recruiting_study,
@@ -35,17 +37,28 @@ S = StudyStatus
 
 
 def approve(study: Study, *, actor: User) -> Study:
-    return studies.approve(study, actor=person(Role.IRB_OFFICER))
+    return reviews.approve(study, actor=person(Role.IRB_OFFICER))
 
 
-def return_to_draft(study: Study, *, actor: User) -> Study:
-    return studies.return_to_draft(study, actor=actor, reason="the consent text is too long")
+def ask_for_changes(study: Study, *, actor: User) -> Study:
+    return reviews.ask_for_changes(study, actor=person(Role.IRB_OFFICER), reason="the consent text is too long")
+
+
+def reject(study: Study, *, actor: User) -> Study:
+    return reviews.reject(study, actor=person(Role.IRB_OFFICER), reason="not to be done")
+
+
+def suspend(study: Study, *, actor: User) -> Study:
+    return reviews.suspend(study, actor=person(Role.IRB_OFFICER), reason="a complaint")
 
 
 ACTIONS: dict[str, Callable[..., Study]] = {
     "submit": studies.submit_for_review,
     "approve": approve,
-    "return": return_to_draft,
+    "return": ask_for_changes,
+    "reject": reject,
+    "suspend": suspend,
+    "take-back": studies.take_back,
     "launch": studies.launch,
     "pause": studies.pause,
     "resume": studies.resume,
@@ -57,7 +70,13 @@ LEADS: dict[tuple[StudyStatus, str], tuple[StudyStatus, str]] = {
     (S.DRAFT, "submit"): (S.IN_REVIEW, "study.submitted"),
     (S.IN_REVIEW, "approve"): (S.APPROVED, "study.approved"),
     (S.IN_REVIEW, "return"): (S.DRAFT, "study.returned"),
-    (S.APPROVED, "return"): (S.DRAFT, "study.returned"),
+    (S.IN_REVIEW, "reject"): (S.DRAFT, "study.rejected"),
+    (S.IN_REVIEW, "take-back"): (S.DRAFT, "study.taken_back"),
+    (S.APPROVED, "take-back"): (S.DRAFT, "study.taken_back"),
+    (S.RECRUITING, "submit"): (S.RECRUITING, "study.submitted"),
+    (S.PAUSED, "submit"): (S.PAUSED, "study.submitted"),
+    (S.RECRUITING, "suspend"): (S.PAUSED, "study.suspended"),
+    (S.PAUSED, "suspend"): (S.PAUSED, "study.suspended"),
     (S.APPROVED, "launch"): (S.RECRUITING, "study.launched"),
     (S.RECRUITING, "pause"): (S.PAUSED, "study.paused"),
     (S.RECRUITING, "close"): (S.CLOSED, "study.closed"),
@@ -91,7 +110,7 @@ def test_every_action_leads_where_it_should_or_is_refused_and_changes_nothing(st
 def test_only_an_irb_officer_can_approve(role: Role) -> None:
     study = study_in(S.IN_REVIEW)
     with pytest.raises(TransitionError, match="Only an IRB officer"):
-        studies.approve(study, actor=person(role))
+        reviews.approve(study, actor=person(role))
     study.refresh_from_db()
     assert study.status == S.IN_REVIEW
 
@@ -99,21 +118,22 @@ def test_only_an_irb_officer_can_approve(role: Role) -> None:
 def test_an_officer_cannot_approve_a_study_of_their_own() -> None:
     officer = person(Role.IRB_OFFICER)
     study = study_in(S.IN_REVIEW, owner=officer)
-    with pytest.raises(TransitionError, match="who does not work on the study"):
-        studies.approve(study, actor=officer)
+    with pytest.raises(TransitionError, match="who has no part in the study"):
+        reviews.approve(study, actor=officer)
 
 
 # What the study's page offers to each role in each status.
 OWNERS = {
     S.DRAFT: {"submit"},
-    S.IN_REVIEW: set(),
+    S.IN_REVIEW: {"take-back"},
     S.APPROVED: {"launch"},
-    S.RECRUITING: {"pause", "close"},
-    S.PAUSED: {"resume", "close-paused"},
+    S.RECRUITING: {"pause", "close", "renew"},
+    S.PAUSED: {"resume", "close-paused", "renew"},
     S.CLOSED: {"archive"},
     S.ARCHIVED: set(),
 }
-EVERY_ACTION = {"submit", "approve", "return", "launch", "pause", "resume", "close", "close-paused", "archive", "", "delete"}
+OFFICERS = {S.IN_REVIEW: {"approve", "return", "reject"}, S.RECRUITING: {"suspend"}, S.PAUSED: {"suspend"}}
+EVERY_ACTION = {*OWNER_ACTIONS, *OFFICER_ACTIONS, "", "delete"}
 
 
 @pytest.mark.parametrize("status", StudyStatus)
@@ -123,7 +143,7 @@ def test_the_page_offers_what_is_open_to_this_person_and_refuses_the_rest(status
     study = study_in(status, owner=owner)
     users = {"owner": owner, "officer": person(Role.IRB_OFFICER), "administrator": person(Role.ADMINISTRATOR)}
     desk, address = logged_in(users[who]), reverse("surveys:study", args=[study.slug])
-    expected = ({"approve", "return"} if status == S.IN_REVIEW else set()) if who == "officer" else OWNERS[status]
+    expected = OFFICERS.get(status, set()) if who == "officer" else OWNERS[status]
     response = desk.get(address)
     if who == "officer" and status == S.DRAFT:
         assert response.status_code == 404
@@ -143,13 +163,16 @@ def test_the_owner_takes_each_step_on_the_page(status: StudyStatus, action: str)
     study = study_in(status)
     logged_in(study.owner).post(reverse("surveys:study", args=[study.slug]), {"action": action})
     study.refresh_from_db()
-    assert study.status == LEADS[status, action.removesuffix("-paused")][0]
+    assert study.status == LEADS[status, action.removesuffix("-paused").replace("renew", "submit")][0]
 
 
-@pytest.mark.parametrize(("action", "status"), [("approve", S.APPROVED), ("return", S.DRAFT)])
+@pytest.mark.parametrize(("action", "status"), [("approve", S.APPROVED), ("return", S.DRAFT), ("reject", S.DRAFT)])
 def test_the_officer_decides_on_the_page(action: str, status: StudyStatus) -> None:
     study, officer = study_in(S.IN_REVIEW), person(Role.IRB_OFFICER)
-    logged_in(officer).post(reverse("surveys:study", args=[study.slug]), {"action": action})
+    desk = logged_in(officer)
+    form = desk.post(reverse("surveys:study", args=[study.slug]), {"action": action}, follow=True)
+    assert hidden_value(form, "version") == "1"
+    desk.post(form.redirect_chain[-1][0], {"version": "1", "reason": "as discussed"})
     study.refresh_from_db()
     assert study.status == status
     assert Entry.objects.last().actor == officer
@@ -166,7 +189,7 @@ def test_review_freezes_the_protocol_with_the_hashes_of_its_media() -> None:
 
 def test_a_change_after_review_makes_a_new_version_and_leaves_the_old_one() -> None:
     study = study_in(S.APPROVED)
-    study = studies.return_to_draft(study, actor=study.owner, reason="a typing mistake")
+    study = studies.take_back(study, actor=study.owner)
     study = studies.change_definition(study, definition=definition(minimum_seconds=7), actor=study.owner)
     study = studies.submit_for_review(study, actor=study.owner)
     first, second = Protocol.objects.filter(study=study)
@@ -174,16 +197,15 @@ def test_a_change_after_review_makes_a_new_version_and_leaves_the_old_one() -> N
     assert (second.version, second.definition["minimum_seconds"]) == (2, 7)
     assert study.protocol == second
     assert first.sha256 != second.sha256
-    assert Entry.objects.get(action="study.returned").details == {"reason": "a typing mistake"}
 
 
-@pytest.mark.parametrize("status", [status for status in StudyStatus if status != S.DRAFT])
-def test_only_a_draft_can_be_changed(status: StudyStatus) -> None:
+@pytest.mark.parametrize("status", [S.IN_REVIEW, S.CLOSED, S.ARCHIVED])
+def test_what_is_in_review_or_over_cannot_be_changed(status: StudyStatus) -> None:
     study = study_in(status)
-    with pytest.raises(TransitionError, match=f"Only a draft can be changed; this study is {study.get_status_display().lower()}."):
+    with pytest.raises(TransitionError, match=f"This study cannot be changed now; it is {study.get_status_display().lower()}."):
         studies.change_definition(study, definition=definition(), actor=study.owner)
-    with (LECTURES / "captions-en.vtt").open("rb") as content, pytest.raises(TransitionError, match="Files can be added to a draft only"):
-        add_media_file(study, name="captions-en.vtt", content=content, actor=study.owner)
+    with (LECTURES / "captions-en.vtt").open("rb") as content, pytest.raises(TransitionError, match="to a draft or an amendment only"):
+        add_media_file(study, name="captions-en.vtt", content=content, actor=study.owner)  # type: ignore[arg-type]
 
 
 def test_a_study_without_its_files_is_not_ready_for_review() -> None:
@@ -227,7 +249,7 @@ def test_two_studies_cannot_have_one_slug_and_a_study_keeps_its_own() -> None:
 def test_a_newer_file_of_the_same_name_leaves_the_frozen_one_alone() -> None:
     study = study_in(S.IN_REVIEW)
     frozen = dict(Protocol.objects.get().media["captions-en.vtt"])
-    study = studies.return_to_draft(study, actor=study.owner, reason="new captions")
+    study = studies.take_back(study, actor=study.owner)
     with (LECTURES / "captions-en.vtt").open("rb") as content:
         newer = add_media_file(study, name="captions-en.vtt", content=File(content), actor=study.owner)
     assert study.media_files.filter(name="captions-en.vtt").count() == 2

@@ -125,7 +125,9 @@ def test_a_file_that_is_not_there_and_an_owner_who_is_not_there(tmp_path: Path, 
 
 def test_a_study_in_review_cannot_be_replaced(owner: str) -> None:
     study_in("in_review")
-    assert refused(SAMPLE, media=LECTURES, replace=True) == "Only a draft can be changed; this study is in review."
+    assert refused(SAMPLE, media=LECTURES, replace=True) == (
+        "This study cannot be changed now; it is in review. It waits for the IRB officers; take it back from review first."
+    )
 
 
 def test_an_unknown_study_cannot_be_exported() -> None:

@@ -148,6 +148,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep rehearsals": {"task": "surveys.tasks.sweep", "schedule": 60.0},
     "sweep webhooks": {"task": "webhooks.tasks.sweep", "schedule": 60.0},
     "forget due": {"task": "surveys.tasks.forget_due", "schedule": 3600.0},
+    "expire approvals": {"task": "surveys.tasks.expire_approvals", "schedule": 3600.0},
     "forget order": {"task": "surveys.tasks.forget_order", "schedule": 3600.0},
 }
 

@@ -18,12 +18,13 @@ from surveys.definition import StudyDefinition
 from surveys.drafting.edits import Edit, differences, fingerprint_of
 from surveys.drafting.forms import DraftForm
 from surveys.drafting.parts import PARTS, Part
-from surveys.errors import ConcurrentEditError, DefinitionError
+from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.models import Study, StudyStatus
 from surveys.readiness import ToDo, to_do
 from surveys.selectors import access_own_study, definition_for
 from surveys.services.drafts import change_part
-from surveys.study_file import document_of
+from surveys.services.studies import may_be_edited
+from surveys.study_file import define, document_of
 
 # Who may change which study is for `access_own_study` to say; an editor may have any role.
 BUILDERS = tuple(Role)
@@ -41,13 +42,14 @@ class BuilderPage(View):
     def _enter(self, request: HttpRequest, /, slug: str, **kwargs: Any) -> HttpResponseBase:
         self.person: User = user_of(request)
         self.study: Study = access_own_study(self.person, slug)
-        self.definition: StudyDefinition = definition_for(self.person, self.study)
+        self.definition: StudyDefinition = definition_for(self.person, self.study) if self.frozen else define(self.study.definition)
         self.document = document_of(self.definition)
         return super().dispatch(request, **kwargs)
 
     @property
     def frozen(self) -> bool:
-        return self.study.status != StudyStatus.DRAFT
+        """An approved study could be changed too, but only after somebody has said that its approval may go."""
+        return self.study.status == StudyStatus.APPROVED or not may_be_edited(self.study)
 
     def context(self) -> dict[str, Any]:
         """What the template needs beside the form."""
@@ -59,6 +61,7 @@ class BuilderPage(View):
             "study": self.study,
             "definition": self.definition,
             "frozen": self.frozen,
+            "amends": not self.frozen and self.study.status != StudyStatus.DRAFT,
             "part": next((part for part in PARTS if part.name == self.part), None),
             "parts": [_listed(part, self.study, left, current=part.name == self.part) for part in PARTS],
             "to_do": left,
@@ -94,6 +97,8 @@ class DraftPage(BuilderPage):
         return self._shown(form, loaded=fingerprint_of(self.edit().current(self.document)))
 
     def post(self, request: HttpRequest, **_arguments: Any) -> HttpResponse:
+        if self.frozen:
+            raise TransitionError(_("This cannot be changed now. Open the overview of the builder to see why."))
         form = DraftForm(typed_by(request), languages=self.definition.languages)
         loaded = request.POST.get("loaded", "")
         value = self.read(form)

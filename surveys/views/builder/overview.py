@@ -8,7 +8,8 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from surveys.models import StudyStatus
-from surveys.services.studies import STEPS, return_to_draft
+from surveys.services.studies import take_back
+from surveys.services.study_steps import STEPS
 from surveys.views.builder.frame import BuilderPage
 
 
@@ -26,6 +27,6 @@ class Overview(BuilderPage):
         reason = request.POST.get("reason", "").strip()
         if not reason:
             return self.page({"errors": [{"field": "reason", "message": _("Write why a new version is needed.")}]}, status=422)
-        self.study = return_to_draft(self.study, actor=self.person, reason=reason[:2000])
+        self.study = take_back(self.study, actor=self.person, reason=reason[:2000])
         messages.success(request, _("The study is a draft again. When it is ready, submit it for review."))
         return redirect("surveys:build", self.study.slug)

@@ -18,7 +18,7 @@ from config.management.commands.serve import add_address_arguments, require_free
 from config.settings.secrets import installation_secret
 from surveys.models import Participant, Study
 from surveys.selectors import counts_of
-from surveys.services import studies
+from surveys.services import reviews, studies
 from surveys.services.media import add_media_file
 from surveys.study_file import read_study_file
 
@@ -70,5 +70,5 @@ def _build(*, investigator: User, officer: User) -> Study:
         with (SAMPLE / "lectures" / name).open("rb") as content:
             add_media_file(study, name=name, content=File(content), actor=investigator)
     studies.submit_for_review(study, actor=investigator)
-    studies.approve(study, actor=officer)
+    reviews.approve(study, actor=officer)
     return studies.launch(study, actor=investigator)

@@ -1,0 +1,63 @@
+"""The tables of allocation: concealed lists, their lines, and what may change about an arm while the study runs."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class AllocationList(models.Model):
+    """A concealed list of subsamples and arms. Its hash is public from launch on, the list and its nonce once the study is closed."""
+
+    study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="allocation_lists")
+    number = models.PositiveIntegerField()
+    scheme = models.CharField(max_length=20)
+    length = models.PositiveIntegerField()
+    nonce = models.CharField(max_length=64)
+    sha256 = models.CharField(max_length=64)
+    drawn_on = models.DateField()
+
+    class Meta:
+        ordering = ("study", "number")
+        constraints = (models.UniqueConstraint(fields=("study", "number"), name="allocation_list_number_is_unique"),)
+
+    def __str__(self) -> str:
+        return f"{self.study.slug}, list {self.number}"
+
+
+class SlotStatus(models.TextChoices):
+    FREE = "free", _("free")
+    TAKEN = "taken", _("taken")
+    CLOSED = "closed", _("closed: the arm is closed or its quota is reached")
+
+
+class AllocationSlot(models.Model):
+    """One line of an allocation list. It does not say who took it."""
+
+    study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="allocation_slots")
+    list = models.ForeignKey(AllocationList, on_delete=models.CASCADE, related_name="slots")
+    position = models.PositiveIntegerField(help_text="Place in the study's whole sequence, over all its lists.")
+    subsample = models.CharField(max_length=50)
+    arm = models.CharField(max_length=50)
+    status = models.CharField(max_length=10, choices=SlotStatus, default=SlotStatus.FREE)
+
+    class Meta:
+        ordering = ("study", "position")
+        constraints = (models.UniqueConstraint(fields=("study", "position"), name="allocation_position_is_unique"),)
+        indexes = (models.Index(fields=("study", "position"), condition=models.Q(status="free"), name="free_slots_in_order"),)
+
+    def __str__(self) -> str:
+        return str(self.position)
+
+
+class ArmState(models.Model):
+    """What may change about an arm while the study runs: its quota, and whether it is closed."""
+
+    study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="arm_states")
+    arm = models.CharField(max_length=50)
+    quota = models.PositiveIntegerField(null=True, blank=True)
+    closed = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("study", "arm"), name="arm_state_is_unique"),)
+
+    def __str__(self) -> str:
+        return self.arm

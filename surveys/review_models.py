@@ -1,0 +1,85 @@
+"""The tables of review: what officers decided, and what was said about each section of a protocol."""
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Verdict(models.TextChoices):
+    APPROVED = "approved", _("Approved")
+    CHANGES = "changes", _("Changes asked for")
+    REJECTED = "rejected", _("Rejected")
+    SUSPENDED = "suspended", _("Suspended")
+    LIFTED = "lifted", _("Suspension lifted")
+
+
+class PacketSection(models.TextChoices):
+    """The sections of a protocol packet, in its order."""
+
+    OVERVIEW = "overview", _("In short")
+    CONSENT = "consent", _("What students agree to")
+    ARMS = "arms", _("What students watch")
+    BACKGROUND = "background", _("Background questions")
+    QUIZ = "quiz", _("Quiz")
+    QUESTIONS = "questions", _("Sensitive questions")
+    DIE = "die", _("The die and privacy")
+    ALLOCATION = "allocation", _("How groups are drawn")
+    STORED = "stored", _("What is stored, and what is not")
+    ACCESS = "access", _("Who can see what")
+    ANALYSIS = "analysis", _("Analysis plan")
+    RETENTION = "retention", _("How long data are kept")
+    RELEASE = "release", _("What becomes public")
+    DEBRIEF = "debrief", _("What students read at the end")
+    FILES = "files", _("Files")
+
+
+class Decision(models.Model):
+    """What an officer decided about one version of a protocol, and why."""
+
+    study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="decisions")
+    protocol = models.ForeignKey("surveys.Protocol", on_delete=models.PROTECT, related_name="decisions")
+    verdict = models.CharField(max_length=10, choices=Verdict)
+    reason = models.TextField(blank=True, max_length=5000)
+    conditions = models.TextField(blank=True, max_length=5000, help_text="What the investigator has to acknowledge before recruiting.")
+    valid_until = models.DateField(null=True, blank=True, help_text="Last day of an approval.")
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    decided_on = models.DateField()
+    acknowledged_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    acknowledged_on = models.DateField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (
+            models.CheckConstraint(condition=models.Q(verdict__in=Verdict.values), name="verdict_is_known"),
+            models.CheckConstraint(condition=models.Q(verdict=Verdict.APPROVED) | ~models.Q(reason=""), name="refusal_has_a_reason"),
+            models.CheckConstraint(
+                condition=models.Q(verdict=Verdict.APPROVED, valid_until__isnull=False)
+                | (~models.Q(verdict=Verdict.APPROVED) & models.Q(valid_until__isnull=True)),
+                name="approval_and_only_it_has_a_last_day",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.protocol}: {self.get_verdict_display()}"
+
+
+class Comment(models.Model):
+    """A remark on one section. The remarks on a section are one thread, which is open until a remark of an officer resolves it."""
+
+    study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="comments")
+    protocol = models.ForeignKey("surveys.Protocol", on_delete=models.PROTECT, related_name="comments")
+    section = models.CharField(max_length=12, choices=PacketSection)
+    author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    text = models.TextField(blank=True, max_length=5000)
+    resolves = models.BooleanField(default=False)
+    written_on = models.DateField()
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (
+            models.CheckConstraint(condition=models.Q(section__in=PacketSection.values), name="comment_is_on_a_section"),
+            models.CheckConstraint(condition=models.Q(resolves=True) | ~models.Q(text=""), name="comment_says_something_or_resolves"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.author}: {self.text[:50]}"

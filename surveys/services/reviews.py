@@ -1,0 +1,189 @@
+"""What IRB officers do: decide on a submitted protocol, suspend a running study, comment. Nobody reviews a study that is their own."""
+
+from datetime import date, timedelta
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from audit.services import record
+from surveys import actions
+from surveys.errors import TransitionError
+from surveys.models import Comment, Decision, Study, StudyStatus, Verdict
+from surveys.selectors import approval_of, may_change, may_review
+from surveys.services.study_steps import RUNNING, locked, take_step
+
+DAYS_OF_AN_APPROVAL = 365
+LONGEST_YEARS = 5
+
+
+def last_possible_day() -> date:
+    """An approval ends on this day or before."""
+    today = timezone.localdate()
+    return today.replace(year=today.year + LONGEST_YEARS, day=min(today.day, 28) if today.month == 2 else today.day)
+
+
+@transaction.atomic
+def approve(
+    study: Study, *, actor: User, valid_until: date | None = None, conditions: str = "", reason: str = "", version: int | None = None
+) -> Study:
+    """Let a study recruit under the submitted protocol until `valid_until`, a year from now if nothing is said.
+
+    Of a running study newcomers see that protocol from now on, but nobody is taken in until the investigator resumes.
+    `version` is the one that the officer has read: another one that came in meanwhile is not approved by mistake.
+    """
+    study = _submitted(study, actor=actor, version=version)
+    today = timezone.localdate()
+    valid_until = valid_until or today + timedelta(days=DAYS_OF_AN_APPROVAL)
+    if not today <= valid_until <= last_possible_day():
+        expected = _("Expected a day from %(first)s to %(last)s, found %(found)s.")
+        raise ValidationError({"valid_until": expected % {"first": today, "last": last_possible_day(), "found": valid_until}})
+    decision = _decide(study, Verdict.APPROVED, actor=actor, reason=reason, conditions=conditions, valid_until=valid_until)
+    if study.status == StudyStatus.IN_REVIEW:
+        take_step(study, StudyStatus.APPROVED)
+    study.protocol, study.approved_until = decision.protocol, valid_until
+    study.submitted = study.submitted_on = None
+    study.save()
+    details = {"version": decision.protocol.version, "valid_until": valid_until.isoformat(), "conditions": decision.conditions}
+    record(actor=actor, action=actions.APPROVED, subject=study, details=details)
+    return study
+
+
+@transaction.atomic
+def ask_for_changes(study: Study, *, actor: User, reason: str, version: int | None = None) -> Study:
+    """Send the submitted protocol back. A first one becomes a draft again; a running study keeps the approval it has."""
+    return _send_back(study, Verdict.CHANGES, actor=actor, reason=reason, version=version, action=actions.RETURNED)
+
+
+@transaction.atomic
+def reject(study: Study, *, actor: User, reason: str, version: int | None = None) -> Study:
+    """Send the submitted protocol back for good: the same protocol cannot be submitted again, a changed one can."""
+    return _send_back(study, Verdict.REJECTED, actor=actor, reason=reason, version=version, action=actions.REJECTED)
+
+
+@transaction.atomic
+def suspend(study: Study, *, actor: User, reason: str) -> Study:
+    """Stop recruiting at once; only an officer can lift it. Who is in may finish, as in any pause."""
+    study = locked(study)
+    _require_reviewer(study, actor)
+    if study.status not in RUNNING or study.suspended:
+        raise TransitionError(_("Only a running study that is not suspended yet can be suspended."))
+    _decide(study, Verdict.SUSPENDED, actor=actor, reason=reason)
+    study.suspended = True
+    if study.status == StudyStatus.RECRUITING:
+        take_step(study, StudyStatus.PAUSED)
+    study.save()
+    record(actor=actor, action=actions.SUSPENDED, subject=study, details={"reason": reason})
+    return study
+
+
+@transaction.atomic
+def lift_suspension(study: Study, *, actor: User, reason: str) -> Study:
+    """The study stays paused; its investigator may resume it."""
+    study = locked(study)
+    _require_reviewer(study, actor)
+    if not study.suspended:
+        raise TransitionError(_("This study is not suspended."))
+    _decide(study, Verdict.LIFTED, actor=actor, reason=reason)
+    study.suspended = False
+    study.save()
+    record(actor=actor, action=actions.SUSPENSION_LIFTED, subject=study, details={"reason": reason})
+    return study
+
+
+@transaction.atomic
+def acknowledge_conditions(study: Study, *, actor: User) -> Study:
+    """The investigator has read the conditions of the approval and will keep to them."""
+    study = locked(study)
+    approval = approval_of(study)
+    if not may_change(actor, study) or approval is None or not approval.conditions or approval.acknowledged_on:
+        raise TransitionError(_("There are no conditions that you have to acknowledge."))
+    approval.acknowledged_by, approval.acknowledged_on = actor, timezone.localdate()
+    approval.save()
+    details = {"version": approval.protocol.version, "conditions": approval.conditions}
+    record(actor=actor, action=actions.CONDITIONS_ACKNOWLEDGED, subject=study, details=details)
+    return study
+
+
+@transaction.atomic
+def comment(study: Study, *, actor: User, section: str, text: str, resolves: bool = False) -> Comment:
+    """A remark on a section of the newest protocol, by officers and by those who run the study; officers resolve threads."""
+    study = locked(study)
+    protocol = study.submitted or study.protocol
+    if protocol is None:
+        raise TransitionError(_("Comments are possible once the study has been submitted."))
+    if not may_review(actor, study) and (resolves or not may_change(actor, study)):
+        raise TransitionError(_("Only an IRB officer who has no part in the study can resolve a thread."))
+    written = Comment(study=study, protocol=protocol, section=section, author=actor, text=text.strip(), resolves=resolves)
+    written.written_on = timezone.localdate()
+    if not written.text and not resolves:
+        raise ValidationError({"text": _("Write your comment.")})
+    written.full_clean()
+    written.save()
+    details = {"section": section, "version": protocol.version, "resolves": resolves}
+    record(actor=actor, action=actions.COMMENTED, subject=study, details=details)
+    return written
+
+
+def pause_expired_studies() -> list[str]:
+    """Pause what recruits although its approval has ended; returns their names."""
+    paused = []
+    for study in Study.objects.filter(status=StudyStatus.RECRUITING, approved_until__lt=timezone.localdate()):
+        with transaction.atomic():
+            current = locked(study)
+            if current.status != StudyStatus.RECRUITING or current.approved_until is None or current.approved_until >= timezone.localdate():
+                continue  # renewed or paused in the meantime
+            take_step(current, StudyStatus.PAUSED)
+            current.save()
+            details = {"valid_until": current.approved_until.isoformat()}
+            record(actor=None, action=actions.APPROVAL_EXPIRED, subject=current, details=details)
+            paused.append(current.slug)
+    return paused
+
+
+def _send_back(study: Study, verdict: Verdict, *, actor: User, reason: str, version: int | None, action: str) -> Study:
+    study = _submitted(study, actor=actor, version=version)
+    decision = _decide(study, verdict, actor=actor, reason=reason)
+    if study.status == StudyStatus.IN_REVIEW:
+        take_step(study, StudyStatus.DRAFT)
+    study.submitted = study.submitted_on = None
+    study.save()
+    record(actor=actor, action=action, subject=study, details={"version": decision.protocol.version, "reason": decision.reason})
+    return study
+
+
+def _submitted(study: Study, *, actor: User, version: int | None) -> Study:
+    """The study, locked, if this officer may decide on what was submitted, and if that is what they have read."""
+    study = locked(study)
+    _require_reviewer(study, actor)
+    if study.submitted is None:
+        raise TransitionError(_("Nothing of this study waits for a decision. Somebody else may have decided already."))
+    if version is not None and version != study.submitted.version:
+        newer = _("You have read version %(read)s, but version %(waits)s waits for a decision now.")
+        raise TransitionError(newer % {"read": version, "waits": study.submitted.version})
+    return study
+
+
+def _require_reviewer(study: Study, actor: User) -> None:
+    if not may_review(actor, study):
+        raise TransitionError(_("Only an IRB officer who has no part in the study can decide about it."))
+
+
+def _decide(study: Study, verdict: Verdict, *, actor: User, reason: str, conditions: str = "", valid_until: date | None = None) -> Decision:
+    decision = Decision(
+        study=study,
+        protocol=study.submitted or study.protocol,
+        verdict=verdict,
+        reason=reason.strip(),
+        conditions=conditions.strip(),
+        valid_until=valid_until,
+        decided_by=actor,
+        decided_on=timezone.localdate(),
+    )
+    if verdict != Verdict.APPROVED and not decision.reason:
+        raise ValidationError({"reason": _("Write the reason; the investigator reads it.")})
+    decision.full_clean()
+    decision.save()
+    return decision

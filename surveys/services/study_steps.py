@@ -1,0 +1,69 @@
+"""Which status may follow which, and what stands in the way of recruiting."""
+
+from collections.abc import Mapping
+
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext
+
+from surveys.errors import TransitionError
+from surveys.models import Study, StudyStatus
+from surveys.selectors import approval_of
+
+STEPS: Mapping[StudyStatus, frozenset[StudyStatus]] = {
+    StudyStatus.DRAFT: frozenset({StudyStatus.IN_REVIEW}),
+    StudyStatus.IN_REVIEW: frozenset({StudyStatus.APPROVED, StudyStatus.DRAFT}),
+    StudyStatus.APPROVED: frozenset({StudyStatus.RECRUITING, StudyStatus.DRAFT}),
+    StudyStatus.RECRUITING: frozenset({StudyStatus.PAUSED, StudyStatus.CLOSED}),
+    StudyStatus.PAUSED: frozenset({StudyStatus.RECRUITING, StudyStatus.CLOSED}),
+    StudyStatus.CLOSED: frozenset({StudyStatus.ARCHIVED}),
+    StudyStatus.ARCHIVED: frozenset(),
+}
+RUNNING = (StudyStatus.RECRUITING, StudyStatus.PAUSED)
+
+
+def locked(study: Study) -> Study:
+    """The study as it is stored now, held until the transaction ends."""
+    return Study.objects.select_for_update().get(pk=study.pk)
+
+
+def take_step(study: Study, status: StudyStatus) -> None:
+    """Give the locked study its next status, or a TransitionError."""
+    if study.rehearsal_of_id is not None:
+        raise TransitionError("A rehearsal takes no steps; delete it when it is not needed any more.")
+    if status not in STEPS[StudyStatus(study.status)]:
+        raise TransitionError(f"A study that is {study.get_status_display().lower()} cannot become {status.label.lower()}.")
+    study.status = status
+
+
+def amendment_waits(study: Study) -> bool:
+    """Whether another version than the one in force lies before the officers; a mere renewal is the same version."""
+    return study.submitted_id is not None and study.submitted_id != study.protocol_id
+
+
+def conditions_wait(study: Study) -> bool:
+    """Whether the approval has conditions that nobody has acknowledged yet."""
+    approval = approval_of(study)
+    return approval is not None and bool(approval.conditions) and approval.acknowledged_on is None
+
+
+def obstacles_to_recruiting(study: Study) -> list[str]:
+    """Why an approved study must not take in participants now, one sentence each."""
+    found = []
+    if study.suspended:
+        found.append(gettext("An IRB officer suspended this study. Only an officer can lift that."))
+    if amendment_waits(study):
+        found.append(gettext("An amendment waits for the IRB officers."))
+    if study.approved_until is None:
+        found.append(gettext("No IRB officer has approved this study."))
+    elif study.approved_until < timezone.localdate():
+        day = date_format(study.approved_until)
+        found.append(gettext("The approval ended on %(day)s. Ask the IRB officers to renew it.") % {"day": day})
+    if conditions_wait(study):
+        found.append(gettext("The approval has conditions that nobody has acknowledged."))
+    return found
+
+
+def require_no_obstacle(study: Study) -> None:
+    if obstacles := obstacles_to_recruiting(study):
+        raise TransitionError(" ".join(obstacles))

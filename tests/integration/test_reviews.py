@@ -1,0 +1,278 @@
+"""Review: every decision, what it leaves behind, who may take it, and what happens when two things happen at once."""
+
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, connection, transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Role, User
+from audit.models import Entry
+from surveys.errors import DefinitionError, StudyNotOpenError, TransitionError
+from surveys.models import Comment, Decision, Participant, Protocol, Study, StudyStatus, Verdict
+from surveys.services import participation, reviews, studies
+from surveys.services.participation import Visit
+from surveys.tasks import expire_approvals
+from surveys.tokens import new_token
+from tests.factories import answer, definition, document, heading, logged_in, person, recruiting_study, send, study_in, walk
+
+pytestmark = pytest.mark.django_db
+S = StudyStatus
+NEW_CONSENT = "## A text that was written anew\n\nPlease agree."
+
+
+@pytest.fixture
+def officer() -> User:
+    return person(Role.IRB_OFFICER)
+
+
+def amend(study: Study, **changes: Any) -> Study:
+    return studies.change_definition(study, definition=definition(**{"consent": NEW_CONSENT} | changes), actor=study.owner)
+
+
+def last_entry() -> Entry:
+    entry = Entry.objects.last()
+    assert entry is not None
+    return entry
+
+
+# Decisions
+
+
+def test_an_approval_holds_for_a_year_unless_something_else_is_said(officer: User) -> None:
+    today = timezone.localdate()
+    study = reviews.approve(study_in(S.IN_REVIEW), actor=officer)
+    assert (study.status, study.approved_until, study.submitted) == (S.APPROVED, today + timedelta(days=365), None)
+    other = reviews.approve(study_in(S.IN_REVIEW, slug="another"), actor=officer, valid_until=today, conditions="Not in the exams.")
+    decision = Decision.objects.get(study=other)
+    assert (decision.verdict, decision.valid_until, decision.decided_by) == (Verdict.APPROVED, today, officer)
+    assert last_entry().details == {"version": 1, "valid_until": today.isoformat(), "conditions": "Not in the exams."}
+
+
+@pytest.mark.parametrize("days", [-1, 5 * 365 + 3])
+def test_an_approval_ends_between_today_and_five_years_from_now(days: int, officer: User) -> None:
+    study = study_in(S.IN_REVIEW)
+    with pytest.raises(ValidationError, match="Expected a day from"):
+        reviews.approve(study, actor=officer, valid_until=timezone.localdate() + timedelta(days=days))
+    assert not Decision.objects.exists()
+
+
+@pytest.mark.parametrize("decide", [reviews.ask_for_changes, reviews.reject])
+def test_sending_a_protocol_back_needs_a_reason(decide: Any, officer: User) -> None:
+    study = study_in(S.IN_REVIEW)
+    with pytest.raises(ValidationError, match="Write the reason"):
+        decide(study, actor=officer, reason="  ")
+    decide(study, actor=officer, reason="The consent text is too long.")
+    study.refresh_from_db()
+    assert (study.status, study.submitted, last_entry().details["reason"]) == (S.DRAFT, None, "The consent text is too long.")
+
+
+def test_what_was_rejected_cannot_be_submitted_again_as_it_was(officer: User) -> None:
+    study = reviews.reject(study_in(S.IN_REVIEW), actor=officer, reason="Not in this department.")
+    with pytest.raises(TransitionError, match="rejected exactly this protocol"):
+        studies.submit_for_review(study, actor=study.owner)
+    study = studies.submit_for_review(amend(study), actor=study.owner)
+    assert (study.status, study.protocol and study.protocol.version) == (S.IN_REVIEW, 2)
+
+
+def test_what_changes_were_asked_for_can_be_submitted_again(officer: User) -> None:
+    study = reviews.ask_for_changes(study_in(S.IN_REVIEW), actor=officer, reason="Explain the die to me.")
+    assert studies.submit_for_review(study, actor=study.owner).status == S.IN_REVIEW
+
+
+def test_an_officer_never_decides_on_a_version_that_they_have_not_read(officer: User) -> None:
+    study = study_in(S.IN_REVIEW)
+    study = studies.submit_for_review(amend(studies.take_back(study, actor=study.owner)), actor=study.owner)
+    with pytest.raises(TransitionError, match="You have read version 1, but version 2 waits"):
+        reviews.approve(study, actor=officer, version=1)
+    assert reviews.approve(study, actor=officer, version=2).status == S.APPROVED
+
+
+@pytest.mark.parametrize("decide", [reviews.approve, reviews.ask_for_changes, reviews.reject, reviews.suspend, reviews.lift_suspension])
+@pytest.mark.parametrize("who", ["owner", "administrator", "investigator"])
+def test_only_an_officer_without_a_part_in_the_study_decides(decide: Any, who: str, officer: User) -> None:
+    study = study_in(S.RECRUITING if decide == reviews.suspend else S.IN_REVIEW, owner=officer)
+    actor = {"owner": officer, "administrator": person(Role.ADMINISTRATOR), "investigator": person(Role.INVESTIGATOR)}[who]
+    reason = {} if decide == reviews.approve else {"reason": "because"}
+    entries = Entry.objects.count()
+    with pytest.raises(TransitionError, match="Only an IRB officer who has no part in the study"):
+        decide(study, actor=actor, **reason)
+    assert Entry.objects.count() == entries
+
+
+def test_conditions_are_acknowledged_before_anybody_is_taken_in(officer: User) -> None:
+    study = reviews.approve(study_in(S.IN_REVIEW), actor=officer, conditions="Not in the exams.")
+    with pytest.raises(TransitionError, match="conditions that nobody has acknowledged"):
+        studies.launch(study, actor=study.owner)
+    with pytest.raises(TransitionError, match="no conditions that you have to acknowledge"):
+        reviews.acknowledge_conditions(study, actor=officer)
+    desk, page = logged_in(study.owner), reverse("surveys:study", args=[study.slug])
+    assert "Not in the exams." in desk.get(page).content.decode()
+    desk.post(page, {"action": "acknowledge"})
+    assert last_entry().details == {"version": 1, "conditions": "Not in the exams."}
+    desk.post(page, {"action": "launch"})
+    study.refresh_from_db()
+    assert study.status == S.RECRUITING
+
+
+# The end of an approval
+
+
+def test_recruiting_ends_with_the_approval_even_before_the_task_runs_and_who_is_in_may_finish() -> None:
+    study, begun, newcomer = recruiting_study(), Client(), Client()
+    walk(begun, study, until="video")
+    answer(newcomer, study, "welcome")
+    Study.objects.filter(pk=study.pk).update(approved_until=timezone.localdate() - timedelta(days=1))
+    assert heading(send(newcomer, study, "consent", choice="agree")) == "This study is taking a break"
+    with pytest.raises(StudyNotOpenError):
+        participation.enrol(study_again(study), visit=Visit(token=new_token(), language="en"))
+    assert Participant.objects.count() == 1
+    expire_approvals()
+    study.refresh_from_db()
+    assert study.status == S.PAUSED
+    assert (last_entry().action, last_entry().actor) == ("study.approval_expired", None)
+    with pytest.raises(TransitionError, match="The approval ended on"):
+        studies.resume(study, actor=study.owner)
+    assert answer(begun, study, "video").status_code == 303
+
+
+def study_again(study: Study) -> Study:
+    return Study.objects.get(pk=study.pk)
+
+
+def test_the_last_day_of_an_approval_is_a_day_of_recruiting() -> None:
+    study = recruiting_study()
+    Study.objects.filter(pk=study.pk).update(approved_until=timezone.localdate())
+    expire_approvals()
+    assert participation.require_open(study_again(study), is_bot=False).version == 1
+
+
+def test_an_approval_that_ended_before_launch_launches_nothing(officer: User) -> None:
+    study = study_in(S.APPROVED)
+    Study.objects.filter(pk=study.pk).update(approved_until=date(2020, 1, 1))
+    with pytest.raises(TransitionError, match="The approval ended on"):
+        studies.launch(study, actor=study.owner)
+
+
+def test_a_renewal_keeps_the_version_and_does_not_stop_recruiting(officer: User) -> None:
+    study = studies.submit_for_review(recruiting_study(), actor=person(Role.ADMINISTRATOR))
+    assert (study.status, study.submitted) == (S.RECRUITING, study.protocol)
+    day = timezone.localdate() + timedelta(days=700)
+    study = reviews.approve(study, actor=officer, valid_until=day)
+    assert (study.status, study.approved_until, Protocol.objects.count()) == (S.RECRUITING, day, 1)
+
+
+# Suspension
+
+
+def test_a_suspended_study_can_be_resumed_only_after_an_officer_lifts_it(officer: User) -> None:
+    study = reviews.suspend(recruiting_study(), actor=officer, reason="A student complained.")
+    assert (study.status, study.suspended) == (S.PAUSED, True)
+    with pytest.raises(TransitionError, match="Only an officer can lift that"):
+        studies.resume(study, actor=study.owner)
+    study = reviews.lift_suspension(study, actor=officer, reason="It was a misunderstanding.")
+    assert study.status == S.PAUSED
+    assert studies.resume(study, actor=study.owner).status == S.RECRUITING
+    assert list(study.decisions.values_list("verdict", flat=True)) == ["approved", "suspended", "lifted"]
+
+
+# Amendments
+
+
+def test_editing_an_approved_study_takes_its_approval_away() -> None:
+    study = study_in(S.APPROVED)
+    unchanged = studies.change_definition(study, definition=definition(), actor=study.owner)
+    assert unchanged.status == S.APPROVED
+    study = amend(study)
+    assert (study.status, study.approved_until) == (S.DRAFT, None)
+    assert last_entry().details["approval_lost"] is True
+
+
+def test_an_amendment_pauses_recruiting_and_newcomers_see_it_once_it_is_approved(officer: User) -> None:
+    study, early, late = recruiting_study(), Client(), Client()
+    walk(early, study, until="video")
+    study = amend(study)
+    assert study.status == S.RECRUITING
+    study = studies.submit_for_review(study, actor=study.owner)
+    assert (study.status, study.protocol and study.protocol.version, study.submitted and study.submitted.version) == (S.PAUSED, 1, 2)
+    with pytest.raises(TransitionError, match="An amendment waits"):
+        studies.resume(study, actor=study.owner)
+    with pytest.raises(TransitionError, match="take it back from review first"):
+        amend(study, contact="somebody else")
+    assert answer(early, study, "video").status_code == 303
+    study = studies.resume(reviews.approve(study, actor=officer), actor=study.owner)
+    answer(late, study, "welcome")
+    assert "A text that was written anew" in late.get(reverse("surveys:journey", args=[study.slug])).content.decode()
+    walk(late, study, until="video")
+    assert sorted(Participant.objects.values_list("protocol__version", flat=True)) == [1, 2]
+    kept = early.get(reverse("surveys:consent_copy", args=[study.slug])).content.decode()
+    assert "A text that was written anew" not in kept
+
+
+def test_whoever_read_the_older_consent_reads_the_newer_one_before_agreeing(officer: User) -> None:
+    study, slow = recruiting_study(), Client()
+    answer(slow, study, "welcome")
+    study = studies.submit_for_review(amend(study), actor=study.owner)
+    studies.resume(reviews.approve(study, actor=officer), actor=study.owner)
+    response = answer(slow, study, "consent", version="1")
+    assert response.status_code == 303
+    assert not Participant.objects.exists()
+    assert "A text that was written anew" in slow.get(response["Location"]).content.decode()
+    answer(slow, study, "consent", version="2")
+    assert Participant.objects.get().protocol.version == 2
+
+
+@pytest.mark.parametrize("verdict", ["sent back", "taken back"])
+def test_an_amendment_that_is_not_approved_leaves_the_protocol_in_force(verdict: str, officer: User) -> None:
+    study = recruiting_study()
+    study = studies.submit_for_review(amend(study), actor=study.owner)
+    if verdict == "sent back":
+        study = reviews.ask_for_changes(study, actor=officer, reason="Shorter, please.")
+    else:
+        study = studies.take_back(study, actor=study.owner)
+    study = studies.resume(study, actor=study.owner)
+    assert (study.status, study.protocol and study.protocol.version) == (S.RECRUITING, 1)
+
+
+@pytest.mark.parametrize("part", ["questions", "die", "allocation", "arms", "background"])
+def test_what_answers_hang_on_cannot_be_amended(part: str) -> None:
+    changed: dict[str, Any] = {
+        "questions": document()["questions"][:1],
+        "die": document()["die"] | {"cheaters": "always_no"},
+        "allocation": {"planned_participants": 50},
+        "arms": [arm | {"weight": 2} for arm in document()["arms"]],
+        "background": [],
+    }
+    study = recruiting_study()
+    with pytest.raises(DefinitionError, match=f"cannot be changed.*: {part}. Duplicate the study instead."):
+        amend(study, **{part: changed[part]})
+    study.refresh_from_db()
+    assert study.definition["consent"] != NEW_CONSENT
+
+
+def test_the_database_refuses_to_change_or_delete_a_frozen_protocol() -> None:
+    study = study_in(S.IN_REVIEW)
+    for statement in ("UPDATE surveys_protocol SET sha256 = 'x'", "DELETE FROM surveys_protocol"):
+        with pytest.raises(IntegrityError, match="a frozen protocol"), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(statement)
+    assert Protocol.objects.get(study=study).sha256 != "x"
+
+
+# Comments
+
+
+def test_a_thread_is_open_until_an_officer_resolves_it_and_again_after_the_next_remark(officer: User) -> None:
+    study = study_in(S.IN_REVIEW)
+    reviews.comment(study, actor=officer, section="consent", text="Who is the contact?")
+    reviews.comment(study, actor=study.owner, section="consent", text="I will add her.")
+    with pytest.raises(TransitionError, match="Only an IRB officer"):
+        reviews.comment(study, actor=study.owner, section="consent", text="", resolves=True)
+    with pytest.raises(ValidationError, match="Write your comment"):
+        reviews.comment(study, actor=officer, section="consent", text=" ")
+    reviews.comment(study, actor=officer, section="consent", text="", resolves=True)
+    assert list(Comment.objects.values_list("author", "resolves")) == [(officer.pk, False), (study.owner.pk, False), (officer.pk, True)]
+    assert last_entry().details == {"section": "consent", "version": 1, "resolves": True}
