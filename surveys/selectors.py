@@ -18,8 +18,6 @@ from django.http import Http404
 from django.utils import timezone
 
 from accounts.models import Role, User
-from audit.selectors import entries_about
-from surveys import actions
 from surveys.assignment import Assignment, list_document
 from surveys.definition import StudyDefinition
 from surveys.models import (
@@ -220,18 +218,6 @@ def study_in_public(slug: str) -> Study:
     if study is None:
         raise Http404("There is no such study.")
     return study
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approval:
-    day: date
-    until: date | None
-
-
-def approval_of(study: Study) -> Approval | None:
-    """When the protocol that is in force was approved, and for how long."""
-    entry = entries_about(study).filter(action=actions.APPROVED).first()
-    return Approval(day=timezone.localdate(entry.at), until=getattr(study, "approved_until", None)) if entry else None
 
 
 def day_of_forgetting(study: Study) -> date | None:

@@ -30,8 +30,8 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "study": shown,
         "language": shown.language,
-        "approved_on": approval.day if approval else None,
-        "approved_until": approval.until if approval else None,
+        "approved_on": approval.decided_on if approval else None,
+        "approved_until": study.approved_until,
         "launched_on": study.launched_on,
         "closed_on": study.closed_on,
         "is_recruiting": study.status == StudyStatus.RECRUITING,
