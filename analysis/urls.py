@@ -2,13 +2,14 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from analysis import views
+from analysis import methods_page, views
 from analysis.api import files, plans, results
 from analysis.rehearsal.views import rehearsal
 
 app_name = "analysis"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("analysis.planning.urls")),
+    path("methods/", methods_page.methods_page, name="methods_page"),
     path("studies/<slug:slug>/rehearsal/", rehearsal, name="rehearsal"),
     path("studies/<slug:slug>/results/", views.results, name="results"),
     path("studies/<slug:slug>/results/compute/", views.compute, name="compute"),

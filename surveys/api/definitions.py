@@ -31,7 +31,7 @@ IF_MATCH = OpenApiParameter(
 )
 DEFINITION = {
     (200, "application/json"): OpenApiTypes.OBJECT,
-    (200, "application/yaml"): OpenApiTypes.STR,
+    (200, "application/yaml"): OpenApiTypes.OBJECT,
 }
 
 
@@ -66,7 +66,7 @@ class Definition(APIView):
         operation_id="studies_replace_definition",
         description="Replace the draft's definition by another one of the same slug.",
         parameters=[IF_MATCH],
-        request={"application/json": OpenApiTypes.OBJECT, "application/yaml": OpenApiTypes.STR},
+        request={"application/json": OpenApiTypes.OBJECT, "application/yaml": OpenApiTypes.OBJECT},
         responses=DEFINITION,
     )
     def put(self, request: Request, slug: str) -> Response:

@@ -51,7 +51,7 @@ class Studies(ListAPIView[Study]):
     @extend_schema(
         operation_id="studies_create",
         description="Read a study file, YAML or JSON, into a new draft. Its videos, captions and posters follow by `media/`.",
-        request={"application/yaml": OpenApiTypes.STR, "application/json": OpenApiTypes.OBJECT},
+        request={"application/yaml": OpenApiTypes.OBJECT, "application/json": OpenApiTypes.OBJECT},
         responses={201: StudyDetailSerializer},
     )
     def post(self, request: Request) -> Response:

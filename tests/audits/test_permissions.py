@@ -55,6 +55,8 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "surveys:verify_log":              (LOGIN,  403,    403,    403,    403,    403,    405,    403,    405),
     "surveys:export_log":              (LOGIN,  403,    403,    403,    403,    403,    200,    403,    200),
     "analysis:api_power":              (NO,     405,    403,    403,    403,    405,    405,    403,    405),
+    "accounts:tokens":                 (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
+    "analysis:methods_page":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
 }  # fmt: skip
 # The same for the addresses of one study, which belongs to `owner`; once it recruits …
 RECRUITING: dict[str, tuple[Any, ...]] = {

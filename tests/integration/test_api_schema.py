@@ -1,0 +1,86 @@
+"""Requests that the OpenAPI document allows, and many that it does not, for each role: every answer is one that the document promises."""
+
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core.wsgi import get_wsgi_application
+from django.db import transaction
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from rest_framework.views import APIView
+from schemathesis import openapi
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
+
+from accounts.models import Role, TokenScope, User
+from accounts.services import issue_token
+from analysis import runner
+from surveys.services.studies import fingerprint
+from tests.factories import draft_study, person, recruiting_study
+from tests.finished_people import add_finished_people
+from webhooks.models import Event
+from webhooks.services import add_webhook, emit
+
+pytestmark = pytest.mark.django_db
+EXAMPLES = 5  # of each operation and role
+CHECKS: list[Any] = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+
+
+@schemathesis.serializer("text/csv")
+def as_it_is(context: Any, value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode(errors="replace")
+
+
+@pytest.fixture(autouse=True)
+def without_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(APIView, "throttle_classes", ())
+
+
+@pytest.mark.parametrize("role", [None, *Role])
+def test_every_answer_is_one_that_the_document_promises(role: Role | None) -> None:
+    owner = person(Role.INVESTIGATOR)
+    running = recruiting_study(owner=owner, slug="running")
+    draft = draft_study(owner=owner, slug="draft")
+    add_finished_people(running, 20)
+    run = runner.queue_run(running.pk)
+    claimed = runner.claim(run.pk) if run else None
+    assert claimed is not None
+    runner.execute(claimed)
+    hook = add_webhook(
+        running, address="https://lab.example.org/", events=list(Event.values), site="https://candor.example.org", actor=owner
+    )
+    emit(running.pk, Event.N_REACHED)
+    # What is there, so that most requests come further than to a 404.
+    there: dict[str, list[str]] = {
+        "slug": [running.slug, running.slug, draft.slug, draft.slug, "no-such-study"],
+        "arm": [running.definition["arms"][0]["name"], "no-such-arm"],
+        "webhook_id": [str(hook.pk)],
+        "delivery_id": [str(hook.deliveries.get().pk)],
+        "figure": ["participants", "enrolment", "forest-attention", "unknown"],
+        "table": ["participants", "estimates", "unknown"],
+        "If-Match": [f'"{fingerprint(draft)}"', "*", '"outdated"'],
+    }
+    user: User | None = owner if role == Role.INVESTIGATOR else person(role) if role else None
+    headers = {"Authorization": f"Bearer {issue_token(user=user, name='all', scope=TokenScope.WRITE, days=1)}"} if user else {}
+    schema = openapi.from_wsgi("/api/v1/schema/?format=json", get_wsgi_application())
+    operations = [one.ok() for one in schema.get_all_operations()]
+    assert len(operations) > 30
+    for operation in operations:
+
+        @settings(
+            max_examples=EXAMPLES,
+            deadline=None,
+            database=None,
+            phases=[Phase.explicit, Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=operation.as_strategy(), names=st.fixed_dictionaries({name: st.sampled_from(values) for name, values in there.items()}))
+        def answers_as_documented(case: Any, names: dict[str, str]) -> None:
+            case.path_parameters = {name: names.get(name, value) for name, value in (case.path_parameters or {}).items()}
+            extra = {"If-Match": names["If-Match"]} if "If-Match" in (case.headers or {}) else {}
+            with transaction.atomic():
+                case.call_and_validate(headers={**headers, **extra}, checks=CHECKS)
+                transaction.set_rollback(True)
+
+        answers_as_documented()

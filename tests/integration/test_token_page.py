@@ -1,0 +1,72 @@
+"""People make tokens for their programs themselves: shown once, with a scope and a last day, revoked at once, and recorded."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import ApiToken, Role, User
+from audit.models import Entry
+from tests.factories import logged_in, page_of, person
+
+pytestmark = pytest.mark.django_db
+PAGE = "/accounts/tokens/"
+
+
+@pytest.fixture
+def user() -> User:
+    return person(Role.INVESTIGATOR)
+
+
+def day(days: int) -> str:
+    return (timezone.localdate() + timedelta(days=days)).isoformat()
+
+
+def test_a_token_is_shown_once_works_and_is_revoked(user: User) -> None:
+    client = logged_in(user)
+    made = client.post(PAGE, {"name": "night report", "scope": "read", "last_day": day(30)})
+    assert made["Cache-Control"] == "no-store"
+    token = page_of(made).xpath('string(//*[@id="token"])')
+    assert token not in client.get(PAGE).content.decode()
+    program = Client(headers={"Authorization": f"Bearer {token}"})
+    assert program.get("/api/v1/studies/").status_code == 200
+    kept = ApiToken.objects.get()
+    assert (kept.user, kept.name, kept.scope, kept.last_day.isoformat()) == (user, "night report", "read", day(30))
+    client.post(PAGE, {"action": "revoke", "name": "night report"})
+    assert program.get("/api/v1/studies/").status_code == 401
+    logged = Entry.objects.filter(action__startswith="account.token").order_by("sequence")
+    assert [(entry.action, entry.actor_id) for entry in logged] == [
+        ("account.token_issued", user.pk),
+        ("account.token_revoked", user.pk),
+    ]
+    assert token not in str(list(Entry.objects.values()))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", ""),
+        ("name", "taken"),
+        ("name", "x" * 51),
+        ("scope", "all"),
+        ("last_day", day(-1)),
+        ("last_day", day(367)),
+        ("last_day", ""),
+    ],
+)
+def test_what_does_not_fit_makes_no_token_and_says_where(user: User, field: str, value: str) -> None:
+    client = logged_in(user)
+    client.post(PAGE, {"name": "taken", "scope": "read", "last_day": day(1)})
+    refused = client.post(PAGE, {"name": "new", "scope": "write", "last_day": day(1), field: value})
+    assert refused.status_code == 422
+    assert page_of(refused).xpath(f'//*[@class="error-summary"]//a[@href="#{field}"]')
+    assert ApiToken.objects.count() == 1
+
+
+def test_nobody_sees_or_revokes_the_tokens_of_others(user: User) -> None:
+    logged_in(user).post(PAGE, {"name": "night report", "scope": "write", "last_day": day(1)})
+    other = logged_in(person(Role.ADMINISTRATOR))
+    assert "night report" not in other.get(PAGE).content.decode()
+    other.post(PAGE, {"action": "revoke", "name": "night report"})
+    assert ApiToken.objects.filter(user=user).exists()
