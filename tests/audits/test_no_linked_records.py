@@ -1,0 +1,239 @@
+"""Nobody, whatever their role, gets at what one participant told about themselves, at their quiz, at their panel number or at their keys.
+
+What is stored of one participant is marked; then every address of the URLconf is asked by everybody, in every state of the study, and no
+answer may hold a mark. Whoever adds an address is asked too, without a line here.
+"""
+
+import io
+import zipfile
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.http import FileResponse, HttpResponse, StreamingHttpResponse
+from django.test import Client, RequestFactory
+from django.urls import NoReverseMatch, reverse
+
+from accounts.models import User
+from accounts.services import create_user
+from analysis.live import live_view
+from analysis.models import Chunk, Run
+from surveys.models import AllocationSlot, EntryCode, MediaFile, PanelMember, Participant, Response, Study, StudyMember, StudyStatus, Tally
+from surveys.selectors import ENDED
+from surveys.services import retention
+from tests.audits.test_permissions import MEMBERS, ROLES, routes
+from tests.factories import everything_stored, participant_of, recruiting_study, token_of, walk
+from tests.finished_people import TELLING_DIE, add_finished_people, compute
+
+pytestmark = pytest.mark.django_db
+COLLECTED = (Participant, Response, Tally, AllocationSlot, EntryCode, PanelMember, Run, Chunk)
+GRADE = 86.71828
+"""In no other place; a mean over a group of people never comes near it by chance."""
+TOLD, QUIZ, PANEL = "told-by-one-person-alone", "answered-by-one-person-alone", "panel-number-of-one-person"
+OWN_PAGES = {"surveys:resume"}  # the way back of whoever holds the token
+IN_EVERY_STATE = ("nobody", "administrator")
+
+
+def content_of(response: Any) -> str:
+    """All that leaves the server, with what is inside archives."""
+    content = b"".join(response.streaming_content) if response.streaming else response.content
+    if content.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            content += b"\n".join(name.encode() + archive.read(name) for name in archive.namelist())
+    return content.decode(errors="replace") + repr(response.headers) + str(response.cookies)
+
+
+def leaks(response: Any, marks: dict[str, str]) -> list[str]:
+    content = content_of(response)
+    return [name for name, mark in marks.items() if mark in content]
+
+
+@pytest.fixture
+def people() -> dict[str, User]:
+    return {name: create_user(username=name, password=None, role=role) for name, role in ROLES.items()}
+
+
+@pytest.fixture
+def marked(people: dict[str, User]) -> tuple[Study, dict[str, str]]:
+    """A study with results of some people, one of whom left marks wherever something is stored of a person."""
+    study = recruiting_study(
+        owner=people["owner"],
+        entry={"kind": "prolific"},
+        die=TELLING_DIE,
+        allocation={"planned_participants": 60},
+        questions=[{"name": "attention", "text": "Did your attention wander?"}],
+    )
+    for name, role in MEMBERS.items():
+        StudyMember.objects.create(study=study, user=people[name], role=role)
+    add_finished_people(study, 40)
+    client = Client()
+    walk(client, study, answers={"welcome": {"panel_identifier": PANEL}, "questions": {"answer-attention": "1"}})
+    participant = participant_of(client)
+    participant.background = {"gender": "woman", "courses": [{"course": "probability", "grade": GRADE}], "note": TOLD}
+    participant.quiz = {**participant.quiz, "note": QUIZ}
+    participant.save()
+    compute(study)
+    member = PanelMember.objects.get()
+    marks = {
+        "background answer": TOLD,
+        "a number of the background": str(GRADE)[:6],
+        "quiz answer": QUIZ,
+        "panel number": PANEL,
+        "panel hash": member.panel_hash,
+        "panel key": str(member.pk),
+        "participant's key": str(participant.pk),
+        "participant's key without dashes": participant.pk.hex,
+        "token": token_of(client),
+        "hash of the token": participant.token_hash,
+        "hash of the withdrawal code": participant.withdrawal_hash,
+        "key of an answer": str(participant.responses.get().pk),
+    }
+    return study, marks
+
+
+def values_of(study: Study) -> dict[str, tuple[Any, ...]]:
+    """What may stand in an address, by the name of its parameter; everything that exists."""
+    live = live_view(study, reader=study.owner, language="en", ask_blinded=False)
+    assert live is not None
+    return {
+        "slug": (study.slug,),
+        "figure": tuple(live.figures()),
+        "table": tuple(live.tables()),
+        "kind": ("svg",),
+        "arm": ("slides",),
+        "media_id": tuple(MediaFile.objects.filter(study=study).values_list("pk", flat=True))[:1],
+    }
+
+
+def addresses(study: Study) -> Iterator[tuple[str, str]]:
+    """Every address but the admin's; for a parameter that nobody named, what a curious person would try."""
+    values, person = values_of(study), Participant.objects.get(quiz__note=QUIZ)
+    for name, parameters in routes():
+        if name.startswith("admin:") or name in OWN_PAGES:
+            continue
+        tried = [[(parameter, guess) for guess in values.get(parameter, (1, person.pk))] for parameter in parameters]
+        for chosen in product(*tried):
+            try:
+                yield name, reverse(name, kwargs=dict(chosen))
+            except NoReverseMatch:
+                continue
+
+
+def client_of(visitor: str, people: dict[str, User]) -> Client:
+    client = Client()
+    if visitor in people:
+        client.force_login(people[visitor])
+    return client
+
+
+def bring_to(study: Study, status: StudyStatus) -> None:
+    """As if it had gone there with its answers, whether or not a study can."""
+    Study.objects.filter(pk=study.pk).update(status=status, closed_on="2026-01-15" if status in ENDED else None)
+
+
+def test_no_address_gives_anybody_what_is_stored_of_one_person(people: dict[str, User], marked: tuple[Study, dict[str, str]]) -> None:
+    study, marks = marked
+    found, asked, answered = [], 0, set()
+    for status in StudyStatus:
+        bring_to(study, status)
+        study.refresh_from_db()
+        visitors = ("nobody", *ROLES) if status == StudyStatus.CLOSED else IN_EVERY_STATE  # once closed, nothing is blinded
+        clients = {visitor: client_of(visitor, people) for visitor in visitors}
+        for name, address in addresses(study):
+            for visitor, client in clients.items():
+                response = client.get(address)
+                asked += 1
+                answered |= {name} if response.status_code == 200 else set()
+                found += [f"{visitor} finds the {leak} at {address}, {status}" for leak in leaks(response, marks)]
+    assert not found, "\n".join(sorted(set(found)))
+    assert asked > 1000
+    # That the pages where such things could stand were really seen.
+    assert answered >= {"surveys:study", "surveys:codes", "surveys:study_log", "surveys:export_log", "analysis:results", "analysis:table"}
+    assert answered >= {"analysis:figure", "analysis:api_results", "analysis:api_runs", "surveys:allocation_list", "surveys:transparency"}
+
+
+def admin_addresses() -> Iterator[str]:
+    """Lists (searched for what is marked, too), forms, histories and answers to autocompletion of everything that is in the admin."""
+    yield from (reverse("admin:index"), reverse("admin:jsi18n"))
+    for model in admin.site._registry:
+        name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
+        listing = reverse(f"{name}_changelist")
+        yield from (listing, f"{listing}?q={PANEL[:-4]}", f"{listing}?q={TOLD[:-4]}", reverse(f"{name}_add"))
+        asked = f"app_label={model._meta.app_label}&model_name={model._meta.model_name}&field_name=id&term={PANEL[:-4]}"
+        yield f"{reverse('admin:autocomplete')}?{asked}"
+        for key in model._default_manager.order_by("pk").values_list("pk", flat=True)[:5]:
+            yield from (reverse(f"{name}_{page}", args=[key]) for page in ("change", "history", "delete"))
+
+
+def test_the_admin_shows_nothing_of_a_person(people: dict[str, User], marked: tuple[Study, dict[str, str]]) -> None:
+    _study, marks = marked
+    found, seen = [], 0
+    for visitor in ("nobody", *ROLES):
+        client = client_of(visitor, people)
+        for address in admin_addresses():
+            response = client.get(address)
+            if visitor == "administrator":
+                seen += response.status_code == 200
+            else:
+                assert response.status_code != 200 or "jsi18n" in address, f"{visitor} gets {address}"
+            found += [f"{visitor} finds the {leak} at {address}" for leak in leaks(response, marks)]
+    assert not found, "\n".join(sorted(set(found)))
+    assert seen > 20
+
+
+def paths_of(site: Any) -> Iterator[str]:
+    """Every field that a page of the admin names, also those of other tables (`participants__background`)."""
+    for option in ("list_display", "list_filter", "search_fields", "autocomplete_fields", "raw_id_fields", "fields", "readonly_fields"):
+        for path in getattr(site, option) or ():
+            yield str(path[0] if isinstance(path, tuple) else path).lstrip("^=@")
+
+
+@pytest.mark.parametrize("model", list(admin.site._registry), ids=lambda model: model._meta.label)
+def test_nothing_collected_is_in_the_admin_or_joined_there(model: Any) -> None:
+    assert model not in COLLECTED, "what was collected is in no page of the admin, so nobody can change, delete or join it there"
+    site = admin.site._registry[model]
+    assert not [inline for inline in site.inlines if inline.model in COLLECTED]
+    for path in paths_of(site):
+        reached = model
+        for part in path.split("__"):
+            fields = {field.name: field for field in reached._meta.get_fields()}
+            if part not in fields or not (reached := fields[part].related_model):
+                break
+            assert reached not in COLLECTED, f"{model._meta.label}: {path} leads to {reached._meta.label}"
+    deleted_with_it = {relation.related_model for relation in model._meta.related_objects if relation.on_delete.__name__ == "CASCADE"}
+    if deleted_with_it & set(COLLECTED):
+        assert not site.has_delete_permission(_request_of_an_administrator())
+
+
+def _request_of_an_administrator() -> Any:
+    request = RequestFactory().get("/admin/")
+    request.user = User(username="root", is_superuser=True, is_staff=True, is_active=True)
+    return request
+
+
+def test_after_the_deletion_no_mark_is_left_anywhere(marked: tuple[Study, dict[str, str]]) -> None:
+    study, marks = marked
+    kept = {"participant's key", "participant's key without dashes", "key of an answer"}  # random, known to nobody
+    assert {name for name, mark in marks.items() if mark in repr(everything_stored())} >= set(marks) - kept - {"token"}
+    bring_to(study, StudyStatus.CLOSED)
+    retention.forget_operational_data(study)
+    stored = repr(everything_stored())
+    assert [name for name, mark in marks.items() if mark in stored and name not in kept] == []
+
+
+def test_the_audit_sees_marks_in_pages_streams_archives_and_headers() -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("data.csv", f"arm,background\n1,{TOLD * 50}\n")
+    marks = {"mark": TOLD}
+    assert TOLD.encode() not in archive.getvalue()
+    for response in (
+        HttpResponse(f"<p>{TOLD}</p>"),
+        StreamingHttpResponse(iter([b"a", TOLD.encode()])),
+        FileResponse(io.BytesIO(archive.getvalue())),
+        HttpResponse(headers={"Location": f"/{TOLD}/"}),
+    ):
+        assert leaks(response, marks) == ["mark"]
+    assert leaks(HttpResponse("nothing"), marks) == []
