@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from surveys.api import arms, codes, definitions, files, studies
 from surveys.views import about, investigator, invitations, log, participant, people, preview, retention, transparency
 from surveys.views.builder.about import About
+from surveys.views.builder.allocation import AllocationPage
 from surveys.views.builder.overview import Overview
 from surveys.views.builder.texts import Consent, Debrief, markdown_preview
 
@@ -25,6 +26,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/", Overview.as_view(), name="build"),
     path("studies/<slug:slug>/build/about/", About.as_view(), name="build_about"),
     path("studies/<slug:slug>/build/consent/", Consent.as_view(), name="build_consent"),
+    path("studies/<slug:slug>/build/allocation/", AllocationPage.as_view(), name="build_allocation"),
     path("studies/<slug:slug>/build/debrief/", Debrief.as_view(), name="build_debrief"),
     path("build/preview/", markdown_preview, name="build_preview"),
     path("studies/<slug:slug>/actions/<slug:action>/", investigator.action, name="action"),

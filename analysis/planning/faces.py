@@ -57,6 +57,27 @@ class PlannedDie:
         changed = letters[:position] + NEXT[letters[position]] + letters[position + 1 :]
         return replace(self, groups=(*self.groups[:group], changed, *self.groups[group + 1 :]))
 
+    def after(self, change: str) -> PlannedDie | None:
+        """The die after a button was pressed, by what the button sends; None when there is no such button.
+
+        Examples
+        --------
+        >>> PlannedDie(code="6", groups=("ynnttt", "nyyttt")).after("turn:1:0").groups
+        ('ynnttt', 'tyyttt')
+        """
+        verb, _colon, rest = change.partition(":")
+        match verb, rest.split(":"):
+            case "turn", [group, position] if group.isdecimal() and position.isdecimal():
+                if int(group) < len(self.groups) and int(position) < len(self.groups[0]):
+                    return self.turned(int(group), int(position))
+            case "mirror", [""]:
+                return self.mirrored()
+            case "add", [""] if len(self.groups) == 2:
+                return self.with_third_subsample()
+            case "remove", [""] if len(self.groups) == 3:
+                return self.without_third_subsample()
+        return None
+
     def mirrored(self) -> PlannedDie:
         """With the second subsample the first with yes and no exchanged."""
         return replace(self, groups=(self.groups[0], self.groups[0].translate(MIRROR), *self.groups[2:]))

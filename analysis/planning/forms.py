@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
@@ -175,7 +176,7 @@ def read_plan(query: QueryDict, start: Start) -> PlanForm:
     """Read an address; what is missing in it stands as at the start."""
     numbers = {one.name: _read_number(one, query.get(one.name, start.texts[one.name]), start.texts[one.name]) for one in INPUTS}
     numbers["effect"] = _possible_effect(numbers["effect"], numbers["prevalence"])
-    die, error, is_new = _read_die(query, start)
+    die, error, is_new = read_die(query, start.die)
     own_model = start.cheater_model.name if start.cheater_model.name in CHEATER_MODELS else AS_IN_THE_STUDY
     form = PlanForm(
         start=start, numbers=numbers, die=die, die_error=error, die_is_new=is_new, model=own_model, change=query.get("change", "")
@@ -229,17 +230,17 @@ def _possible_effect(effect: NumberField, prevalence: NumberField) -> NumberFiel
     return replace(effect, number=nearest, error=effect.error or error)
 
 
-def _read_die(query: QueryDict, start: Start) -> tuple[PlannedDie, str, bool]:
+def read_die(query: Mapping[str, Any], start: PlannedDie) -> tuple[PlannedDie, str, bool]:
     """The die, what is wrong with it, and whether it was just taken up, so that its faces are to be chosen."""
-    code = query.get("die", start.die.code).strip()
+    code = query.get("die", start.code).strip()
     groups = tuple(letters for name in ("group1", "group2", "group3") if (letters := query.get(name, "")))
-    if not groups and code == start.die.code:
-        return start.die, "", False
+    if not groups and code == start.code:
+        return start, "", False
     try:
         rolls = rolls_of(code)
         usual = usual_die(code)
     except MethodError as error:
-        return start.die, str(error), False
+        return start, str(error), False
     if wrong := next((letters for letters in groups if set(letters) - set(LETTERS)), None):
         sentence = _("Every face says y (yes), n (no) or t (truth), not “%(found)s”; the plan uses the usual faces.") % {
             "found": wrong[:40]

@@ -72,13 +72,13 @@ def page_of(planned: Planned) -> dict[str, Any]:
         "form": form,
         "errors": _errors(planned),
         "fields": tuple(form.numbers.values()),
-        "dice_offered": _offered(form.die),
+        "dice_offered": dice_offered(form.die, OFFERED),
         "models": form.models,
         "stated_yes_rate": percent(float(form.start.cheater_model.yes_rate or 0)),
-        "groups": tuple(_groups(planned)),
+        "groups": tuple(groups_of(form.die, form.start.subsample_names)),
         "sentences": (power_sentence(plan), cheater_sentence(plan)),
         "facts": _facts(planned),
-        "privacy": (privacy_sentence(plan.epsilon), total_privacy_sentence(plan)),
+        "privacy": (privacy_sentence(plan.epsilon), total_privacy_sentence(plan.epsilon_total, questions=plan.questions)),
         "identification": identification_sentence(plan),
         "cost": cost_sentence(plan),
         "over_cap": plan.epsilon > form.value("cap") + 1e-9,
@@ -95,8 +95,9 @@ def _errors(planned: Planned) -> list[dict[str, str]]:
     return errors + ([{"field": "die", "message": planned.die_error}] if planned.die_error else [])
 
 
-def _offered(die: PlannedDie) -> tuple[tuple[str, str], ...]:
-    offered = {code: _die_name(code) for code in OFFERED}
+def dice_offered(die: PlannedDie, codes: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Code and name of the dice to choose from; the one in use is among them."""
+    offered = {code: _die_name(code) for code in codes}
     return tuple({**offered, die.code: _die_name(die.code)}.items())
 
 
@@ -104,11 +105,9 @@ def _die_name(code: str) -> str:
     return _("%(sides)s sides") % {"sides": code} if code.isdecimal() else _("two six-sided dice, added")
 
 
-def _groups(planned: Planned) -> Iterable[Group]:
-    """The faces in the form, right or wrong."""
-    die, start = planned.form.die, planned.form.start
-    kept = len(die.groups) == len(start.subsample_names)
-    names = start.subsample_names if kept else tuple("123")
+def groups_of(die: PlannedDie, names: tuple[str, ...]) -> Iterable[Group]:
+    """The faces in the form, right or wrong; with another number of subsamples than there are `names`, they are numbered."""
+    names = names if len(die.groups) == len(names) else tuple("123")
     for index, (letters, forced) in enumerate(zip(die.groups, die.forced_responses(), strict=True)):
         shares = zip(LETTERS, (forced.forced_yes, forced.forced_no, forced.truth), strict=True)
         yield Group(

@@ -75,21 +75,12 @@ def changed(form: PlanForm) -> PlanForm | None:
     """The form that a button asks for, or that a newly chosen die needs; None when the form is to be shown as it is."""
     if form.die_is_new:
         return form.with_die(_best_faces(form, form.die.code))
-    verb, _colon, rest = form.change.partition(":")
-    die = form.die
-    match verb, rest.split(":"):
-        case "turn", [group, position] if group.isdecimal() and position.isdecimal():
-            if int(group) < len(die.groups) and int(position) < len(die.groups[0]):
-                return form.with_die(die.turned(int(group), int(position)))
-        case "use", [code] if any(suggested_die(one).code == code for one in _suggestions(form)):
-            return form.with_die(_best_faces(form, code))
-        case "mirror", [""]:
-            return form.with_die(die.mirrored())
-        case "add", [""] if len(die.groups) == 2:
-            return form.with_die(die.with_third_subsample())
-        case "remove", [""] if len(die.groups) == 3:
-            return form.with_die(die.without_third_subsample())
-    return form.with_die(die) if form.change else None
+    if (die := form.die.after(form.change)) is not None:
+        return form.with_die(die)
+    verb, _colon, code = form.change.partition(":")
+    if verb == "use" and any(suggested_die(one).code == code for one in _suggestions(form)):
+        return form.with_die(_best_faces(form, code))
+    return form.with_die(form.die) if form.change else None
 
 
 @lru_cache(maxsize=64)

@@ -79,7 +79,7 @@ def cheater_sentence(plan: StudyPlan) -> str:
 
 def privacy_sentence(epsilon: float) -> str:
     """What one answer can tell whoever sees it."""
-    words = {"factor": _factor(epsilon), "sure": _certainty(epsilon)}
+    words = {"factor": factor(epsilon), "sure": _certainty(epsilon)}
     return (
         _(
             "Whoever sees one answer can make their guess about the truth at most %(factor)s times as likely. "
@@ -89,10 +89,10 @@ def privacy_sentence(epsilon: float) -> str:
     )
 
 
-def total_privacy_sentence(plan: StudyPlan) -> str:
+def total_privacy_sentence(epsilon_total: float, *, questions: int) -> str:
     """What all answers of one person can tell together."""
-    words = {"questions": plan.questions, "factor": _factor(plan.epsilon_total)}
-    if plan.questions == 1:
+    words = {"questions": questions, "factor": factor(epsilon_total)}
+    if questions == 1:
         return _("There is one sensitive question, so this is all that a student gives away.")
     sentence = _(
         "Each of the %(questions)d questions has its own roll, and losses add up: all answers of a student together can make a guess about "
@@ -101,11 +101,12 @@ def total_privacy_sentence(plan: StudyPlan) -> str:
     return sentence % words
 
 
-def _factor(epsilon: float) -> str:
-    factor = exp(min(epsilon, 700.0))
-    if factor >= MILLION:
+def factor(epsilon: float) -> str:
+    """By how much an answer with this privacy loss can change the odds of a guess."""
+    times = exp(min(epsilon, 700.0))
+    if times >= MILLION:
         return _("more than a million")
-    return decimal(factor, 1) if factor < 100 else whole(factor)
+    return decimal(times, 1) if times < 100 else whole(times)
 
 
 def _certainty(epsilon: float) -> str:

@@ -19,5 +19,7 @@ class Part:
 PARTS = (
     Part(name="about", label=_("About"), route="surveys:build_about", keys=("title", "summary", "contact", "languages", "entry")),
     Part(name="consent", label=_("Consent"), route="surveys:build_consent", keys=("consent",)),
+    Part(name="die", label=_("Die"), route="analysis:build_die", keys=("die",)),
+    Part(name="allocation", label=_("Allocation and thresholds"), route="surveys:build_allocation", keys=("allocation", "minimum_seconds")),
     Part(name="debrief", label=_("Debrief"), route="surveys:build_debrief", keys=("debrief",)),
 )

@@ -45,10 +45,11 @@ PAGES = (
 @register.inclusion_tag("surveys/_study_navigation.html", takes_context=True)
 def study_navigation(context: dict[str, Any], study: Study) -> dict[str, Any]:
     request = context["request"]
-    here = request.resolver_match.view_name if request.resolver_match else ""
+    here = request.resolver_match.url_name if request.resolver_match else ""
     pages = [page for page in PAGES if page.open_to(request.user, study)]
-    # The pages below a page are called after it, so the longest name that fits is where we are.
-    current = max((page.route for page in pages if here == page.route or here.startswith(f"{page.route}_")), key=len, default="")
+    # The pages below a page are called after it, in whichever application, so the longest name that fits is where we are.
+    names = {page.route.split(":")[1]: page.route for page in pages}
+    current = names.get(max((name for name in names if here == name or here.startswith(f"{name}_")), key=len, default=""), "")
     return {
         "pages": [
             {"address": reverse(page.route, args=[study.slug]), "label": page.label, "current": page.route == current} for page in pages

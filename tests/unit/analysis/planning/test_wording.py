@@ -60,8 +60,8 @@ def test_privacy_in_words_is_the_bound_on_the_odds() -> None:
     plan = planned("questions=4").plan  # ln 4 for each question
     assert "at most 4.0 times as likely" in privacy_sentence(plan.epsilon)
     assert "at most 80 % sure" in privacy_sentence(plan.epsilon)
-    assert "4 questions" in total_privacy_sentence(plan)
-    assert "at most 256 times" in total_privacy_sentence(plan)
+    assert "4 questions" in total_privacy_sentence(plan.epsilon_total, questions=plan.questions)
+    assert "at most 256 times" in total_privacy_sentence(plan.epsilon_total, questions=plan.questions)
 
 
 @pytest.mark.parametrize(

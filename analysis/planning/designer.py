@@ -1,0 +1,179 @@
+"""The builder's die designer: faces that are turned, and at once what that does to privacy and to what can be learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analysis.methods.designs import Design
+from analysis.methods.errors import MethodError
+from analysis.planning.faces import NO, YES, PlannedDie, rolls_of
+from analysis.planning.forms import read_die
+from analysis.planning.page import dice_offered, groups_of
+from analysis.planning.starts import start_of
+from analysis.planning.wording import decimal, factor, privacy_sentence, total_privacy_sentence
+from surveys.definition import Die, StudyDefinition
+from surveys.drafting.edits import Edit, Keys, fingerprint_of
+from surveys.drafting.forms import DraftForm, typed_value
+from surveys.study_file import document_of
+from surveys.views.builder.looking import LookingPage
+
+COMMON_DICE = ("4", "6", "8", "10", "12", "20")
+OTHER = "other"
+MODELS = (
+    ("any", gettext_lazy("anything, at any rate")),
+    ("always_no", gettext_lazy("always no")),
+    ("always_yes", gettext_lazy("always yes")),
+    ("share", gettext_lazy("yes at the rate below")),
+    ("unknown", gettext_lazy("I do not know")),
+)
+TYPED = ("die", "sides", "group1", "group2", "group3", "model", "share")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DieFacts:
+    """What follows from a die under an assumption on cheaters; `problem` when it cannot be used at all."""
+
+    problem: str = ""
+    epsilon: str = ""
+    epsilon_total: str = ""
+    odds_factor: str = ""
+    questions: int = 0
+    cheaters_identified: bool = False
+    effect_identified: bool = False
+    assumption: str = ""
+    privacy: tuple[str, ...] = ()
+
+
+class DieDesigner(LookingPage):
+    part: ClassVar[str] = "die"
+    template_name: ClassVar[str] = "analysis/planning/designer.html"
+
+    def edit(self) -> Edit:
+        return Keys(("die",))
+
+    def get(self, request: HttpRequest, **arguments: Any) -> HttpResponse:
+        """The draft's die, or one that comes in the address from the design page, to be saved or not."""
+        asked = {name: request.GET[name] for name in TYPED if name in request.GET}
+        if asked.get("model") not in dict(MODELS):
+            asked.pop("model", None)
+        typed = self.typed() | asked
+        form = DraftForm(typed, languages=self.definition.languages)
+        return self._shown(form, loaded=fingerprint_of(self.edit().current(self.document)))
+
+    def typed(self) -> dict[str, Any]:
+        die, cheaters = start_of(self.definition).die, self.definition.die.cheaters
+        groups = {f"group{number}": letters for number, letters in enumerate(die.groups, start=1)}
+        rate = cheaters if isinstance(cheaters, float | int) else None
+        share = "" if rate is None else typed_value(round(rate * 100, 6))
+        return {"die": die.code, "sides": "", **groups, "model": "share" if rate is not None else cheaters or "any", "share": share}
+
+    def read(self, form: DraftForm) -> Any:
+        die = self._die(form)
+        cheaters: str | float | None = form.choice("model", [name for name, _label in MODELS], missing=_("Choose what you assume."))
+        if cheaters == "share":
+            words = _("Write how many of 100 say yes.")
+            rate = form.number("share", what=_("The share"), minimum=0, maximum=100, missing=words)
+            cheaters = None if rate is None else rate / 100
+        elif cheaters == "any" and self.definition.die.cheaters is None:
+            cheaters = None
+        if form.errors:
+            return {}
+        definition, problem = _with_die(self.definition, die, cheaters)
+        if definition is None:
+            form.error("die", problem)
+            return {}
+        return {"die": document_of(definition)["die"]}
+
+    def _die(self, form: DraftForm) -> PlannedDie:
+        """The die in the form, after the button that was pressed, with a sentence when it is none."""
+        typed = {name: value for name in TYPED if isinstance(value := form.typed.get(name), str)}
+        if typed.get("die") == OTHER:
+            typed["die"] = typed.get("sides", "").strip()
+        now = start_of(self.definition).die
+        if not typed.get("die", now.code).isdecimal():
+            form.error("die", _("A die on the screen has 3 to 100 equally likely sides; write how many."))
+            return now
+        die, error, _is_new = read_die(typed, now)
+        if error:
+            form.error("die", error)
+        change = form.typed.get("change", "")
+        return (die.after(change) if isinstance(change, str) else None) or die
+
+    def context_of(self, form: DraftForm) -> dict[str, Any]:
+        trial = DraftForm(form.typed, languages=form.languages)
+        self.read(trial)
+        die = self._die(DraftForm(form.typed, languages=form.languages))
+        problems = dict(trial.errors)
+        is_other = form.typed.get("die") == OTHER
+        return {
+            "designer": {"other": is_other and "die" in problems, "sides": form.typed.get("sides", "")},
+            "planned": {"die_error": problems.get("die", "")},
+            "form": {"die": die},
+            "dice_offered": dice_offered(die, COMMON_DICE),
+            "groups": tuple(groups_of(die, tuple(self.definition.die.subsamples))),
+            "models": MODELS,
+            "facts": _facts(self.definition, die, trial),
+            "die_query": urlencode({"die": die.code} | {f"group{number}": letters for number, letters in enumerate(die.groups, start=1)}),
+        }
+
+
+def _with_die(definition: StudyDefinition, die: PlannedDie, cheaters: str | float | None) -> tuple[StudyDefinition | None, str]:
+    """The study with this die, or why it cannot have it. Weights of subsamples that stay are kept."""
+    names = tuple(definition.die.subsamples)
+    names = names if len(names) == len(die.groups) else tuple(str(number) for number in range(1, len(die.groups) + 1))
+    faces = {name: _faces(die.code, letters) for name, letters in zip(names, die.groups, strict=True)}
+    weights = {name: weight for name, weight in definition.die.weights.items() if name in faces}
+    for name, forced in zip(names, die.forced_responses(), strict=True):
+        if forced.forced_yes == 0 or forced.forced_no == 0:
+            return None, _("Subsample %(name)s: give at least one face to yes and one to no; else an answer gives away what is true.") % {
+                "name": name
+            }
+        if forced.truth == 0:
+            return None, _("Subsample %(name)s: leave at least one face for the truth; else the answers tell nothing.") % {"name": name}
+    if len(set(die.forced_responses())) == 1:
+        return None, _("The subsamples must differ in how often they say yes or no; else nothing tells cheaters apart.")
+    changed = definition.model_copy(
+        update={"die": Die.model_validate({"sides": int(die.code), "subsamples": faces, "weights": weights, "cheaters": cheaters})}
+    )
+    try:
+        changed.design()
+    except MethodError as error:
+        text = str(error)
+        return None, text[:1].upper() + text[1:].rstrip(".") + "."
+    return changed, ""
+
+
+def _faces(code: str, letters: str) -> dict[str, list[int]]:
+    rolls = list(rolls_of(code))
+    said = {answer: [roll for roll, letter in zip(rolls, letters, strict=True) if letter == answer] for answer in (YES, NO)}
+    return {"yes": said[YES], "no": said[NO]}
+
+
+def _facts(definition: StudyDefinition, die: PlannedDie, trial: DraftForm) -> DieFacts:
+    """Everything is computed by the methods; the page only says it."""
+    if trial.errors:
+        return DieFacts(problem=next(iter(trial.errors.values())))
+    model = trial.line("model")
+    cheaters = float(trial.line("share").replace(",", ".")) / 100 if model == "share" else model
+    changed, problem = _with_die(definition, die, cheaters)
+    if changed is None:
+        return DieFacts(problem=problem)
+    design: Design = changed.design()
+    identification, questions = design.identification, len(definition.questions)
+    total = design.composed_epsilon(questions)
+    return DieFacts(
+        epsilon=decimal(design.epsilon),
+        epsilon_total=decimal(total),
+        odds_factor=factor(design.epsilon),
+        questions=questions,
+        cheaters_identified=identification.honest_proportion,
+        effect_identified=identification.effect,
+        assumption=identification.assumption,
+        privacy=(privacy_sentence(design.epsilon), total_privacy_sentence(total, questions=questions)),
+    )
