@@ -81,7 +81,9 @@ def readable(results: Mapping[str, Any], names: ArmNames) -> dict[str, Any]:
         balance["differences"] = []
     elif names.turns_contrasts:
         balance["differences"] = [_turned_difference(one) for one in balance["differences"]]
-    return {**results, "outcomes": outcomes, "balance": balance, "design": None}
+    # What was said without a die is counted by arm only after the end, when nobody is blinded; so there is nothing to turn or to letter.
+    direct = {"direct_group": {**results["direct_group"], "outcomes": []}} if "direct_group" in results else {}
+    return {**results, "outcomes": outcomes, "balance": balance, **direct, "design": None}
 
 
 def lettered(part: Any, names: ArmNames) -> Any:

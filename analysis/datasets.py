@@ -10,19 +10,24 @@ from django.db.models import Case, Count, Max, Value, When
 from numpy.typing import NDArray
 
 from analysis.background import Covariates, covariates_of
+from surveys.assignment import DIRECT
 from surveys.definition import StudyDefinition
 from surveys.models import Participant, Response, Step, Study
 
 NOT_REPORTED = -1
 
 
-def cell_counts(study: Study, definition: StudyDefinition) -> dict[str, NDArray[np.int64]]:
-    """Per sensitive question the number of people by arm, subsample and reported answer, shape (arms, subsamples, 2); last axis no, yes."""
+def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to_direct: bool = False) -> dict[str, NDArray[np.int64]]:
+    """Per sensitive question the number of people by arm, subsample and reported answer, shape (arms, subsamples, 2); last axis no, yes.
+
+    All who answered with the die, or of them only those who had agreed to be asked without it.
+    """
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
     subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
     counts = {question.name: np.zeros((len(arms), len(subsamples), 2), dtype=np.int64) for question in definition.questions}
+    responses = Response.objects.filter(participant__study=study, participant__step=Step.FINISHED)
     rows = (
-        Response.objects.filter(participant__study=study, participant__step=Step.FINISHED)
+        (responses.filter(participant__agrees_to_direct=True) if only_who_agreed_to_direct else responses)
         .values_list("question", "participant__arm", "participant__subsample", "reported_yes")
         .annotate(Count("pk"))
     )
@@ -33,7 +38,7 @@ def cell_counts(study: Study, definition: StudyDefinition) -> dict[str, NDArray[
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class People:
-    """Everybody who was assigned, without names, keys or order: `reported` by question is 0, 1 or `NOT_REPORTED`.
+    """Everybody who was assigned to the die, without names, keys or order: `reported` by question is 0, 1 or `NOT_REPORTED`.
 
     The rows are sorted by what they say, so that they tell nothing about who came when, and the same people always make the same arrays.
     """
@@ -73,7 +78,7 @@ class People:
 
 
 def people_of(study: Study, definition: StudyDefinition) -> People:
-    """Everybody who was assigned and has not withdrawn, in one query."""
+    """Everybody who was assigned to the die and has not withdrawn, in one query."""
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
     subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
     questions = [question.name for question in definition.questions]
@@ -87,7 +92,11 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
         for index, name in enumerate(questions)
     }
     found = (
-        Participant.objects.filter(study=study).exclude(arm="").annotate(**answers).values_list("arm", "subsample", "background", *answers)
+        Participant.objects.filter(study=study)
+        .exclude(arm="")
+        .exclude(subsample=DIRECT)
+        .annotate(**answers)
+        .values_list("arm", "subsample", "background", *answers)
     )
     rows = sorted(
         ((arms[arm], subsamples[subsample], *(NOT_REPORTED if value is None else value for value in values)), _sortable(background))

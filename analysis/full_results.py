@@ -84,7 +84,7 @@ class QuestionAnalysis:
             adjusted_test = None if test is None else asdict(test)
         for family, parts in (chunks or {}).items():
             effects = with_bootstrap(effects, merge(parts), study=self.by_family[family])
-        anytime = anytime_effects(self.counts, design=self.design, planned_n=self.definition.allocation.planned_participants)
+        anytime = anytime_effects(self.counts, design=self.design, planned_n=self.definition.planned_with_die)
         return asdict(outcome) | {
             "effects": [asdict(effect) | {"for_publication": effect.method not in USES_COVARIATES} for effect in effects],
             "anytime": [asdict(one) for one in anytime],

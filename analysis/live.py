@@ -54,8 +54,33 @@ class LiveView:
 
     @cached_property
     def first_outcomes(self) -> dict[str, Any]:
-        outcomes: dict[str, Any] = self._results(self.first).get("outcomes", {})
+        outcomes: dict[str, Any] = self.first_results.get("outcomes", {})
         return outcomes
+
+    @cached_property
+    def first_results(self) -> dict[str, Any]:
+        return self._results(self.first)
+
+    @cached_property
+    def direct_group(self) -> dict[str, Any] | None:
+        """What those said who were asked without a die, with questions and arms as they are to be called; None where nobody is."""
+        found = self.first_results.get("direct_group")
+        if not found:
+            return None
+        questions = {question.name: question.text.in_language(self.language) for question in self.definition.questions}
+        outcomes = [
+            {
+                **outcome,
+                "text": questions[outcome["question"]],
+                "rows": [
+                    {"arm": self.names.shown[direct["arm"]], "direct": direct, "compared": compared}
+                    for direct, compared in zip(outcome["prevalence"], outcome["under_reporting"], strict=True)
+                ],
+                "contrasts": [{**one, "label": self.contrast(one)} for one in outcome["differences"]],
+            }
+            for outcome in found["outcomes"]
+        ]
+        return {**found, "outcomes": outcomes}
 
     @cached_property
     def full_results(self) -> dict[str, Any]:
@@ -175,7 +200,7 @@ class LiveView:
             if name == question
         }
         title = _("The estimate for “%(question)s” as answers came in") % {"question": question}
-        return running_figure(found, planned=self.progress.planned, title=title) if found else None
+        return running_figure(found, planned=self.definition.planned_with_die, title=title) if found else None
 
     # Tables
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from django.db.models import Count, Sum
+from django.db.models import Case, Count, F, Sum, When
 from django.utils import timezone
 
 from analysis.sample_ratio import SampleRatio, sample_ratio
 from surveys.definition import StudyDefinition
 from surveys.journey import ALL_STEPS
 from surveys.models import ArmState, Departure, Participant, Step, Study, StudyStatus
-from surveys.selectors import Counts, counts_of
+from surveys.selectors import NOT_ASKED, Counts, counts_of
 
 DAYS_OF_THE_RATE = 7
 
@@ -73,7 +73,7 @@ def progress_of(study: Study, definition: StudyDefinition, *, names: Mapping[str
             watched=sum(watched[subsample, arm] for arm in arms),
             finished=sum(counts.finished_by_group.get((subsample, arm), 0) for arm in arms),
         )
-        for subsample in definition.die.subsamples
+        for subsample in definition.group_weights
         for shown, arms in together.items()
     )
     days = _days(study)
@@ -91,7 +91,7 @@ def progress_of(study: Study, definition: StudyDefinition, *, names: Mapping[str
         days=days,
         planned=planned,
         days_left=days_left(days, planned=planned, today=timezone.localdate()) if study.status == StudyStatus.RECRUITING else None,
-        ratio=sample_ratio(counts.assigned_by_group, subsample_weights=definition.subsample_weights, arm_weights=definition.arm_weights),
+        ratio=sample_ratio(counts.assigned_by_group, subsample_weights=definition.group_weights, arm_weights=definition.arm_weights),
         ratio_is_changed_by_hand=any(state.closed or state.quota is not None for state in ArmState.objects.filter(study=study)),
     )
 
@@ -120,7 +120,8 @@ def _days(study: Study) -> tuple[DayCount, ...]:
     consented: Counter[date] = Counter()
     finished: Counter[date] = Counter()
     with_days = Participant.objects.filter(study=study, consented_on__isnull=False)
-    found = with_days.values_list("consented_on", "finished_on").annotate(Count("pk"))
+    people = with_days.annotate(answered_on=Case(When(NOT_ASKED, then=None), default=F("finished_on")))
+    found = people.values_list("consented_on", "answered_on").annotate(Count("pk"))
     for consented_on, finished_on, count in found:
         if consented_on is not None:
             consented[consented_on] += count

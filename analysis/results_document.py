@@ -26,7 +26,7 @@ def results_document(study: Study, *, reader: User, ask_blinded: bool) -> dict[s
         "arms": list(names.files.values()) if names else [],
         "control": None if names is None or names.blinded else names.control,
         "background_deleted_on": study.forgotten_on,
-        "first_results": live and _described(live.first, {"outcomes": live.first_outcomes}, live),
+        "first_results": live and _described(live.first, live.first_results, live),
         "full_results": live and _described(live.full, live.full_results, live),
         "work": {kind.value: state_of_work(study, kind) for kind in RunKind},
     }
@@ -50,7 +50,9 @@ def _described(run: Run | None, results: Mapping[str, Any], live: LiveView) -> d
     if run is None:
         return None
     outcomes = [_outcome(question, outcome) for question, outcome in results.get("outcomes", {}).items()]
-    found: dict[str, Any] = lettered({"outcomes": outcomes, "balance": results.get("balance")}, live.names)
+    found: dict[str, Any] = lettered(
+        {"outcomes": outcomes, "balance": results.get("balance"), "direct_group": results.get("direct_group")}, live.names
+    )
     return {**found, "run": run.pk, "n": run.n, "seed": run.seed, "method_version": run.method_version, "finished_on": run.finished_on}
 
 

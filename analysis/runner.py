@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from analysis.datasets import cell_counts, people_of
+from analysis.direct_results import direct_results
 from analysis.methods.errors import MethodError
 from analysis.models import Chunk, ChunkStatus, Run, RunKind, RunStatus
 from surveys.definition import StudyDefinition
@@ -81,7 +82,7 @@ def first_results(study: Study, definition: StudyDefinition) -> dict[str, Any]:
     from analysis.methods.effects import estimate_outcome  # SciPy, which web processes can do without
     from analysis.methods.sequential import anytime_effects
 
-    design, planned = definition.design(), definition.allocation.planned_participants
+    design, planned = definition.design(), definition.planned_with_die
     outcomes: dict[str, Any] = {}
     n = 0
     for question, counts in cell_counts(study, definition).items():
@@ -91,7 +92,8 @@ def first_results(study: Study, definition: StudyDefinition) -> dict[str, Any]:
             outcomes[question]["anytime"] = [asdict(one) for one in anytime_effects(counts, design=design, planned_n=planned)]
         except MethodError as error:
             outcomes[question] = {"n": int(counts.sum()), "not_yet": str(error)}
-    return {"n": n, "design": design.to_document(), "outcomes": outcomes}
+    results = {"n": n, "design": design.to_document(), "outcomes": outcomes}
+    return results | ({"direct_group": direct_results(study, definition)} if definition.direct_group else {})
 
 
 def begin_full_results(run: Run, definition: StudyDefinition) -> None:
@@ -109,6 +111,8 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
         heard_of(run.pk)
     n = max((outcome["n"] for outcome in outcomes.values()), default=0)
     results = {"n": n, "design": definition.design().to_document(), "outcomes": outcomes, "balance": balance_of(people, definition)}
+    if definition.direct_group:
+        results["direct_group"] = direct_results(run.study, definition)
     with transaction.atomic():
         begun = Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, attempts=run.attempts).update(
             n=n, results=results, data=people.to_bytes(), due_at=timezone.now()

@@ -145,12 +145,58 @@ class BalanceSerializer(serializers.Serializer[Any]):
     differences = DifferenceSerializer(many=True)
 
 
+class DirectPrevalenceSerializer(serializers.Serializer[Any]):
+    arm = serializers.CharField()
+    n = serializers.IntegerField(allow_null=True)
+    yes = serializers.IntegerField(allow_null=True)
+    value = serializers.FloatField(allow_null=True)
+    interval = IntervalSerializer(allow_null=True)
+
+
+class DirectDifferenceSerializer(serializers.Serializer[Any]):
+    treatment = serializers.CharField()
+    control = serializers.CharField()
+    value = serializers.FloatField(allow_null=True)
+    interval = IntervalSerializer(allow_null=True)
+
+
+class UnderReportingSerializer(serializers.Serializer[Any]):
+    arm = serializers.CharField()
+    with_die = serializers.FloatField(allow_null=True)
+    with_die_standard_error = serializers.FloatField(allow_null=True)
+    value = serializers.FloatField(allow_null=True)
+    standard_error = serializers.FloatField(allow_null=True)
+    interval = IntervalSerializer(allow_null=True)
+    p_value = serializers.FloatField(allow_null=True)
+
+
+class DirectOutcomeSerializer(serializers.Serializer[Any]):
+    question = serializers.CharField()
+    prevalence = DirectPrevalenceSerializer(many=True, help_text="Null in an arm in which fewer than `smallest_cell` said yes, or no.")
+    differences = DirectDifferenceSerializer(many=True)
+    under_reporting = UnderReportingSerializer(
+        many=True, help_text="Share of yes by the die, of people who agreed too, minus the direct one."
+    )
+    assumption = serializers.CharField()
+    notes = serializers.ListField(child=serializers.CharField())
+
+
+class DirectGroupSerializer(serializers.Serializer[Any]):
+    asked = serializers.IntegerField()
+    drawn_but_refused = serializers.IntegerField()
+    ended = serializers.BooleanField(help_text="Answers are counted only after the end of the study; before, `outcomes` is empty.")
+    smallest_cell = serializers.IntegerField()
+    for_publication = serializers.BooleanField(help_text="Always false: these are exact counts of answers that no die protects.")
+    outcomes = DirectOutcomeSerializer(many=True)
+
+
 class FirstResultsSerializer(serializers.Serializer[Any]):
     run = serializers.IntegerField()
     n = serializers.IntegerField(allow_null=True)
     method_version = serializers.CharField()
     finished_on = serializers.DateField(allow_null=True)
     outcomes = OutcomeSerializer(many=True)
+    direct_group = DirectGroupSerializer(allow_null=True, help_text="People who were asked without a die; null in a study without them.")
 
 
 class FullResultsSerializer(FirstResultsSerializer):

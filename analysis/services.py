@@ -14,6 +14,7 @@ from analysis.models import Blinding, Run, RunKind, RunStatus
 from audit.services import record
 from surveys.errors import TransitionError
 from surveys.models import Study
+from surveys.protocols import frozen_protocol
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +61,13 @@ def blind(study: Study, *, on: bool, actor: User) -> None:
 def refresh_when_answers_change(sender: Any, *, study_id: int, **kwargs: Any) -> None:
     for kind in RunKind:
         request_refresh(study_id, kind=kind)
+
+
+def refresh_when_closed(sender: Any, *, study_id: int, **kwargs: Any) -> None:
+    """What was said without a die is counted only now."""
+    protocol_id = Study.objects.values_list("protocol_id", flat=True).get(pk=study_id)
+    if frozen_protocol(protocol_id or 0).definition.direct_group:
+        transaction.on_commit(lambda: refresh_when_answers_change(sender, study_id=study_id))
 
 
 def stop_when_data_are_forgotten(sender: Any, *, study_id: int, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""Drawing a concealed allocation list: the subsample first, then the arm within the subsample. Pure but for the entropy it is given.
+"""Drawing a concealed allocation list: who is asked directly, the subsample of all others, then the arm. Pure but for its entropy.
 
 The list is drawn before the first participant comes, from operating-system entropy, and its SHA-256 is published. Whoever gets the list
 and its nonce after closing recomputes the hash with `commitment`.
@@ -9,10 +9,13 @@ import json
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Literal
 
 Scheme = Literal["simple", "complete", "permuted_block"]
 _entropy = secrets.SystemRandom()
+# What a line of the list says in place of a subsample of the die when its person is to be asked directly.
+DIRECT = "direct"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,15 +46,30 @@ def draw_sequence(weights: Mapping[str, int], length: int, *, scheme: Scheme, bl
 
 
 def draw_list(
-    *, length: int, subsamples: Mapping[str, int], arms: Mapping[str, int], scheme: Scheme, block_multiples: Sequence[int]
+    *,
+    length: int,
+    subsamples: Mapping[str, int],
+    arms: Mapping[str, int],
+    scheme: Scheme,
+    block_multiples: Sequence[int],
+    direct_share: Fraction = Fraction(0),
 ) -> list[Assignment]:
-    """The list: a sequence of subsamples, and for each subsample its own sequence of arms by the same scheme."""
-    order = draw_sequence(subsamples, length, scheme=scheme, block_multiples=block_multiples)
-    arms_of = {
-        subsample: iter(draw_sequence(arms, order.count(subsample), scheme=scheme, block_multiples=block_multiples))
-        for subsample in subsamples
-    }
-    return [Assignment(subsample=subsample, arm=next(arms_of[subsample])) for subsample in order]
+    """The list: who is asked directly, for all others a sequence of subsamples, and for each of these groups its own sequence of arms.
+
+    All by the same scheme. The draw of those who are asked directly comes first and knows nothing of anybody's consent to it, so that the
+    others are a random sample of everybody.
+    """
+
+    def draw(weights: Mapping[str, int], several: int) -> list[str]:
+        return draw_sequence(weights, several, scheme=scheme, block_multiples=block_multiples)
+
+    order = draw(subsamples, length)
+    if direct_share:
+        groups = draw({DIRECT: direct_share.numerator, "": direct_share.denominator - direct_share.numerator}, length)
+        with_die = iter(draw(subsamples, groups.count("")))
+        order = [group or next(with_die) for group in groups]
+    arms_of = {group: iter(draw(arms, order.count(group))) for group in (*subsamples, DIRECT)}
+    return [Assignment(subsample=group, arm=next(arms_of[group])) for group in order]
 
 
 def list_document(assignments: Sequence[Assignment], *, study: str, number: int, nonce: str) -> str:

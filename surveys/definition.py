@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, St
 from analysis.methods.designs import Design
 from analysis.methods.dice import DieDesign
 from analysis.methods.errors import MethodError
+from surveys.assignment import DIRECT
 
 
 class Part(BaseModel):
@@ -169,6 +170,19 @@ class Die(Part):
         return DieDesign(sides=self.sides, faces={name: {"yes": f.yes, "no": f.no} for name, f in self.subsamples.items()})
 
 
+def _whole_percent(share: float) -> float:
+    if abs(share * 100 - round(share * 100)) > 1e-9:
+        raise ValueError(f"expected whole hundredths, such as 0.15, got {share:g}")
+    return share
+
+
+class DirectGroup(Part):
+    """The share of people who are asked without a die, if they agree to `consent`, which everybody is asked for before the draw."""
+
+    share: Annotated[float, Field(gt=0, le=0.5), AfterValidator(_whole_percent)]
+    consent: Text
+
+
 class Allocation(Part):
     """How the concealed list is drawn. `block_multiples`: a block is a random one of these multiples of the sum of the weights."""
 
@@ -204,6 +218,7 @@ class StudyDefinition(Part):
     questions: Annotated[tuple[SensitiveQuestion, ...], Field(min_length=1, max_length=20), AfterValidator(_unique_names)]
     die: Die
     minimum_seconds: Annotated[int, Field(ge=0, le=120)] = 10
+    direct_group: DirectGroup | None = None
     allocation: Allocation
     debrief: Text
     analysis_plan: Text | None = None
@@ -217,6 +232,8 @@ class StudyDefinition(Part):
             raise ValueError(f"control must be one of the arms {', '.join(arms)}, got {self.control}")
         if unknown := set(self.die.weights) - set(self.die.subsamples):
             raise ValueError(f"die.weights names subsamples that are not there: {', '.join(sorted(unknown))}")
+        if DIRECT in self.die.subsamples:
+            raise ValueError(f"die.subsamples: the name {DIRECT} is kept for people who are asked without a die; choose another")
         for where, text in texts_of(self):
             if isinstance(text.root, dict) and (missing := [code for code in self.languages if code not in text.root]):
                 raise ValueError(
@@ -244,7 +261,13 @@ class StudyDefinition(Part):
     def warnings(self) -> list[str]:
         """What is allowed but should be known before anybody is recruited, one sentence each."""
         identification = self.design().identification
-        return [] if identification.effect else [f"With this die the size of the effect cannot be determined. {identification.assumption}"]
+        found = [] if identification.effect else [f"With this die the size of the effect cannot be determined. {identification.assumption}"]
+        if self.direct_group is not None:
+            found.append(
+                f"{float(self.direct_share):.0%} of the people are drawn to be asked directly, without a die, if they agree. "
+                "What they answer is stored as it is: nothing protects it."
+            )
+        return found
 
     @property
     def arm_weights(self) -> dict[str, int]:
@@ -253,6 +276,25 @@ class StudyDefinition(Part):
     @property
     def subsample_weights(self) -> dict[str, int]:
         return {name: self.die.weights.get(name, 1) for name in self.die.subsamples}
+
+    @property
+    def direct_share(self) -> Fraction:
+        """The share of all people who are drawn to be asked without a die; 0 without such a group."""
+        return Fraction(round(self.direct_group.share * 100), 100) if self.direct_group else Fraction(0)
+
+    @property
+    def group_weights(self) -> dict[str, int]:
+        """How often a line of the allocation list names each group: the subsamples of the die, and those who are asked directly."""
+        if self.direct_group is None:
+            return self.subsample_weights
+        direct, with_die = self.direct_share.numerator, self.direct_share.denominator - self.direct_share.numerator
+        weights = {name: weight * with_die for name, weight in self.subsample_weights.items()}
+        return weights | {DIRECT: direct * sum(self.subsample_weights.values())}
+
+    @property
+    def planned_with_die(self) -> int:
+        """How many of the planned participants answer with the die."""
+        return round(self.allocation.planned_participants * (1 - self.direct_share))
 
     def arm(self, name: str) -> Arm:
         return next(arm for arm in self.arms if arm.name == name)

@@ -39,6 +39,12 @@ def read_responses(questions: Iterable[SensitiveQuestionView], data: QueryDict) 
     ]
 
 
+def read_direct_answers(questions: Iterable[SensitiveQuestionView], data: QueryDict) -> dict[str, bool]:
+    """What was answered without a die; whatever is neither yes nor no is left out."""
+    values = {question.id: data.get(f"answer-{question.id}", "") for question in questions}
+    return {name: value == "1" for name, value in values.items() if value in ("0", "1")}
+
+
 def _fill(field: FieldView, data: QueryDict) -> FieldView:
     if field.kind == "group":
         return replace(field, rows=tuple(tuple(_fill(inner, data) for inner in row) for row in field.rows))

@@ -13,7 +13,18 @@ from django.db import connection, models
 from surveys.models import Participant, Study
 
 Row = TypeVar("Row", bound=models.Model)
-PARTICIPANT_FIELDS = ("id", "study_id", "protocol_id", "language", "is_bot", "step", "subsample", "arm", "watched_tenths")
+PARTICIPANT_FIELDS = (
+    "id",
+    "study_id",
+    "protocol_id",
+    "language",
+    "is_bot",
+    "step",
+    "agrees_to_direct",
+    "subsample",
+    "arm",
+    "watched_tenths",
+)
 STUDY_FIELDS = ("id", "slug", "status", "protocol_id", "approved_until", "accepts_bots", "data_published", "rehearsal_of_id")
 
 

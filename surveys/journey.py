@@ -1,30 +1,28 @@
 """The steps of a participant and which comes next. Pure: a protocol's parts in, a step out."""
 
-from collections.abc import Iterator
-
 from surveys.definition import StudyDefinition
 
 WELCOME, CONSENT = "welcome", "consent"
-BACKGROUND, VIDEO, QUIZ, DIE, QUESTIONS, FINISHED = "background", "video", "quiz", "die", "questions", "finished"
+BACKGROUND, DIRECT_CONSENT, VIDEO, QUIZ = "background", "direct_consent", "video", "quiz"
+DIE, QUESTIONS, DIRECT_QUESTIONS, FINISHED = "die", "questions", "direct_questions", "finished"
 # Before consent nothing is stored, so the first two steps live in the visitor's cookie alone.
-ALL_STEPS = (WELCOME, CONSENT, BACKGROUND, VIDEO, QUIZ, DIE, QUESTIONS, FINISHED)
+ALL_STEPS = (WELCOME, CONSENT, BACKGROUND, DIRECT_CONSENT, VIDEO, QUIZ, DIE, QUESTIONS, DIRECT_QUESTIONS, FINISHED)
+# How somebody is asked the sensitive questions; nobody is asked both ways.
+WITH_DIE, DIRECTLY, NOT_AT_ALL = (DIE, QUESTIONS), (DIRECT_QUESTIONS,), ()
 
 
-def steps_of(definition: StudyDefinition) -> tuple[str, ...]:
-    """The steps of this study in order; a study without background questions or quiz has no such page."""
-
-    def present() -> Iterator[str]:
-        for step in ALL_STEPS:
-            if (step == BACKGROUND and not definition.background) or (step == QUIZ and not definition.quiz):
-                continue
-            yield step
-
-    return tuple(present())
+def steps_of(definition: StudyDefinition, *, asked: tuple[str, ...] = WITH_DIE) -> tuple[str, ...]:
+    """The steps of this study in order, for people who are `asked` in this way; a study without background questions has no such page."""
+    absent = {*WITH_DIE, *DIRECTLY} - set(asked)
+    absent |= {BACKGROUND} if not definition.background else set()
+    absent |= {QUIZ} if not definition.quiz else set()
+    absent |= {DIRECT_CONSENT} if definition.direct_group is None else set()
+    return tuple(step for step in ALL_STEPS if step not in absent)
 
 
-def step_after(step: str, definition: StudyDefinition) -> str:
+def step_after(step: str, definition: StudyDefinition, *, asked: tuple[str, ...] = WITH_DIE) -> str:
     """The step that follows `step`, which need not be one of this study's own."""
-    return next(later for later in steps_of(definition) if ALL_STEPS.index(later) > ALL_STEPS.index(step))
+    return next(later for later in steps_of(definition, asked=asked) if ALL_STEPS.index(later) > ALL_STEPS.index(step))
 
 
 def comes_before(step: str, other: str) -> bool:

@@ -192,10 +192,12 @@ class Step(models.TextChoices):
     """Where a participant is: the page that is to be answered next."""
 
     BACKGROUND = "background"
+    DIRECT_CONSENT = "direct_consent"
     VIDEO = "video"
     QUIZ = "quiz"
     DIE = "die"
     QUESTIONS = "questions"
+    DIRECT_QUESTIONS = "direct_questions"
     FINISHED = "finished"
 
 
@@ -209,7 +211,8 @@ class Participant(models.Model):
     withdrawal_hash = models.CharField(max_length=64, unique=True)
     language = models.CharField(max_length=12)
     is_bot = models.BooleanField(default=False)
-    step = models.CharField(max_length=12, choices=Step)
+    step = models.CharField(max_length=20, choices=Step)
+    agrees_to_direct = models.BooleanField(null=True, help_text="Whether they may be asked without a die; empty where nobody is.")
     subsample = models.CharField(max_length=50, blank=True)
     arm = models.CharField(max_length=50, blank=True)
     background = models.JSONField(default=dict)
@@ -221,7 +224,8 @@ class Participant(models.Model):
     class Meta:
         constraints = (
             models.CheckConstraint(
-                condition=models.Q(subsample="", arm="", step=Step.BACKGROUND) | (~models.Q(subsample="") & ~models.Q(arm="")),
+                condition=models.Q(subsample="", arm="", step__in=(Step.BACKGROUND, Step.DIRECT_CONSENT))
+                | (~models.Q(subsample="") & ~models.Q(arm="")),
                 name="participant_is_assigned_wholly_after_background",
             ),
             models.CheckConstraint(condition=models.Q(watched_tenths__lte=10), name="watched_share_is_at_most_one"),
@@ -252,6 +256,21 @@ class Response(models.Model):
         return f"{self.question}: {'yes' if self.reported_yes else 'no'}"
 
 
+class DirectAnswer(models.Model):
+    """What a participant truly answered to one sensitive question without a die. Nothing protects it, so it leaves in counts alone."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="direct_answers")
+    question = models.CharField(max_length=50)
+    yes = models.BooleanField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("participant", "question"), name="each_direct_answer_is_final"),)
+
+    def __str__(self) -> str:
+        return self.question
+
+
 class TallyKind(models.TextChoices):
     DECLINED = "declined", _("did not consent")
     COMPREHENSION_PASSED = "comprehension_passed", _("understood the die at once")
@@ -280,7 +299,7 @@ class Departure(models.Model):
     """How many people stopped at a step, by group: what is kept of those who did not finish when operational data are deleted."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="departures")
-    step = models.CharField(max_length=12, choices=Step)
+    step = models.CharField(max_length=20, choices=Step)
     subsample = models.CharField(max_length=50, blank=True)
     arm = models.CharField(max_length=50, blank=True)
     count = models.PositiveIntegerField(default=0)

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from surveys.definition import BackgroundQuestion, Group, MultipleChoice, Number, QuizItem, SingleChoice, StudyDefinition, Text
 from surveys.drafting.texts import LANGUAGE_NAMES
-from surveys.journey import steps_of
+from surveys.journey import DIRECT_QUESTIONS, QUESTIONS, steps_of
 from surveys.markdown import sanitised_html
 from surveys.protocols import frozen_protocol
 
@@ -93,6 +93,10 @@ class SensitiveQuestionView:
     yes_label: str
     no_label: str
 
+    @property
+    def options(self) -> Pairs:
+        return ("1", self.yes_label), ("0", self.no_label)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presentation:
@@ -110,6 +114,8 @@ class Presentation:
     entry: str
     consent_html: str
     debrief_html: str
+    direct_consent_html: str
+    direct_share: float
     background: tuple[FieldView, ...]
     questions: tuple[SensitiveQuestionView, ...]
     steps: tuple[str, ...]
@@ -121,7 +127,9 @@ class Presentation:
     dice: dict[str, DieView]
 
     def progress(self, step: str) -> dict[str, int]:
-        return {"number": self.steps.index(step) + 1, "total": len(self.steps)}
+        """The same number of steps for everybody, so that nobody reads from it before their turn how they will be asked."""
+        place = self.steps.index(QUESTIONS if step == DIRECT_QUESTIONS else step)
+        return {"number": place + 1, "total": len(self.steps)}
 
 
 @lru_cache(maxsize=256)
@@ -164,6 +172,8 @@ def present(
         entry=definition.entry.kind,
         consent_html=sanitised_html(definition.consent.in_language(language)),
         debrief_html=sanitised_html(definition.debrief.in_language(language)),
+        direct_consent_html=sanitised_html(_said(definition.direct_group.consent, language)) if definition.direct_group else "",
+        direct_share=float(definition.direct_share),
         background=tuple(field_view(question, language) for question in definition.background),
         questions=tuple(
             SensitiveQuestionView(

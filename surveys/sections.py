@@ -76,6 +76,13 @@ SECTIONS = (
         ),
     ),
     Section(
+        name="direct_questions",
+        title="Direct questions",
+        keys=("direct_group",),
+        help="Optional: a share of people (at most 0.5) is asked without a die, for comparison. Everybody is asked for consent first.",
+        example="",
+    ),
+    Section(
         name="allocation_scheme",
         title="Allocation",
         keys=("allocation",),

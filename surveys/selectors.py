@@ -18,7 +18,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from accounts.models import Role, User
-from surveys.assignment import Assignment, list_document
+from surveys.assignment import DIRECT, Assignment, list_document
 from surveys.definition import StudyDefinition
 from surveys.models import (
     AllocationList,
@@ -252,6 +252,10 @@ def allocation_document(allocation_list: AllocationList) -> str:
     return list_document(assignments, study=allocation_list.study.slug, number=allocation_list.number, nonce=allocation_list.nonce)
 
 
+# Who was drawn to be asked without a die but had not agreed to that: at the end of their way there are no answers.
+NOT_ASKED = Q(subsample=DIRECT, agrees_to_direct=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
     """How many people are where: the one definition of every count, for all pages, results and exports."""
@@ -281,7 +285,10 @@ def counts_of(study: Study) -> Counts:
     present = Participant.objects.filter(study=study)
     finished = {
         (subsample, arm): count
-        for subsample, arm, count in present.filter(step=Step.FINISHED).values_list("subsample", "arm").annotate(Count("pk"))
+        for subsample, arm, count in present.filter(step=Step.FINISHED)
+        .exclude(NOT_ASKED)
+        .values_list("subsample", "arm")
+        .annotate(Count("pk"))
     }
     withdrew = tallies.get(TallyKind.WITHDREW, 0)
     departed = Departure.objects.filter(study=study).aggregate(Sum("count"))["count__sum"] or 0

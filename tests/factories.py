@@ -33,6 +33,8 @@ QUESTIONS = ("attention", "retention", "judgement", "comprehension")
 _numbers = count(1)
 _sample = document_of(read_study_file(SAMPLE.read_text(encoding="utf-8")))
 
+# The steps of the sample study, which asks nobody without a die.
+STEPS = steps_of(define(_sample))
 # What a participant sends from each page of the sample study; every background question is answered.
 ANSWERS: dict[str, dict[str, Any]] = {
     "welcome": {"language": "en"},
@@ -44,10 +46,12 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "courses-0-course": "probability",
         "courses-0-grade": "85",
     },
+    "direct_consent": {"choice": "agree"},
     "video": {},
     "quiz": {"quiz-groups": "alike", "quiz-control": "spare"},
     "die": {"check": "yes"},
     "questions": {f"answer-{name}": "1" for name in QUESTIONS},
+    "direct_questions": {f"answer-{name}": "1" for name in QUESTIONS},
 }
 
 
@@ -163,6 +167,16 @@ def walk(client: Client, study: Study, *, until: str = "finished", answers: dict
     response = client.get(address_of(study))
     assert response.status_code == 200, response.content.decode()[:2000]
     return response
+
+
+def follow(client: Client, study: Study, *, until: str = "finished", answers: dict[str, dict[str, Any]] | None = None) -> HttpResponse:
+    """Answer whatever page comes until that of step `until` is shown, or the last one; returns that page. For journeys that differ."""
+    while True:
+        page = client.get(address_of(study))
+        step = next(iter(page_of(page).xpath('//input[@name="step"]/@value')), "finished")
+        if step in (until, "finished"):
+            return page
+        assert send(client, study, step, **(answers or {}).get(step, ANSWERS[step])).status_code == 303, step
 
 
 def page_of(response: HttpResponse) -> Any:

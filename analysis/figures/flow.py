@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from analysis.figures.drawing import Drawing, Scale
 from analysis.progress import DayCount, Flow
+from surveys.assignment import DIRECT
 
 COLUMN, GAP, BOX_HEIGHT = 176, 14, 58
 LABEL_WIDTH = 24
@@ -42,7 +43,8 @@ def flow_figure(flow: Flow) -> Drawing:
         x = left + index * (COLUMN + GAP)
         centre = x + COLUMN / 2
         drawing.line(centre, 180, centre, top_of_groups, "link")
-        drawing.text(centre, top_of_groups + 18, _("Subsample %(name)s") % {"name": group.subsample}, "faint", anchor="middle")
+        name = _("Asked directly") if group.subsample == DIRECT else _("Subsample %(name)s") % {"name": group.subsample}
+        drawing.text(centre, top_of_groups + 18, name, "faint", anchor="middle")
         for number, words in enumerate(textwrap.wrap(group.arm, LABEL_WIDTH)):
             drawing.text(centre, top_of_groups + 36 + 18 * number, words, "heading", anchor="middle")
         steps = ((_("Assigned"), group.assigned), (_("Saw the lecture"), group.watched), (_("Answered"), group.finished))

@@ -68,7 +68,7 @@ def start_of(definition: StudyDefinition) -> Start:
         ),
         texts={
             **NEW_STUDY.texts,
-            "n": str(definition.allocation.planned_participants),
+            "n": str(definition.planned_with_die),
             "questions": str(len(definition.questions)),
             "cap": f"{ceil(design.epsilon * 100) / 100:.2f}",
         },

@@ -14,12 +14,17 @@ Rng = np.random.Generator
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Habits:
-    """Shares of bots who do something else than answer everything to the end."""
+    """Shares of bots who do something else than answer everything to the end.
+
+    `agrees_to_direct` is the share who may be asked without a die, and `under_reports` the share who then deny a true yes.
+    """
 
     declines: float = 0.03
     drops_out: float = 0.05
     leaves_blank: float = 0.1
     misunderstands: float = 0.15
+    agrees_to_direct: float = 0.85
+    under_reports: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +37,8 @@ class Bot:
     declines: bool
     drops_out_at: str | None
     misunderstands: bool
+    agrees_to_direct: bool = True
+    denies: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +102,22 @@ class Population:
             declines=bool(rng.random() < self.habits.declines),
             drops_out_at=str(rng.choice(["background", "video", "die", "questions"])) if leaves else None,
             misunderstands=bool(rng.random() < self.habits.misunderstands),
+            **(self._draw_directness(rng) if self.definition.direct_group else {}),
         )
+
+    def _draw_directness(self, rng: Rng) -> dict[str, bool]:
+        agrees, denies = rng.random(2) < (self.habits.agrees_to_direct, self.habits.under_reports)
+        return {"agrees_to_direct": bool(agrees), "denies": bool(denies)}
 
     def reported(self, bot: Bot, *, question: str, arm: str, instruction: str, rng: Rng) -> bool:
         """What the bot answers, after a die of its own."""
         person = bot.people[question]
         truth = self.model.truth(person, arm=arm, background=bot.standardised)
         return reported_answer(truth, instruction=instruction, behaviour=person.behaviour, rng=rng)
+
+    def answered_directly(self, bot: Bot, *, question: str, arm: str) -> bool:
+        """What the bot answers without a die: the truth, unless it would rather not be known for a yes."""
+        return self.model.truth(bot.people[question], arm=arm, background=bot.standardised) and not bot.denies
 
 
 def _spread(question: Number) -> float:

@@ -69,6 +69,14 @@ class Walker:
     def _fill_background(self, page: Page, form: Page) -> dict[str, Any]:
         return {name: value for name, value in self.bot.answers.items() if name in form.fields}
 
+    def _fill_direct_consent(self, page: Page, form: Page) -> dict[str, Any]:
+        return {"choice": "agree" if self.bot.agrees_to_direct else "decline"}
+
+    def _fill_direct_questions(self, page: Page, form: Page) -> dict[str, Any]:
+        names = {name: name.removeprefix("answer-") for name in form.fields if name.startswith("answer-")}
+        yes = {name: self.population.answered_directly(self.bot, question=question, arm=self.arm) for name, question in names.items()}
+        return {name: "1" if said else "0" for name, said in yes.items()}
+
     def _fill_video(self, page: Page, form: Page) -> dict[str, Any]:
         address = page.xpath("//video//source/@src | //video/@src")[0]
         self.arm = self.arm_of_media[address.rstrip("/").rsplit("/", 1)[1]]

@@ -33,6 +33,7 @@ def draw_allocation_list(study: Study, definition: StudyDefinition) -> Allocatio
         arms=definition.arm_weights,
         scheme=definition.allocation.scheme,
         block_multiples=definition.allocation.block_multiples,
+        direct_share=definition.direct_share,
     )
     nonce = secrets.token_hex(32)
     allocation_list = AllocationList.objects.create(

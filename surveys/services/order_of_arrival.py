@@ -6,9 +6,9 @@ clustered by their random keys, on SQLite they get random row numbers.
 
 from django.db import OperationalError, connection, models, transaction
 
-from surveys.models import EntryCode, PanelMember, Participant, Response
+from surveys.models import DirectAnswer, EntryCode, PanelMember, Participant, Response
 
-TABLES: tuple[type[models.Model], ...] = (Participant, Response, EntryCode, PanelMember)
+TABLES: tuple[type[models.Model], ...] = (Participant, Response, DirectAnswer, EntryCode, PanelMember)
 PATIENCE = "2s"
 
 

@@ -1,18 +1,35 @@
 """What a participant does, one function for each step. Every function reads the stored state again under the lock before it writes."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from surveys.assignment import DIRECT
 from surveys.errors import EntryRefusedError, JourneyError, StepOutOfOrderError, StudyClosedError, StudyFullError, StudyNotOpenError
 from surveys.events import answers_changed
 from surveys.hot_rows import insert, read_participant, update
-from surveys.journey import BACKGROUND, DIE, FINISHED, QUESTIONS, QUIZ, VIDEO, comes_before, step_after
-from surveys.models import EntryCode, PanelMember, Participant, Response, Study, StudyStatus, Tally, TallyKind
+from surveys.journey import (
+    BACKGROUND,
+    CONSENT,
+    DIE,
+    DIRECT_CONSENT,
+    DIRECT_QUESTIONS,
+    DIRECTLY,
+    FINISHED,
+    NOT_AT_ALL,
+    QUESTIONS,
+    QUIZ,
+    VIDEO,
+    WITH_DIE,
+    comes_before,
+    step_after,
+)
+from surveys.models import DirectAnswer, EntryCode, PanelMember, Participant, Response, Study, StudyStatus, Tally, TallyKind
 from surveys.protocols import FrozenProtocol, frozen_protocol
 from surveys.services.allocation import has_room, take_slot
 from surveys.tokens import hash_of_entry_code, hash_of_token, hash_of_withdrawal_code, panel_hash, withdrawal_code
@@ -91,10 +108,10 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
                 withdrawal_hash=hash_of_withdrawal_code(withdrawal_code(visit.token)),
                 language=visit.language,
                 is_bot=visit.is_bot,
-                step=BACKGROUND,
+                step=step_after(CONSENT, protocol.definition),
                 consented_on=timezone.localdate(),
             )
-            if not protocol.definition.background:
+            if participant.step == VIDEO:
                 _assign(participant, protocol)
             insert([participant])
             _spend_entry(study, protocol, visit)
@@ -133,27 +150,58 @@ def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
 def _assign(participant: Participant, protocol: FrozenProtocol) -> None:
     assignment = take_slot(participant.study, protocol.definition)
     participant.subsample, participant.arm = assignment.subsample, assignment.arm
-    participant.step = step_after(BACKGROUND, protocol.definition)
 
 
-def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str) -> None:
-    participant.step = step_after(participant.step, protocol.definition)
-    update(participant, "step", *fields)
+def _way_of_asking(participant: Participant) -> tuple[str, ...]:
+    """Who was drawn to be asked directly but does not want that is not asked at all: chance alone decides who answers with the die."""
+    if participant.subsample != DIRECT:
+        return WITH_DIE
+    return DIRECTLY if participant.agrees_to_direct else NOT_AT_ALL
 
 
-def record_background(token: str, *, answers: Mapping[str, Any]) -> None:
-    """Store the background answers and assign, silently and once, subsample and arm. Of whom there is no room for, nothing is kept."""
+def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str, token: str) -> None:
+    participant.step = step_after(participant.step, protocol.definition, asked=_way_of_asking(participant))
+    if participant.step != FINISHED:
+        update(participant, "step", *fields)
+        return
+    participant.finished_on = timezone.localdate()
+    update(participant, "step", "finished_on", *fields)
+    if protocol.definition.entry.kind in PANELS:
+        PanelMember.objects.filter(study=participant.study, panel_hash=panel_hash(withdrawal_code(token))).update(finished=True)
+    _tell_listeners(participant.study_id)
+
+
+@contextmanager
+def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, FrozenProtocol]]:
+    """The participant, as `_at`. If there turns out to be no room for them, nothing of them is kept."""
     try:
         with transaction.atomic():
-            participant, protocol = _at(token, BACKGROUND)
-            participant.background = dict(answers)
-            _assign(participant, protocol)
-            update(participant, "step", "background", "subsample", "arm")
+            participant, protocol = _at(token, step)
+            yield participant, protocol
     except StudyFullError:
         with transaction.atomic():
             PanelMember.objects.filter(study_id=participant.study_id, panel_hash=panel_hash(withdrawal_code(token))).delete()
-            Participant.objects.filter(pk=participant.pk, step=BACKGROUND).delete()
+            Participant.objects.filter(pk=participant.pk, step=step).delete()
         raise
+
+
+def record_background(token: str, *, answers: Mapping[str, Any]) -> None:
+    """Store the background answers and assign, silently and once, subsample and arm, unless there is still something to be asked first."""
+    with _before_assignment(token, BACKGROUND) as (participant, protocol):
+        participant.background = dict(answers)
+        participant.step = step_after(BACKGROUND, protocol.definition)
+        if participant.step == VIDEO:
+            _assign(participant, protocol)
+        update(participant, "step", "background", "subsample", "arm")
+
+
+def record_direct_consent(token: str, *, agrees: bool) -> None:
+    """Store whether this person may be asked without a die, and only then assign: the next line of the list comes whatever they said."""
+    with _before_assignment(token, DIRECT_CONSENT) as (participant, protocol):
+        participant.agrees_to_direct = agrees
+        participant.step = step_after(DIRECT_CONSENT, protocol.definition)
+        _assign(participant, protocol)
+        update(participant, "step", "agrees_to_direct", "subsample", "arm")
 
 
 @transaction.atomic
@@ -167,21 +215,21 @@ def record_watched(token: str, *, tenths: int) -> None:
 @transaction.atomic
 def finish_video(token: str) -> None:
     participant, protocol = _at(token, VIDEO)
-    _advance(participant, protocol)
+    _advance(participant, protocol, token=token)
 
 
 @transaction.atomic
 def record_quiz(token: str, *, answers: Mapping[str, str]) -> None:
     participant, protocol = _at(token, QUIZ)
     participant.quiz = dict(answers)
-    _advance(participant, protocol, "quiz")
+    _advance(participant, protocol, "quiz", token=token)
 
 
 @transaction.atomic
 def finish_die(token: str, *, understood_at_once: bool) -> None:
     """Go on to the questions. Whether the practice was understood is counted, not kept with the person."""
     participant, protocol = _at(token, DIE)
-    _advance(participant, protocol)
+    _advance(participant, protocol, token=token)
     kind = TallyKind.COMPREHENSION_PASSED if understood_at_once else TallyKind.COMPREHENSION_FAILED
     count(participant.study, kind, version=protocol.version)
 
@@ -194,11 +242,18 @@ def record_responses(token: str, *, reported: Mapping[str, bool]) -> None:
     if set(reported) != expected:
         raise JourneyError(f"Expected answers to {', '.join(sorted(expected))}, got answers to {', '.join(sorted(reported)) or 'none'}.")
     insert([Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items()])
-    participant.finished_on = timezone.localdate()
-    _advance(participant, protocol, "finished_on")
-    if protocol.definition.entry.kind in PANELS:
-        PanelMember.objects.filter(study=participant.study, panel_hash=panel_hash(withdrawal_code(token))).update(finished=True)
-    _tell_listeners(participant.study_id)
+    _advance(participant, protocol, token=token)
+
+
+@transaction.atomic
+def record_direct_answers(token: str, *, answers: Mapping[str, bool]) -> None:
+    """Store what somebody answers without a die. No question needs an answer, since nothing protects it."""
+    participant, protocol = _at(token, DIRECT_QUESTIONS)
+    if unknown := set(answers) - {question.name for question in protocol.definition.questions}:
+        raise JourneyError(f"Expected answers to questions of this study, got one to {', '.join(sorted(unknown))}.")
+    if answers:
+        insert([DirectAnswer(participant=participant, question=name, yes=yes) for name, yes in answers.items()])
+    _advance(participant, protocol, token=token)
 
 
 def withdrawal_code_is_known(study: Study, *, code: str) -> bool:

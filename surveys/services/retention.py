@@ -1,14 +1,15 @@
 """Deleting operational data of closed studies when the protocol says so, or earlier when their owner says so.
 
-What goes: background and quiz answers, tokens and withdrawal codes, days, watched shares, languages, people who did not finish, panel
-members, entry codes. What stays: arm, subsample and reported answers of those who finished, which the die protects; and counts.
+What goes: background and quiz answers, what people said without a die, tokens and withdrawal codes, days, watched shares, languages,
+people who did not finish, panel members, entry codes. What stays: arm, subsample and reported answers of those who finished, which the
+die protects; and counts.
 """
 
 from collections import Counter
 from datetime import date
 
 from django.db import transaction
-from django.db.models import CharField, F, Q
+from django.db.models import Case, CharField, F, Q, When
 from django.db.models.functions import Cast
 from django.utils import timezone
 
@@ -16,9 +17,10 @@ from accounts.models import User
 from audit.selectors import entries_about
 from audit.services import record
 from surveys import actions
+from surveys.assignment import DIRECT
 from surveys.errors import TransitionError
 from surveys.events import operational_data_forgotten
-from surveys.models import Departure, EntryCode, PanelMember, Participant, Step, Study
+from surveys.models import Departure, DirectAnswer, EntryCode, PanelMember, Participant, Step, Study
 from surveys.selectors import ENDED, day_of_forgetting
 
 CHUNK = 1000
@@ -42,6 +44,7 @@ def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
     for model in (PanelMember, EntryCode):
         while keys := list(model.objects.filter(study=study).values_list("pk", flat=True)[:CHUNK]):
             model.objects.filter(pk__in=keys).delete()
+    forget_direct_answers(study)
     while _forget_some_finished(study) or _forget_some_unfinished(study):
         pass
     _finish(study)
@@ -67,7 +70,15 @@ def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
         "entry_codes": EntryCode.objects.filter(study=study).count(),
         "due_on": day_of_forgetting(study),
     }
+    if direct := DirectAnswer.objects.filter(participant__study=study).count():
+        details["direct_answers"] = direct
     record(actor=actor, action=actions.FORGETTING_BEGUN, subject=study, details=details)
+
+
+def forget_direct_answers(study: Study) -> None:
+    """Delete what people said without a die; the counts that were made of it after closing stay."""
+    while keys := list(DirectAnswer.objects.filter(participant__study=study).values_list("pk", flat=True)[:CHUNK]):
+        DirectAnswer.objects.filter(pk__in=keys).delete()
 
 
 def _identifiable(study: Study) -> Q:
@@ -84,6 +95,8 @@ def _forget_some_finished(study: Study) -> int:
         background={},
         quiz={},
         watched_tenths=0,
+        # Of those who were drawn to be asked without a die it stays known who was asked, as it stays known who answered.
+        agrees_to_direct=Case(When(subsample=DIRECT, then=F("agrees_to_direct")), default=None),
         language="",
         consented_on=None,
         finished_on=None,

@@ -23,7 +23,7 @@ from surveys.services.study_steps import RUNNING, amendment_waits, locked, requi
 from surveys.study_file import define, document_of
 
 # What the allocation list and the answers hang on. From launch on these stay as they are; consent and the other texts can be amended.
-FIXED_BY_LAUNCH = ("languages", "arms", "control", "background", "quiz", "questions", "die", "allocation")
+FIXED_BY_LAUNCH = ("languages", "arms", "control", "background", "quiz", "questions", "die", "direct_share", "allocation")
 EDITABLE = (StudyStatus.DRAFT, StudyStatus.APPROVED, *RUNNING)
 
 

@@ -46,7 +46,7 @@ def privacy(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "study": shown,
         "language": shown.language,
-        "die": shown.dice[participant.subsample] if participant and participant.subsample else None,
+        "die": shown.dice.get(participant.subsample) if participant else None,
         "questions": shown.questions,
         "epsilon_per_question": study.epsilon_per_question,
         "epsilon_total": study.epsilon_total,

@@ -23,8 +23,23 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
+from surveys.assignment import DIRECT
 from surveys.drafting.texts import LANGUAGE_NAMES
-from surveys.journey import BACKGROUND, CONSENT, DIE, FINISHED, QUESTIONS, QUIZ, VIDEO, WELCOME, steps_of
+from surveys.journey import (
+    BACKGROUND,
+    CONSENT,
+    DIE,
+    DIRECT_CONSENT,
+    DIRECT_QUESTIONS,
+    DIRECTLY,
+    FINISHED,
+    QUESTIONS,
+    QUIZ,
+    VIDEO,
+    WELCOME,
+    WITH_DIE,
+    steps_of,
+)
 from surveys.presentation import Presentation, present
 from surveys.ranged_response import ranged_file_response
 from surveys.selectors import Edition, access_study, edition_for
@@ -36,10 +51,12 @@ STEP_NAMES: dict[str, Promise] = {
     WELCOME: gettext_lazy("Welcome"),
     CONSENT: gettext_lazy("Consent"),
     BACKGROUND: gettext_lazy("Background questions"),
+    DIRECT_CONSENT: gettext_lazy("Consent to be asked directly"),
     VIDEO: gettext_lazy("Lecture"),
     QUIZ: gettext_lazy("Quiz"),
     DIE: gettext_lazy("The die explained"),
     QUESTIONS: gettext_lazy("Sensitive questions"),
+    DIRECT_QUESTIONS: gettext_lazy("Sensitive questions, asked directly"),
     FINISHED: gettext_lazy("Thank you"),
     DECLINED: gettext_lazy("After saying no"),
     PRIVACY: gettext_lazy("“Is this really private?”"),
@@ -73,10 +90,11 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     user = user_of(request)
     study = access_study(user, slug)
     edition = edition_for(user, study)
-    steps = steps_of(edition.definition)
     place = _place(request.GET, edition, slug)
+    steps = steps_of(edition.definition, asked=DIRECTLY if place.subsample == DIRECT else WITH_DIE)
     if not place.step:
-        names = [(step, STEP_NAMES[step]) for step in (*steps, DECLINED, PRIVACY)]
+        directly = (DIRECT_QUESTIONS,) if edition.definition.direct_group else ()
+        names = [(step, STEP_NAMES[step]) for step in (*steps, *directly, DECLINED, PRIVACY)]
         languages = [(code, LANGUAGE_NAMES.get(code, code)) for code in edition.definition.languages]
         arms = [(arm.name, arm.label.in_language(translation.get_language() or "en")) for arm in edition.definition.arms]
         missing = sorted(edition.definition.files() - set(edition.media))
@@ -110,12 +128,14 @@ def _place(query: QueryDict, edition: Edition, slug: str) -> Place:
         names = list(offered)
         return found if (found := query.get(name, "")) in names else names[0]
 
-    definition = edition.definition
+    definition, step = edition.definition, query.get("step", "")
+    directly = step == DIRECT_QUESTIONS and definition.direct_group is not None
+    groups = [DIRECT] if directly else list(definition.die.subsamples)
     return Place(
         slug=slug,
-        step=query.get("step", ""),
+        step=step,
         arm=chosen("arm", (arm.name for arm in definition.arms)),
-        subsample=chosen("subsample", definition.die.subsamples),
+        subsample=chosen("subsample", groups),
         language=chosen("language", definition.languages),
     )
 

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 
 from surveys import visitors
 from surveys.definition import StudyDefinition
-from surveys.forms import errors_of, read_fields, read_responses
-from surveys.journey import BACKGROUND, DIE, FINISHED, QUESTIONS, QUIZ, VIDEO
+from surveys.forms import errors_of, read_direct_answers, read_fields, read_responses
+from surveys.journey import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO
 from surveys.models import Participant
 from surveys.presentation import FieldView, Presentation, field_view
 from surveys.protocols import frozen_protocol
@@ -73,6 +73,15 @@ def _take_background(data: QueryDict, person: Person) -> None:
     if errors := errors_of(fields):
         raise Invalid(fields=fields, errors=errors)
     participation.record_background(person.token, answers=answers)
+
+
+def _direct_consent_context(shown: Presentation, variant: None) -> dict[str, Any]:
+    return {"direct_consent_html": shown.direct_consent_html, "percent": round(shown.direct_share * 100)}
+
+
+def _take_direct_consent(data: QueryDict, person: Person) -> None:
+    if (choice := data.get("choice")) in ("agree", "decline"):
+        participation.record_direct_consent(person.token, agrees=choice == "agree")
 
 
 def _video_variant(person: Person) -> tuple[str, int, str]:
@@ -165,6 +174,14 @@ def _take_questions(data: QueryDict, person: Person) -> None:
     participation.record_responses(person.token, reported=reported)
 
 
+def _direct_questions_context(shown: Presentation, variant: None) -> dict[str, Any]:
+    return {"questions": shown.questions}
+
+
+def _take_direct_questions(data: QueryDict, person: Person) -> None:
+    participation.record_direct_answers(person.token, answers=read_direct_answers(person.shown.questions, data))
+
+
 def _debrief_context(shown: Presentation, variant: None) -> dict[str, Any]:
     return {"debrief_html": shown.debrief_html}
 
@@ -187,10 +204,12 @@ STEP_PAGES = {
     )
     for step, variant, shared, personal, take in (
         (BACKGROUND, _nothing, _background_context, _no_marks, _take_background),
+        (DIRECT_CONSENT, _nothing, _direct_consent_context, _no_marks, _take_direct_consent),
         (VIDEO, _video_variant, _video_context, _video_marks, _take_video),
         (QUIZ, _quiz_fields, _quiz_context, _no_marks, _take_quiz),
         (DIE, _subsample, _die_context, _no_marks, _take_die),
         (QUESTIONS, _subsample, _questions_context, _questions_marks, _take_questions),
+        (DIRECT_QUESTIONS, _nothing, _direct_questions_context, _no_marks, _take_direct_questions),
         (FINISHED, _nothing, _debrief_context, _debrief_marks, None),
     )
 }

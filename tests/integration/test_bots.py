@@ -18,7 +18,7 @@ from analysis.methods.simulation import Behaviour
 from audit.models import Entry
 from surveys.bots.population import Bot, Habits, Population
 from surveys.bots.walker import Ending, Walker
-from surveys.models import Participant, Response, Step, Study
+from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, Step, Study
 from surveys.protocols import frozen_protocol
 from surveys.selectors import counts_of
 from surveys.services import studies
@@ -76,6 +76,16 @@ def test_a_bot_answers_everything_and_is_marked_as_a_bot(study: Study, browser: 
     assert set(bot.background) >= {"gender", "year"}
     assert set(bot.quiz) == {"groups", "control"}
     assert Response.objects.count() == len(QUESTIONS)
+
+
+@pytest.mark.parametrize(("agrees", "answers"), [(1.0, len(QUESTIONS)), (0.0, 0)])
+def test_a_bot_that_is_drawn_is_asked_directly_if_it_agreed(browser: httpx.Client, agrees: float, answers: int) -> None:
+    study = recruiting_study(accepts_bots=True, direct_group={"share": 0.5, "consent": "May we?"})
+    AllocationSlot.objects.update(subsample="direct")
+    habits = Habits(declines=0, drops_out=0, agrees_to_direct=agrees, under_reports=1)
+    assert send_one(study, population(study, habits=habits), seed=1, browser=browser) == Ending.FINISHED
+    assert DirectAnswer.objects.filter(yes=False).count() == DirectAnswer.objects.count() == answers
+    assert not Response.objects.exists()
 
 
 def test_a_person_on_the_same_study_is_no_bot(study: Study, client: Client) -> None:

@@ -23,6 +23,7 @@ from surveys.errors import TransitionError
 from surveys.models import (
     AllocationSlot,
     Decision,
+    DirectAnswer,
     EntryCode,
     PanelMember,
     Participant,
@@ -38,7 +39,7 @@ from surveys.services import reviews
 from surveys.services.allocation import change_arm
 from surveys.services.entry import add_entry_codes
 from surveys.tokens import withdrawal_code
-from tests.factories import QUESTIONS, answer, document, person, recruiting_study, send, study_in, token_of, walk
+from tests.factories import QUESTIONS, answer, document, follow, person, recruiting_study, send, study_in, token_of, walk
 
 pytestmark = pytest.mark.usefixtures("postgresql")
 
@@ -289,3 +290,17 @@ def test_an_approval_that_ends_while_people_consent_pauses_the_study_once_and_le
     assert set(outcomes[4:]) == {403}
     assert not Participant.objects.exists()
     assert Entry.objects.filter(action="study.approval_expired").count() == 1
+
+
+def test_one_person_in_four_tabs_is_drawn_once_and_asked_once_without_a_die() -> None:
+    study = recruiting_study(direct_group={"share": 0.5, "consent": "May we?"})
+    AllocationSlot.objects.filter(study=study, position=1).update(subsample="direct")
+    client = Client()
+    follow(client, study, until="direct_consent")
+    for step in ("direct_consent", "direct_questions"):
+        follow(client, study, until=step)
+        tabs = [tab_of(client) for _ in range(4)]
+        assert statuses(at_once(4, lambda index: answer(tabs[index], study, step))) == {303: 4}  # noqa: B023  (done before the next step)
+    assert [slot.subsample for slot in taken(study)] == ["direct"]
+    assert DirectAnswer.objects.count() == 4
+    assert Participant.objects.get().step == "finished"

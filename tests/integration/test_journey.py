@@ -5,13 +5,13 @@ import time
 import pytest
 from django.test import Client
 
-from surveys.journey import ALL_STEPS
 from surveys.models import Participant, Response, Step, Study, Tally, TallyKind
 from surveys.selectors import counts_of
 from surveys.services import participation
 from tests.factories import (
     ANSWERS,
     QUESTIONS,
+    STEPS,
     address_of,
     answer,
     everything_stored,
@@ -60,7 +60,7 @@ def tally(kind: TallyKind) -> int:
 
 
 def test_a_student_goes_from_the_first_page_to_the_codes(client: Client, study: Study) -> None:
-    for step in ALL_STEPS:
+    for step in STEPS:
         assert heading(client.get(address_of(study))) == HEADINGS[step]
         if step != "finished":
             assert answer(client, study, step).status_code == 303
@@ -80,7 +80,7 @@ def test_a_student_can_do_it_all_in_german(client: Client, study: Study) -> None
     first = client.get(address_of(study), headers={"Accept-Language": "de-AT,en;q=0.5"})
     assert heading(first) == GERMAN_HEADINGS["welcome"]
     answer(client, study, "welcome", language="de")
-    for step in ALL_STEPS[1:]:
+    for step in STEPS[1:]:
         page = client.get(address_of(study), headers={"Accept-Language": "en"})
         assert '<html lang="de"' in page.content.decode()
         assert heading(page) == GERMAN_HEADINGS[step]
@@ -161,7 +161,7 @@ def test_a_page_sent_before_its_turn_says_so_and_writes_nothing(client: Client, 
 def test_pages_sent_again_change_nothing(client: Client, study: Study, here: str) -> None:
     walk(client, study, until=here)
     before = everything_stored()
-    for earlier in ALL_STEPS[: ALL_STEPS.index(here)]:
+    for earlier in STEPS[: STEPS.index(here)]:
         assert answer(client, study, earlier).status_code == 303
     assert send(client, study, "consent", choice="decline").status_code == 303
     assert everything_stored() == before

@@ -3,10 +3,9 @@
 import pytest
 from django.test import Client
 
-from surveys.journey import ALL_STEPS
 from surveys.models import Study
 from surveys.services import studies
-from tests.factories import address_of, everything_stored, recruiting_study, token_of, walk
+from tests.factories import STEPS, address_of, everything_stored, recruiting_study, token_of, walk
 
 pytestmark = pytest.mark.django_db
 ADDRESSES = ("", "consent/", "privacy/", "allocation/", "allocation/1/", "withdraw/", "progress/", "resume/unknown/")
@@ -17,7 +16,7 @@ def study() -> Study:
     return recruiting_study()
 
 
-@pytest.mark.parametrize("step", ALL_STEPS)
+@pytest.mark.parametrize("step", STEPS)
 def test_fetching_changes_nothing(client: Client, study: Study, step: str) -> None:
     walk(client, study, until=step)
     before, cookie = everything_stored(), token_of(client)

@@ -142,3 +142,20 @@ def test_the_practice_die_rolls_afresh_and_no_page_tells_whose_it_is() -> None:
     keys = {page_of(client.get(address(study, "questions"))).xpath("//form/@data-roll-key")[0] for _ in range(3)}
     assert len(keys) == 3
     assert client.get(address(study, "no-such-page")).status_code == 404
+
+
+def test_the_pages_of_people_who_are_asked_directly_can_be_seen_too() -> None:
+    study = draft_study(direct_group={"share": 0.2, "consent": "May we?"})
+    client = logged_in(study.owner)
+    choice = page_of(client.get(address(study))).xpath("//select[@id='step']/option/@value")
+    assert {"direct_consent", "direct_questions"} < set(choice)
+    before = everything_stored()
+    for step, title in (("direct_consent", "May we ask you directly?"), ("direct_questions", "Asked directly")):
+        page = client.get(address(study, step))
+        assert heading(page) == title
+        sent = client.post(address(study, step), {"step": step, **ANSWERS[step]})
+        assert sent.status_code == 303
+        assert client.get(sent["Location"]).status_code == 200
+    assert everything_stored() == before
+    plain = draft_study(slug="plain", owner=study.owner)
+    assert client.get(address(plain, "direct_questions")).status_code == 404

@@ -11,10 +11,9 @@ from django.test import Client
 
 from accounts.models import Role
 from audit.models import Entry
-from surveys.journey import ALL_STEPS
-from surveys.models import EntryCode, PanelMember, Participant, Response, Step, Study, Tally
+from surveys.models import DirectAnswer, EntryCode, PanelMember, Participant, Response, Step, Study, Tally
 from surveys.services.entry import add_entry_codes
-from tests.factories import address_of, answer, document, everything_stored, participant_of, person, recruiting_study, token_of, walk
+from tests.factories import STEPS, address_of, answer, document, everything_stored, participant_of, person, recruiting_study, token_of, walk
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +29,7 @@ def test_no_column_holds_an_address_a_browser_or_a_clock_time(model: type[models
         assert not re.search(r"(^|_)(ip|address|agent|browser|referer|time|at|order|sequence)($|_)", field.name), field
 
 
-@pytest.mark.parametrize("model", [Participant, Response, EntryCode, PanelMember], ids=lambda model: model.__name__)
+@pytest.mark.parametrize("model", [Participant, Response, DirectAnswer, EntryCode, PanelMember], ids=lambda model: model.__name__)
 def test_keys_of_people_and_answers_are_random(model: type[models.Model]) -> None:
     assert isinstance(model._meta.pk, models.UUIDField)
     keys = [model._meta.pk.get_default() for _ in range(20)]
@@ -44,7 +43,7 @@ def links(model: type[models.Model]) -> set[type[models.Model]]:
 
 def test_codes_panels_slots_and_counts_have_no_link_to_people() -> None:
     for model in SURVEY_MODELS:
-        if model not in (Participant, Response):
+        if model not in (Participant, Response, DirectAnswer):
             assert Participant not in links(model), model
             assert Response not in links(model), model
     assert not links(Participant) & {EntryCode, PanelMember, Tally}
@@ -125,7 +124,7 @@ def test_no_table_says_who_took_which_line_of_the_list(client: Client) -> None:
 def everything_sent(client: Client, study: Study) -> str:
     """All that one browser receives on its way: pages, headers, cookies, redirects."""
     sent: list[str] = []
-    for step in ALL_STEPS:
+    for step in STEPS:
         page = client.get(address_of(study))
         responses = [page] + ([answer(client, study, step)] if step != "finished" else [])
         if step == "video":
@@ -168,7 +167,7 @@ def pages_of(study: Study, arm: str, subsample: str) -> list[str]:
     participant = participant_of(client)
     Participant.objects.filter(pk=participant.pk).update(arm=arm, subsample=subsample, step=Step.VIDEO)
     pages = []
-    for step in ALL_STEPS[3:]:
+    for step in STEPS[3:]:
         page = client.get(address_of(study)).content.decode()
         page = re.sub(r'(name="(csrfmiddlewaretoken|opened)" value=)"[^"]*"', r"\1", page)
         page = re.sub(r"/media/[0-9a-f-]{36}/", "/media/", page)

@@ -31,6 +31,12 @@ class Command(BaseCommand):
         parser.add_argument("--cheater-behaviour", default="always_no", choices=[b.value for b in Behaviour if b != Behaviour.HONEST])
         parser.add_argument("--dropout", type=float, default=Habits().drops_out, help="share who leave in the middle")
         parser.add_argument("--decline", type=float, default=Habits().declines, help="share who do not consent")
+        parser.add_argument(
+            "--agree-directly", type=float, default=Habits().agrees_to_direct, help="share who may be asked without a die, where some are"
+        )
+        parser.add_argument(
+            "--under-report", type=float, default=Habits().under_reports, help="share who deny a true yes when they are asked without a die"
+        )
         parser.add_argument("--workers", type=int, default=4, help="how many walk at the same time")
         parser.add_argument("--seed", type=int, help="the same seed gives the same people (their dice are never the same)")
         parser.add_argument(
@@ -45,9 +51,10 @@ class Command(BaseCommand):
             raise CommandError(f"The study {study} does not accept bots; set “accepts bots” in the admin if it is a rehearsal.")
         if found.status != StudyStatus.RECRUITING or found.protocol_id is None:
             raise CommandError(f"The study {study} is {found.get_status_display().lower()}; bots need one that is recruiting.")
-        for name in ("prevalence", "cheaters", "dropout", "decline"):
+        for name in ("prevalence", "cheaters", "dropout", "decline", "agree_directly", "under_report"):
             if not 0 <= options[name] <= 1:
-                raise CommandError(f"--{name} must lie between 0 and 1, got {options[name]}.")
+                option = name.replace("_", "-")
+                raise CommandError(f"--{option} must lie between 0 and 1, got {options[name]}.")
         if n < 1 or workers < 1:
             raise CommandError(f"--n and --workers must be at least 1, got {n} and {workers}.")
         seed = secrets.randbits(32) if seed is None else seed
@@ -58,7 +65,12 @@ class Command(BaseCommand):
                 effect=options["effect"],
                 cheater_proportion=options["cheaters"],
                 behaviour=Behaviour(options["cheater_behaviour"]),
-                habits=Habits(declines=options["decline"], drops_out=options["dropout"]),
+                habits=Habits(
+                    declines=options["decline"],
+                    drops_out=options["dropout"],
+                    agrees_to_direct=options["agree_directly"],
+                    under_reports=options["under_report"],
+                ),
             )
         except MethodError as error:
             raise CommandError(str(error)) from error

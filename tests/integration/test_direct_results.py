@@ -1,0 +1,259 @@
+"""What is computed of people who were asked without a die: apart from everything else, after the end, and in counts alone."""
+
+import json
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from analysis import resampling, runner
+from analysis.datasets import cell_counts, people_of
+from analysis.models import Run, RunKind, RunStatus
+from analysis.progress import progress_of
+from surveys.bots.population import Habits, Population
+from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, SlotStatus, Step, Study
+from surveys.protocols import frozen_protocol
+from surveys.services import studies
+from surveys.services.retention import forget_operational_data
+from surveys.tokens import hash_of_token, new_token
+from tests.factories import document, logged_in, page_of, recruiting_study
+from tests.finished_people import TELLING_DIE, add_finished_people
+
+pytestmark = pytest.mark.django_db
+
+ARMS = ("slides", "instructor")
+# People by arm who said no and yes to "attention" without a die.
+SAID = {"slides": (60, 20), "instructor": (40, 40)}
+REFUSED = 7
+
+
+def people_asked(study: Study, *, arm: str, no: int, yes: int, agrees: bool = True) -> None:
+    day = date(2030, 1, 1)
+    crowd = [
+        Participant(
+            study=study,
+            protocol_id=study.protocol_id,
+            token_hash=hash_of_token(new_token()),
+            withdrawal_hash=hash_of_token(new_token()),
+            language="en",
+            step=Step.FINISHED,
+            subsample="direct",
+            arm=arm,
+            agrees_to_direct=agrees,
+            consented_on=day,
+            finished_on=day,
+        )
+        for _ in range(no + yes)
+    ]
+    Participant.objects.bulk_create(crowd)
+    if agrees:
+        DirectAnswer.objects.bulk_create(
+            DirectAnswer(participant=one, question="attention", yes=number < yes) for number, one in enumerate(crowd)
+        )
+
+
+def study_with(direct_group: dict[str, Any] | None) -> Study:
+    """200 people with the die, of whom the first 150 agreed to be asked without it; of those drawn, `SAID` and `REFUSED`."""
+    question = [one for one in document()["questions"] if one["name"] == "attention"]
+    study = recruiting_study(
+        allocation={"planned_participants": 500}, die=TELLING_DIE, questions=question, direct_group=direct_group, background=None
+    )
+    AllocationSlot.objects.filter(study=study, subsample="direct").update(status=SlotStatus.CLOSED)
+    add_finished_people(study, 200, cheaters=0.0, prevalence=0.5, effect=0.2)
+    AllocationSlot.objects.filter(study=study, subsample="direct").update(status=SlotStatus.TAKEN)
+    return study
+
+
+@pytest.fixture
+def study() -> Study:
+    study = study_with({"share": 0.3, "consent": "May we?"})
+    agreed = list(Participant.objects.order_by("pk").values_list("pk", flat=True)[:150])
+    Participant.objects.update(agrees_to_direct=False)
+    Participant.objects.filter(pk__in=agreed).update(agrees_to_direct=True)
+    for arm, (no, yes) in SAID.items():
+        people_asked(study, arm=arm, no=no, yes=yes)
+    people_asked(study, arm="slides", no=REFUSED, yes=0, agrees=False)
+    return study
+
+
+def compute(study: Study, kind: RunKind = RunKind.FIRST_RESULTS) -> dict[str, Any]:
+    run = runner.queue_run(study.pk, kind=kind)
+    assert run is not None
+    claimed = runner.claim(run.pk)
+    assert claimed is not None
+    runner.execute(claimed)
+    while resampling.compute_next(run.pk):
+        pass
+    found = Run.objects.get(pk=run.pk)
+    assert found.status == RunStatus.DONE
+    return dict(found.results)
+
+
+def end(study: Study) -> Study:
+    """Closed, with all that was to be computed computed."""
+    study = studies.close(study, actor=study.owner)
+    Run.objects.all().delete()
+    return study
+
+
+def definition_of(study: Study) -> Any:
+    return frozen_protocol(study.protocol_id or 0).definition
+
+
+def effects(results: dict[str, Any]) -> list[dict[str, Any]]:
+    """Without the bootstrap, whose seed is another in every run."""
+    return [effect | {"bootstrap": None} for effect in results["outcomes"]["attention"]["effects"]]
+
+
+@pytest.mark.parametrize("kind", list(RunKind))
+def test_estimates_with_the_die_are_those_of_a_study_without_the_group(study: Study, kind: RunKind) -> None:
+    with_group = compute(study, kind)
+    Participant.objects.filter(subsample="direct").delete()
+    assert effects(compute(study, kind)) == effects(with_group)
+    assert with_group["n"] == 200
+    assert with_group["outcomes"]["attention"]["anytime"][0]["planned_n"] == 350
+
+
+def test_what_the_methods_read_holds_nobody_of_the_group(study: Study) -> None:
+    definition = definition_of(study)
+    assert cell_counts(study, definition)["attention"].sum() == 200
+    assert len(people_of(study, definition).arm) == 200
+
+
+def test_while_the_study_runs_only_how_many_were_asked_is_known(study: Study) -> None:
+    for kind in RunKind:
+        found = compute(study, kind)["direct_group"]
+        assert found == {
+            "asked": 160,
+            "drawn_but_refused": REFUSED,
+            "ended": False,
+            "smallest_cell": 5,
+            "for_publication": False,
+            "outcomes": [],
+        }
+
+
+@pytest.mark.parametrize("kind", list(RunKind))
+def test_after_the_end_the_group_is_compared_with_those_who_had_agreed_too(study: Study, kind: RunKind) -> None:
+    found = compute(end(study), kind)["direct_group"]
+    [outcome] = found["outcomes"]
+    assert [(one["arm"], one["n"], one["yes"]) for one in outcome["prevalence"]] == [("slides", 80, 20), ("instructor", 80, 40)]
+    assert outcome["differences"][0]["value"] == pytest.approx(0.25)
+    definition = definition_of(study)
+    agreed = Response.objects.filter(participant__agrees_to_direct=True)
+    counts = cell_counts(study, definition, only_who_agreed_to_direct=True)["attention"]
+    assert counts.sum() == agreed.count() == 150
+    forced = definition.die.design().forced_responses()
+    for arm, one in enumerate(outcome["under_reporting"]):
+        cells = counts[arm]
+        meant = (cells[:, 1] / cells.sum(axis=1) - [float(forced[name].forced_yes) for name in ("1", "2")]) / float(forced["1"].truth)
+        assert one["with_die"] == pytest.approx(np.average(meant, weights=cells.sum(axis=1)))
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_closing_asks_for_the_counts_and_a_study_without_the_group_asks_for_nothing(study: Study, committed: Any) -> None:
+    plain = recruiting_study(slug="plain")
+    with committed():
+        studies.close(study, actor=study.owner)
+        studies.close(plain, actor=plain.owner)
+    assert set(Run.objects.values_list("study__slug", flat=True)) == {study.slug}
+
+
+def test_once_the_answers_are_deleted_their_counts_stay_as_they_were(study: Study) -> None:
+    study = end(study)
+    before = compute(study)["direct_group"]
+    forget_operational_data(study)
+    assert not DirectAnswer.objects.exists()
+    Run.objects.filter(status=RunStatus.QUEUED).delete()
+    assert compute(study)["direct_group"] == before
+    assert before["outcomes"][0]["prevalence"][0]["n"] == 80
+
+
+def test_an_arm_in_which_hardly_anybody_said_yes_is_withheld_everywhere(study: Study) -> None:
+    yes = DirectAnswer.objects.filter(participant__arm="slides", yes=True)
+    DirectAnswer.objects.filter(pk__in=list(yes.values_list("pk", flat=True)[4:])).delete()
+    stored = compute(end(study))
+    [outcome] = stored["direct_group"]["outcomes"]
+    assert outcome["prevalence"][0]["n"] is None
+    api = logged_in(study.owner).get(f"/api/v1/studies/{study.slug}/results/").json()
+    assert api["first_results"]["direct_group"]["outcomes"][0]["prevalence"][0]["yes"] is None
+    page = logged_in(study.owner).get(reverse("analysis:results", args=[study.slug])).content.decode()
+    assert "the numbers of this arm are withheld" in page
+
+
+def results_page(study: Study, query: str = "") -> Any:
+    return page_of(logged_in(study.owner).get(reverse("analysis:results", args=[study.slug]) + query))
+
+
+def test_the_live_page_shows_the_group_in_a_card_of_its_own(study: Study) -> None:
+    compute(study)
+    card = results_page(study).xpath("//section[@aria-labelledby='direct-group']")[0].text_content()
+    assert "Asked directly: 160 people" in card
+    assert "7 more people were drawn but had not agreed" in card
+    assert "counted when the study is closed" in card
+    study = end(study)
+    compute(study)
+    card = results_page(study).xpath("//section[@aria-labelledby='direct-group']")[0]
+    first = [" ".join(cell.text_content().split()) for cell in card.xpath(".//tbody/tr[1]/*")]
+    assert first[:4] == ["Slides only", "80", "0.250", "0.1681 to 0.3548"]
+    assert [row.text_content().split("\n")[1].strip() for row in card.xpath(".//tbody/tr")][2].endswith(" minus Slides only")
+    assert "not for publication" in card.text_content()
+
+
+def test_a_study_without_the_group_has_no_such_card_and_no_such_key() -> None:
+    study = study_with(None)
+    assert "direct_group" not in compute(study)
+    assert not results_page(study).xpath("//*[@id='direct-group']")
+    assert logged_in(study.owner).get(f"/api/v1/studies/{study.slug}/results/").json()["first_results"]["direct_group"] is None
+
+
+def test_whoever_is_blinded_sees_no_arm_of_the_group(study: Study) -> None:
+    compute(study)
+    page = results_page(study, "?blinded=1")
+    groups = [row.text_content().split() for row in page.xpath("//*[@id='table-people']//tbody/tr")]
+    assert [row[:3] for row in groups if row[0] == "Asked"] == [["Asked", "directly", "all"]]
+    api = logged_in(study.owner).get(f"/api/v1/studies/{study.slug}/results/?blinded=1").json()
+    assert api["first_results"]["direct_group"]["asked"] == 160
+    assert "slides" not in json.dumps(api)
+
+
+def test_the_flow_and_the_alarm_know_the_groups_share(study: Study) -> None:
+    definition = definition_of(study)
+    Participant.objects.filter(subsample="direct").delete()
+    progress = progress_of(study, definition, names={arm: arm for arm in ARMS})
+    assert {group.subsample for group in progress.flow.groups} == {"1", "2", "direct"}
+    assert sum(group.assigned for group in progress.flow.groups if group.subsample == "direct") == pytest.approx(150, abs=9)
+    # 200 of the die were taken besides, which is far too few for the share of the list.
+    assert progress.ratio is not None
+    assert progress.ratio.alarm
+    AllocationSlot.objects.filter(study=study).update(status=SlotStatus.TAKEN)
+    ratio = progress_of(study, definition, names={arm: arm for arm in ARMS}).ratio
+    assert ratio is not None
+    assert not ratio.alarm
+    assert ratio.df == 5
+
+
+def test_bots_who_deny_say_no_directly_and_the_others_the_truth(client: Client) -> None:
+    definition = definition_of(study_with({"share": 0.3, "consent": "May we?"}))
+
+    def said(under_reports: float) -> list[bool]:
+        crowd = Population.of(
+            definition,
+            prevalence=0.5,
+            effect=0.0,
+            cheater_proportion=0.5,
+            behaviour="always_yes",  # type: ignore[arg-type]
+            habits=Habits(under_reports=under_reports, agrees_to_direct=0.25),
+        )
+        bots = [crowd.draw(rng) for rng in np.random.default_rng(3).spawn(400)]
+        assert sum(bot.agrees_to_direct for bot in bots) == pytest.approx(100, abs=44)
+        return [crowd.answered_directly(bot, question="attention", arm="slides") for bot in bots]
+
+    truth, half, nobody = said(0.0), said(0.5), said(1.0)
+    assert sum(truth) == pytest.approx(200, abs=50)
+    assert not any(nobody)
+    assert all(true for true, told in zip(truth, half, strict=True) if told)
+    assert sum(half) == pytest.approx(sum(truth) / 2, abs=40)
