@@ -80,6 +80,7 @@ class Chunk(models.Model):
     family = models.CharField(max_length=10, choices=ChunkFamily)
     index = models.PositiveIntegerField()
     status = models.CharField(max_length=10, choices=ChunkStatus, default=ChunkStatus.WAITING)
+    heard_at = models.DateTimeField(null=True, blank=True, help_text="While computed: when its worker was last heard of.")
     effects = models.BinaryField(null=True, blank=True, help_text="The replicates by method, as NumPy stores them.")
 
     class Meta:

@@ -1,11 +1,19 @@
 """The bootstrap of a run, chunk by chunk, by as many workers as there are: the same seed and data give the same numbers."""
 
 import io
+import logging
+import threading
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from django.db import DatabaseError, connection
+from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from analysis import runner
 from analysis.datasets import People
@@ -14,6 +22,10 @@ from analysis.methods.blas_threads import single_threaded_blas
 from analysis.methods.bootstrap import BootstrapChunk, chunk_count
 from analysis.models import Chunk, ChunkStatus, Run, RunStatus
 from surveys.protocols import frozen_protocol
+
+logger = logging.getLogger(__name__)
+BEAT_SECONDS = 3.0
+CHUNK_SILENCE = timedelta(seconds=12)
 
 
 def compute_next(run_id: int) -> bool:
@@ -27,7 +39,7 @@ def compute_next(run_id: int) -> bool:
             _conclude(run)
         return False
     try:
-        with single_threaded_blas():
+        with single_threaded_blas(), _heartbeat(chunk):
             computed = _analyses(run_id, run.seed)[chunk.question].chunk(chunk.family, chunk.index, seed=run.seed or 0)
     except Exception as error:
         runner.finish(Run.objects.get(pk=run_id), RunStatus.FAILED, error=f"{type(error).__name__}: {error}")
@@ -37,12 +49,45 @@ def compute_next(run_id: int) -> bool:
     return True
 
 
+def others_compute(run_id: int) -> bool:
+    """Whether other workers have chunks of the run, one of which may be left behind."""
+    return Chunk.objects.filter(run=run_id, run__status=RunStatus.RUNNING, status=ChunkStatus.COMPUTING).exists()
+
+
 def _claim_chunk(run: Run) -> Chunk | None:
-    """The first that waits. Whoever changes its status first has it; the others look further."""
-    while (chunk := run.chunks.filter(status=ChunkStatus.WAITING).order_by("pk").first()) is not None:
-        if Chunk.objects.filter(pk=chunk.pk, status=ChunkStatus.WAITING).update(status=ChunkStatus.COMPUTING):
+    """The first that waits, or whose worker fell silent. Whoever changes it first has it; the others look further."""
+    while (chunk := _free(run).order_by("pk").first()) is not None:
+        if _free(run).filter(pk=chunk.pk).update(status=ChunkStatus.COMPUTING, heard_at=timezone.now()):
             return chunk
     return None
+
+
+def _free(run: Run) -> QuerySet[Chunk]:
+    left = Q(status=ChunkStatus.COMPUTING, heard_at__lt=timezone.now() - CHUNK_SILENCE)
+    return run.chunks.filter(Q(status=ChunkStatus.WAITING) | left).defer("effects")
+
+
+@contextmanager
+def _heartbeat(chunk: Chunk) -> Iterator[None]:
+    """Say every few seconds that this worker is at work on the chunk; one that is killed says no more."""
+    done = threading.Event()
+
+    def beat() -> None:
+        while not done.wait(BEAT_SECONDS):
+            try:
+                Chunk.objects.filter(pk=chunk.pk, status=ChunkStatus.COMPUTING).update(heard_at=timezone.now())
+                runner.heard_of(chunk.run_id)
+            except DatabaseError:  # if it lasts, another worker takes the chunk, and computes the same numbers
+                logger.warning("The heartbeat of a chunk was lost")
+        connection.close()  # this thread's own
+
+    thread = threading.Thread(target=beat, name="heartbeat of a chunk", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 def _conclude(run: Run) -> None:

@@ -23,6 +23,7 @@ METHOD_VERSION = "1"
 DEBOUNCE = {RunKind.FIRST_RESULTS: timedelta(seconds=1), RunKind.FULL_RESULTS: timedelta(seconds=10)}
 # How long nothing may be heard of a worker. A part of the full results of very many people takes its time.
 SILENCE = {RunKind.FIRST_RESULTS: timedelta(seconds=20), RunKind.FULL_RESULTS: timedelta(seconds=60)}
+NO_SIGN = timedelta(seconds=10)
 MOST_ATTEMPTS = 5
 LARGEST_SEED = 2**31
 
@@ -142,6 +143,12 @@ def take_over(*, silence: timedelta | None = None) -> None:
         except IntegrityError:  # a newer request waits already and will see everything
             end(Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING), RunStatus.SUPERSEDED)
         logger.warning("A run of kind %s was left by its worker and has been taken over", run.kind)
+
+
+def without_a_sign() -> list[int]:
+    """Begun full results of which nothing was heard for some seconds: whoever computed them may be gone, and their messages too."""
+    begun = Run.objects.filter(status=RunStatus.RUNNING, data__isnull=False, due_at__lt=timezone.now() - NO_SIGN)
+    return list(begun.values_list("pk", flat=True))
 
 
 def recover() -> list[tuple[int, float]]:

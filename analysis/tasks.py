@@ -6,6 +6,7 @@ from analysis import runner
 from analysis.models import Run, RunKind, RunStatus
 
 AGAIN_SECONDS = 1.0
+LOOK_AGAIN_SECONDS = 5.0
 LANES = 4
 """How many workers may compute one study's bootstrap at once. Each takes one chunk after the other, so that quick work comes in between."""
 
@@ -31,6 +32,8 @@ def resample(run_id: int) -> None:
 
     if resampling.compute_next(run_id):
         resample.delay(run_id)
+    elif resampling.others_compute(run_id):
+        resample.apply_async(args=(run_id,), countdown=LOOK_AGAIN_SECONDS)
 
 
 @shared_task(name="analysis.tasks.sweep")
@@ -38,3 +41,5 @@ def sweep() -> None:
     """Find what the broker forgot and what killed workers left behind, and start it again."""
     for run_id, seconds in runner.recover():
         refresh.apply_async(args=(run_id,), countdown=seconds)
+    for run_id in runner.without_a_sign():
+        resample.delay(run_id)

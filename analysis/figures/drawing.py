@@ -14,7 +14,7 @@ LOOKS: dict[str, dict[str, str]] = {
     "words": {"fill": TEXT},
     "heading": {"fill": TEXT, "font-weight": "600"},
     "faint": {"fill": MUTED},
-    "count": {"fill": TEXT, "font-weight": "650", "font-size": "20"},
+    "count": {"fill": TEXT, "font-weight": "600", "font-size": "20"},
     "axis": {"stroke": "#6f818b", "fill": "none"},
     "grid": {"stroke": LINE, "fill": "none"},
     "zero": {"stroke": MUTED, "stroke-dasharray": "4 3", "fill": "none"},

@@ -55,6 +55,31 @@ def test_what_a_killed_worker_was_computing_is_computed_by_the_next(production_s
     assert site.rows(f"SELECT status, attempts, n FROM analysis_run WHERE id = {left[0][0]}") == [("done", 2, 12)]
 
 
+def test_a_part_of_the_bootstrap_whose_worker_was_killed_is_taken_over_alone(production_site: Site) -> None:
+    site = production_site
+    build_study(site)
+    with bots_on_their_way(site, 40) as crowd:
+        crowd.wait_for_end()
+    results_settle(site, 40)
+    site.manage("shell", "--no-imports", "--command", "from analysis.services import request_refresh as ask; ask(1, kind='full_results')")
+    with psycopg.connect(site.environment["DATABASE_URL"]) as holding:
+        # Hold on to a part that is being computed, so that its worker cannot say that it is done.
+        held = "SELECT id FROM analysis_chunk WHERE status = 'computing' FOR UPDATE SKIP LOCKED"
+        wait_until(lambda: holding.execute(held).fetchall(), seconds=60)
+        site.kill("worker")
+        holding.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        )
+    earlier = "UPDATE analysis_chunk SET heard_at = heard_at - interval '1 minute' WHERE status = 'computing' RETURNING id"
+    with psycopg.connect(site.environment["DATABASE_URL"]) as connection:
+        assert connection.execute(earlier).fetchall()
+        connection.execute("UPDATE analysis_run SET due_at = now() - interval '15 seconds' WHERE status = 'running'")
+    site.start("worker")
+    results_settle(site, 40)
+    [(attempts,)] = site.rows("SELECT attempts FROM analysis_run WHERE kind = 'full_results' AND status = 'done' ORDER BY id DESC LIMIT 1")
+    assert attempts == 1, "the run itself was not begun again"
+
+
 def test_bots_finish_although_the_embedded_process_is_killed_in_the_middle(embedded_site: Site) -> None:
     site = embedded_site
     build_study(site)

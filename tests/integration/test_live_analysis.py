@@ -1,6 +1,7 @@
 """The full results: every method with its bootstrap, in chunks, by any worker, and the same as computed in one piece."""
 
 import json
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -15,7 +16,7 @@ from accounts.models import Role
 from analysis import resampling, runner, services, tasks
 from analysis.datasets import cell_counts, people_of
 from analysis.full_results import REPLICATES, question_analyses
-from analysis.methods.bootstrap import bootstrap, with_bootstrap
+from analysis.methods.bootstrap import BootstrapChunk, bootstrap, with_bootstrap
 from analysis.methods.effects import estimate_outcome
 from analysis.methods.resampled_counts import ResampledCounts
 from analysis.methods.resampled_patterns import ResampledPatterns
@@ -163,6 +164,42 @@ def test_a_worker_killed_in_the_middle_is_recovered_without_losing_chunks(study:
     run = finish(run)
     assert (run.status, run.attempts) == (RunStatus.DONE, 2)
     assert run.results["outcomes"]["attention"]["effects"][0]["bootstrap"]["replicates"] == REPLICATES
+
+
+def test_a_chunk_whose_worker_fell_silent_is_taken_by_the_next_while_the_run_goes_on(study: Study) -> None:
+    run = begin(study)
+    lost = resampling._claim_chunk(run)  # a worker takes a chunk and is killed
+    assert lost is not None
+    while resampling.compute_next(run.pk):
+        pass
+    assert resampling.others_compute(run.pk)
+    assert runner.without_a_sign() == []
+    Chunk.objects.filter(pk=lost.pk).update(heard_at=timezone.now() - resampling.CHUNK_SILENCE - timedelta(seconds=1))
+    Run.objects.filter(pk=run.pk).update(due_at=timezone.now() - runner.NO_SIGN - timedelta(seconds=1))
+    assert runner.without_a_sign() == [run.pk]
+    run = finish(run)
+    assert (run.status, run.attempts) == (RunStatus.DONE, 1)
+    assert not resampling.others_compute(run.pk)
+    assert run.results["outcomes"]["attention"]["effects"][0]["bootstrap"]["replicates"] == REPLICATES
+
+
+@pytest.mark.usefixtures("postgresql")
+def test_a_worker_that_computes_for_long_is_heard_of(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = begin(study)
+    monkeypatch.setattr(resampling, "BEAT_SECONDS", 0.05)
+    long_ago = timezone.now() - timedelta(hours=1)
+
+    def long_work(*args: object, **options: object) -> object:
+        Chunk.objects.filter(status=ChunkStatus.COMPUTING).update(heard_at=long_ago)
+        deadline = time.monotonic() + 10
+        while Chunk.objects.get(status=ChunkStatus.COMPUTING).heard_at == long_ago:
+            assert time.monotonic() < deadline, "nothing was heard of the worker"
+            time.sleep(0.02)
+        return BootstrapChunk(index=0, chunks=1, seed=1, effects={})
+
+    monkeypatch.setattr("analysis.full_results.QuestionAnalysis.chunk", long_work)
+    assert resampling.compute_next(run.pk)
+    assert run.chunks.filter(status=ChunkStatus.DONE).count() == 1
 
 
 def test_a_long_silence_of_one_kind_is_a_short_one_of_the_other(study: Study) -> None:

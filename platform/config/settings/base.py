@@ -144,7 +144,7 @@ CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "config.heartbeat.Scheduler"
 CELERY_BEAT_SCHEDULE = {
-    "sweep": {"task": "analysis.tasks.sweep", "schedule": 60.0},
+    "sweep": {"task": "analysis.tasks.sweep", "schedule": 15.0},
     "sweep rehearsals": {"task": "surveys.tasks.sweep", "schedule": 60.0},
     "sweep webhooks": {"task": "webhooks.tasks.sweep", "schedule": 60.0},
     "forget due": {"task": "surveys.tasks.forget_due", "schedule": 3600.0},
