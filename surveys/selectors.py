@@ -28,6 +28,7 @@ from surveys.models import (
     MemberRole,
     PanelMember,
     Participant,
+    Protocol,
     SlotStatus,
     Step,
     Study,
@@ -37,7 +38,7 @@ from surveys.models import (
     TallyKind,
     Verdict,
 )
-from surveys.protocols import frozen_protocol, media_facts
+from surveys.protocols import frozen_protocol, media_facts, next_protocol
 from surveys.study_file import define
 from surveys.tokens import hash_of_token, panel_hash
 
@@ -196,6 +197,19 @@ def edition_for(user: User, study: Study) -> Edition:
         return Edition(definition=definition, media=media_facts(study, definition.files()), version=study.protocols.count() + 1)
     frozen = frozen_protocol(study.protocol_id)
     return Edition(definition=frozen.definition, media=frozen.media, version=frozen.version)
+
+
+def protocol_for(user: User, study: Study, *, version: int | None = None, draft: bool = False) -> Protocol | None:
+    """A frozen version, by default the one that waits or else the one in force; or, for whoever may change it, the draft as it would be.
+
+    The draft of a study that is not running yet needs not be asked for. It is not stored. None: there is no such version.
+    """
+    if version is not None:
+        return study.protocols.filter(version=version).first()
+    if study.protocol_id is None or (may_change(user, study) and (draft or study.status == StudyStatus.DRAFT)):
+        definition = define(study.definition)
+        return next_protocol(study, definition, media=media_facts(study, definition.files()))
+    return study.submitted or study.protocol
 
 
 def _sees_the_draft(user: User, study: Study) -> bool:

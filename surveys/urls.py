@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from surveys.api import arms, codes, definitions, files, studies
-from surveys.views import about, investigator, invitations, log, participant, people, preview, retention, transparency
+from surveys.views import about, investigator, invitations, irb, log, participant, people, preview, retention, transparency
 from surveys.views.builder.about import About
 from surveys.views.builder.allocation import AllocationPage
 from surveys.views.builder.overview import Overview
@@ -30,6 +30,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/debrief/", Debrief.as_view(), name="build_debrief"),
     path("build/preview/", markdown_preview, name="build_preview"),
     path("studies/<slug:slug>/actions/<slug:action>/", investigator.action, name="action"),
+    path("studies/<slug:slug>/protocol/", irb.protocol, name="protocol"),
+    path("studies/<slug:slug>/protocol/<int:version>/", irb.protocol, name="protocol_version"),
+    path("studies/<slug:slug>/protocol/<int:version>/changes/", irb.changes, name="protocol_changes"),
+    path("studies/<slug:slug>/review/", irb.review, name="review"),
+    path("studies/<slug:slug>/review/comments/", irb.comment, name="comment"),
+    path("review/", irb.queue, name="review_queue"),
     path("studies/<slug:slug>/codes/", investigator.codes, name="codes"),
     path("studies/<slug:slug>/preview/", preview.preview, name="preview"),
     path("studies/<slug:slug>/preview/media/<uuid:media_id>/", preview.preview_media, name="preview_media"),

@@ -34,6 +34,8 @@ PAGES = (
     Page(route="surveys:preview", label=_("Preview"), open_to=_everybody),
     Page(route="analysis:study_plan", label=_("Plan"), open_to=_everybody),
     Page(route="analysis:rehearsal", label=_("Rehearsal"), open_to=may_change),
+    Page(route="surveys:protocol", label=_("Protocol"), open_to=_everybody),
+    Page(route="surveys:review", label=_("Review"), open_to=_everybody),
     Page(route="surveys:codes", label=_("Codes"), open_to=may_change),
     Page(route="analysis:results", label=_("Results"), open_to=may_see_results),
     Page(route="surveys:people", label=_("People"), open_to=may_see_results),

@@ -1,5 +1,6 @@
 """Review: every decision, what it leaves behind, who may take it, and what happens when two things happen at once."""
 
+from dataclasses import asdict
 from datetime import date, timedelta
 from typing import Any
 
@@ -9,16 +10,18 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
 from accounts.models import Role, User
 from audit.models import Entry
 from surveys.errors import DefinitionError, StudyNotOpenError, TransitionError
 from surveys.models import Comment, Decision, Participant, Protocol, Study, StudyStatus, Verdict
+from surveys.review_reading import consent_counts
 from surveys.services import participation, reviews, studies
 from surveys.services.participation import Visit
 from surveys.tasks import expire_approvals
-from surveys.tokens import new_token
-from tests.factories import answer, definition, document, heading, logged_in, person, recruiting_study, send, study_in, walk
+from surveys.tokens import new_token, withdrawal_code
+from tests.factories import answer, definition, document, heading, logged_in, person, recruiting_study, send, study_in, token_of, walk
 
 pytestmark = pytest.mark.django_db
 S = StudyStatus
@@ -276,3 +279,99 @@ def test_a_thread_is_open_until_an_officer_resolves_it_and_again_after_the_next_
     reviews.comment(study, actor=officer, section="consent", text="", resolves=True)
     assert list(Comment.objects.values_list("author", "resolves")) == [(officer.pk, False), (study.owner.pk, False), (officer.pk, True)]
     assert last_entry().details == {"section": "consent", "version": 1, "resolves": True}
+
+
+# Pages
+
+
+def page(user: User, name: str, *arguments: Any) -> str:
+    response = logged_in(user).get(reverse(f"surveys:{name}", args=arguments))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_the_packet_shows_everything_that_students_will_read_and_its_hash(officer: User) -> None:
+    study = study_in(
+        S.IN_REVIEW, analysis_plan="We compare twice.", release_plan="Everything in May.", retention={"months_after_closing": 7}
+    )
+    shown = page(officer, "protocol", study.slug)
+    protocol = Protocol.objects.get()
+    asked = [question["text"] for part in ("background", "quiz", "questions") for question in protocol.definition[part]]
+    files = [facts["sha256"] for facts in protocol.media.values()]
+    for expected in (
+        *asked,
+        *files,
+        protocol.sha256,
+        "We compare twice.",
+        "Everything in May.",
+        "7 months after",
+        "ε = 1.3863",
+        "ε = 5.5452",
+    ):
+        text = expected["en"] if isinstance(expected, dict) else expected
+        assert escape(text) in shown, text
+    assert "Draft" not in shown
+
+
+def test_a_draft_has_a_packet_for_those_who_write_it_and_officers_see_what_was_submitted(officer: User) -> None:
+    study = reviews.ask_for_changes(study_in(S.IN_REVIEW), actor=officer, reason="Shorter.")
+    study = amend(study)
+    draft, submitted = page(study.owner, "protocol", study.slug), page(officer, "protocol", study.slug)
+    assert "as version 2 would be. Nobody has approved it." in draft
+    assert "A text that was written anew" in draft
+    assert "A text that was written anew" not in submitted
+    assert Protocol.objects.count() == 1
+
+
+def test_what_changed_is_shown_word_by_word_against_the_last_reviewed_version(officer: User) -> None:
+    study = reviews.ask_for_changes(study_in(S.IN_REVIEW, contact="ask Ada at once"), actor=officer, reason="Somebody else.")
+    study = studies.change_definition(study, definition=definition(contact="ask Bob at once", minimum_seconds=9), actor=study.owner)
+    study = studies.submit_for_review(study, actor=study.owner)
+    shown = page(officer, "protocol_changes", study.slug, 2)
+    assert "ask <del>Ada </del><ins>Bob </ins>at once" in shown
+    assert "<del>0</del> <ins>9</ins>" in shown
+    assert "There is nothing to compare with" in page(officer, "protocol_changes", study.slug, 1)
+
+
+def test_the_queue_has_the_oldest_first_and_says_what_is_not_for_this_officer(officer: User) -> None:
+    for slug, days in (("newer", 1), ("older", 9)):
+        study = study_in(S.IN_REVIEW, slug=slug, owner=officer if slug == "newer" else person(Role.INVESTIGATOR))
+        Study.objects.filter(pk=study.pk).update(submitted_on=timezone.localdate() - timedelta(days=days), title=f"the {slug} one")
+    shown = page(officer, "review_queue")
+    assert 0 < shown.index("the older one") < shown.index("Waiting for 9 days") < shown.index("the newer one")
+    assert shown.count("another officer decides") == 1
+    assert "Waits for a decision" in page(officer, "studies")
+
+
+def test_comments_are_sent_from_the_packet_and_a_reason_is_asked_for_again(officer: User) -> None:
+    study = study_in(S.IN_REVIEW)
+    desk, address = logged_in(officer), reverse("surveys:comment", args=[study.slug])
+    desk.post(address, {"section": "consent", "text": "Who is the contact?"})
+    assert "Write your comment." in desk.post(address, {"section": "consent", "text": " "}, follow=True).content.decode()
+    assert "Who is the contact?" in page(study.owner, "protocol", study.slug)
+    assert "Who is the contact?" in page(study.owner, "review", study.slug)
+    refused = desk.post(reverse("surveys:action", args=[study.slug, "reject"]), {"version": "1", "reason": ""})
+    assert refused.status_code == 422
+    assert "This field is required." in refused.content.decode()
+    too_late = desk.post(reverse("surveys:action", args=[study.slug, "approve"]), {"version": "1", "valid_until": "2020-01-01"})
+    assert "Expected a day from" in too_late.content.decode()
+    study.refresh_from_db()
+    assert study.status == S.IN_REVIEW
+
+
+def test_who_agreed_is_counted_per_version_and_stays_counted_after_a_withdrawal(officer: User) -> None:
+    study, leaver = recruiting_study(), Client()
+    walk(leaver, study, until="video")
+    answer(Client(), study, "welcome")
+    refuser = Client()
+    answer(refuser, study, "welcome")
+    answer(refuser, study, "consent", choice="decline")
+    study = studies.submit_for_review(amend(study), actor=study.owner)
+    study = studies.resume(reviews.approve(study, actor=officer), actor=study.owner)
+    walk(Client(), study, until="video")
+    participation.withdraw(study, code=withdrawal_code(token_of(leaver)))
+    assert [asdict(row) for row in consent_counts(study)] == [
+        {"version": 1, "agreed": 1, "declined": 1, "withdrew": 1},
+        {"version": 2, "agreed": 1, "declined": 0, "withdrew": 0},
+    ]
+    assert "Who agreed to which version" in page(officer, "review", study.slug)

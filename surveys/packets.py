@@ -1,0 +1,168 @@
+"""The protocol packet: all that an officer has to know of one version of a study, frozen or still a draft."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from surveys.definition import Group, StudyDefinition
+from surveys.drafting.texts import LANGUAGE_NAMES
+from surveys.models import PacketSection, Protocol
+from surveys.presentation import DieView, FieldView, Presentation, field_view, present
+from surveys.protocol_changes import Change, changes_between
+from surveys.study_file import define
+
+ADDRESS_OF_NOTHING = "#"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmView:
+    name: str
+    label: str
+    is_control: bool
+    share: float
+    quota: int | None
+    files: tuple[str, ...]
+    captions: str
+    transcript_html: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubsampleDie:
+    name: str
+    share: float
+    die: DieView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    name: str
+    media_type: str
+    seconds: float | None
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackgroundView:
+    field: FieldView
+    roles: tuple[str, ...]
+    fields: tuple[FieldView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packet:
+    """One version in one language. `frozen_on` is None for a draft."""
+
+    version: int
+    sha256: str
+    frozen_on: date | None
+    definition: StudyDefinition
+    shown: Presentation
+    arms: tuple[ArmView, ...]
+    dice: tuple[SubsampleDie, ...]
+    background: tuple[BackgroundView, ...]
+    quiz: tuple[tuple[FieldView, str], ...]
+    files: tuple[StoredFile, ...]
+    languages: tuple[tuple[str, str], ...]
+    analysis_plan: str
+    release_plan: str
+    epsilon: float
+    epsilon_total: float
+    odds_factor: float
+    assumption: str
+    identified: bool
+
+    @property
+    def sections(self) -> list[PacketSection]:
+        return list(PacketSection)
+
+
+def packet_of(protocol: Protocol, *, language: str) -> Packet:
+    """The packet of a protocol, stored or not, with its texts in `language` (the study's first if it has no such)."""
+    definition = define(protocol.definition)
+    language = language if language in definition.languages else definition.languages[0]
+    shown = present(
+        definition,
+        media=protocol.media,
+        version=protocol.version,
+        language=language,
+        address=ADDRESS_OF_NOTHING,
+        progress_address=ADDRESS_OF_NOTHING,
+        media_address=lambda media_id: ADDRESS_OF_NOTHING,
+    )
+    design = definition.design()
+    return Packet(
+        version=protocol.version,
+        sha256=protocol.sha256,
+        frozen_on=protocol.frozen_on if protocol.pk else None,
+        definition=definition,
+        shown=shown,
+        arms=tuple(_arms(definition, shown, protocol.media)),
+        dice=tuple(
+            SubsampleDie(name=name, share=weight / sum(definition.subsample_weights.values()), die=shown.dice[name])
+            for name, weight in definition.subsample_weights.items()
+        ),
+        background=tuple(_background(definition, language)),
+        quiz=tuple((field_view(item, language), _answer(item, language)) for item in definition.quiz),
+        files=tuple(
+            StoredFile(name=name, media_type=facts["media_type"], seconds=facts["duration_seconds"], sha256=facts["sha256"])
+            for name, facts in sorted(protocol.media.items())
+        ),
+        languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
+        analysis_plan=definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
+        release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",
+        epsilon=design.epsilon,
+        epsilon_total=design.composed_epsilon(len(definition.questions)),
+        odds_factor=max(die.odds_factor for die in shown.dice.values()),
+        assumption=design.identification.assumption,
+        identified=design.identification.effect,
+    )
+
+
+def changes_since(old: Protocol, new: Protocol) -> list[tuple[PacketSection, list[Change]]]:
+    """What differs between two versions, by section; sections without a change are left out."""
+    found = changes_between(
+        define(old.definition),
+        define(new.definition),
+        old_files={name: facts["sha256"] for name, facts in old.media.items()},
+        new_files={name: facts["sha256"] for name, facts in new.media.items()},
+    )
+    by_section = ((section, [change for change in found if change.section == section]) for section in PacketSection)
+    return [(section, changes) for section, changes in by_section if changes]
+
+
+def _arms(definition: StudyDefinition, shown: Presentation, media: Mapping[str, Mapping[str, Any]]) -> list[ArmView]:
+    total = sum(definition.arm_weights.values())
+    return [
+        ArmView(
+            name=arm.name,
+            label=arm.label.in_language(shown.language),
+            is_control=arm.name == definition.control,
+            share=arm.weight / total,
+            quota=arm.quota,
+            files=arm.video.sources,
+            captions=", ".join(LANGUAGE_NAMES.get(code, code) for code in arm.video.captions),
+            transcript_html=shown.videos[arm.name].transcript_html,
+            seconds=shown.videos[arm.name].duration_seconds,
+        )
+        for arm in definition.arms
+    ]
+
+
+def _background(definition: StudyDefinition, language: str) -> list[BackgroundView]:
+    found = []
+    for question in definition.background:
+        parts = question.fields if isinstance(question, Group) else (question,)
+        found.append(
+            BackgroundView(
+                field=field_view(question, language),
+                roles=tuple(dict.fromkeys(part.role.replace("_", " ") for part in parts)),
+                fields=tuple(field_view(part, language) for part in parts),
+            )
+        )
+    return found
+
+
+def _answer(item: Any, language: str) -> str:
+    return str(next(option.text.in_language(language) for option in item.options if option.name == item.answer))

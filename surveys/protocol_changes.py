@@ -1,0 +1,116 @@
+"""What differs between two versions of a protocol, section by section: texts word by word, values as they were and are."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+from surveys.definition import StudyDefinition
+
+# Where in the packet a part of the study file is shown; the rest belongs to the overview.
+SECTION_OF_PART = {
+    "consent": "consent",
+    "arms": "arms",
+    "control": "arms",
+    "watching": "arms",
+    "background": "background",
+    "quiz": "quiz",
+    "questions": "questions",
+    "die": "die",
+    "minimum_seconds": "die",
+    "allocation": "allocation",
+    "analysis_plan": "analysis",
+    "retention": "retention",
+    "release_plan": "release",
+    "debrief": "debrief",
+    "files": "files",
+}
+WORDS_AROUND = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Consecutive words that are the same in both versions, or stand in one of them only. `kind`: same, removed or added."""
+
+    kind: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One text or value that differs. `old` or `new` is empty where it is not there."""
+
+    section: str
+    label: str
+    old: str
+    new: str
+
+    @property
+    def is_text(self) -> bool:
+        return " " in self.old.strip() or " " in self.new.strip()
+
+    @property
+    def runs(self) -> list[Run]:
+        return word_runs(self.old, self.new)
+
+
+def changes_between(
+    old: StudyDefinition, new: StudyDefinition, *, old_files: Mapping[str, str], new_files: Mapping[str, str]
+) -> list[Change]:
+    """Everything that differs, in the order of the study file. Files are given as name → SHA-256."""
+    before = dict(_leaves(old.model_dump(mode="json") | {"files": dict(old_files)}))
+    after = dict(_leaves(new.model_dump(mode="json") | {"files": dict(new_files)}))
+    return [
+        Change(
+            section=SECTION_OF_PART.get(path[0], "overview"),
+            label=" › ".join(part.replace("_", " ") for part in path),
+            old=before.get(path, ""),
+            new=after.get(path, ""),
+        )
+        for path in [*after, *(path for path in before if path not in after)]
+        if before.get(path, "") != after.get(path, "")
+    ]
+
+
+def word_runs(old: str, new: str) -> list[Run]:
+    """Both texts as runs of words; of long runs that are the same only the words next to a change are kept."""
+    words, others = re.findall(r"\S+\s*", old), re.findall(r"\S+\s*", new)
+    runs = []
+    steps = SequenceMatcher(None, words, others, autojunk=False).get_opcodes()
+    for number, (kind, start, end, other_start, other_end) in enumerate(steps):
+        if kind == "equal":
+            runs.append(Run(kind="same", words=_shortened(words[start:end], first=number == 0, last=number == len(steps) - 1)))
+            continue
+        if start < end:
+            runs.append(Run(kind="removed", words="".join(words[start:end])))
+        if other_start < other_end:
+            runs.append(Run(kind="added", words="".join(others[other_start:other_end])))
+    return runs
+
+
+def _shortened(words: list[str], *, first: bool, last: bool) -> str:
+    kept_before, kept_after = (0 if first else WORDS_AROUND), (0 if last else WORDS_AROUND)
+    if len(words) <= kept_before + kept_after:
+        return "".join(words)
+    return "".join(words[:kept_before]) + " … " + "".join(words[len(words) - kept_after :])
+
+
+def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every text and value with its path; the parts of a list go by their names, so that their order is a value of its own."""
+    match value:
+        case None:
+            return
+        case dict():
+            for name, inner in value.items():
+                yield from _leaves(inner, (*path, str(name)))
+        case list() if value and all(isinstance(inner, dict) and "name" in inner for inner in value):
+            yield (*path, "order"), ", ".join(inner["name"] for inner in value)
+            for inner in value:
+                yield from _leaves({key: one for key, one in inner.items() if key != "name"}, (*path, inner["name"]))
+        case list():
+            yield path, ", ".join(str(inner) for inner in value)
+        case bool():
+            yield path, "yes" if value else "no"
+        case _:
+            yield path, str(value)
