@@ -6,6 +6,7 @@ from surveys.api import arms, codes, definitions, files, studies
 from surveys.views import about, investigator, invitations, irb, log, participant, people, preview, retention, transparency
 from surveys.views.builder.about import About
 from surveys.views.builder.allocation import AllocationPage
+from surveys.views.builder.direct_questions import DirectQuestions
 from surveys.views.builder.overview import Overview
 from surveys.views.builder.texts import Consent, Debrief, markdown_preview
 
@@ -27,6 +28,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/about/", About.as_view(), name="build_about"),
     path("studies/<slug:slug>/build/consent/", Consent.as_view(), name="build_consent"),
     path("studies/<slug:slug>/build/allocation/", AllocationPage.as_view(), name="build_allocation"),
+    path("studies/<slug:slug>/build/direct-questions/", DirectQuestions.as_view(), name="build_direct"),
     path("studies/<slug:slug>/build/debrief/", Debrief.as_view(), name="build_debrief"),
     path("build/preview/", markdown_preview, name="build_preview"),
     path("studies/<slug:slug>/actions/<slug:action>/", investigator.action, name="action"),

@@ -21,5 +21,6 @@ PARTS = (
     Part(name="consent", label=_("Consent"), route="surveys:build_consent", keys=("consent",)),
     Part(name="die", label=_("Die"), route="analysis:build_die", keys=("die",)),
     Part(name="allocation", label=_("Allocation and thresholds"), route="surveys:build_allocation", keys=("allocation", "minimum_seconds")),
+    Part(name="direct", label=_("Direct questions"), route="surveys:build_direct", keys=("direct_group",)),
     Part(name="debrief", label=_("Debrief"), route="surveys:build_debrief", keys=("debrief",)),
 )

@@ -13,7 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from audit.models import Entry
 from surveys import actions
-from surveys.errors import JourneyError
+from surveys.errors import DefinitionError, JourneyError
 from surveys.journey import DIRECT_CONSENT, DIRECT_QUESTIONS
 from surveys.models import AllocationSlot, DirectAnswer, PanelMember, Participant, Response, SlotStatus, Step, Study
 from surveys.selectors import counts_of
@@ -26,9 +26,13 @@ from tests.factories import (
     QUESTIONS,
     address_of,
     answer,
+    definition,
+    draft_study,
     everything_stored,
     follow,
     heading,
+    hidden_value,
+    logged_in,
     participant_of,
     recruiting_study,
     send,
@@ -279,3 +283,30 @@ def test_others_see_the_same_pages_in_as_many_queries(client: Client, django_ass
         with django_assert_num_queries(len(queries)):
             other.get(address_of(asking))
             send(other, asking, step, **ANSWERS[step])
+
+
+def test_the_group_is_set_up_on_a_page_of_the_builder() -> None:
+    study = draft_study()
+    desk, page = logged_in(study.owner), reverse("surveys:build_direct", args=[study.slug])
+    sent = {"loaded": hidden_value(desk.get(page), "loaded")}
+    wrong = desk.post(page, sent | {"asked": "on", "percent": "51", "direct_group.en": "May we?"})
+    assert wrong.status_code == 422
+    assert "must be a number from 1 to 50, not “51”" in wrong.content.decode()
+    assert desk.post(page, sent | {"asked": "on", "percent": "15", "direct_group.en": "May we?"}).status_code == 302
+    study.refresh_from_db()
+    assert study.definition["direct_group"] == {"share": 0.15, "consent": {"en": "May we?", "de": "[[translate: May we?]]"}}
+    left = desk.get(reverse("surveys:build", args=[study.slug])).content.decode()
+    assert f"{page}#direct_group.de" in left
+    shown = desk.get(page)
+    assert 'value="15"' in shown.content.decode()
+    sizes = desk.get(reverse("surveys:build_allocation", args=[study.slug])).content.decode()
+    assert "Asked directly" in sizes
+    assert desk.post(page, {"loaded": hidden_value(shown, "loaded")}).status_code == 302
+    study.refresh_from_db()
+    assert "direct_group" not in study.definition
+
+
+def test_the_share_cannot_be_amended_while_people_answer_but_the_consent_can(study: Study) -> None:
+    with pytest.raises(DefinitionError, match=r"cannot be changed.*: direct_share"):
+        studies.change_definition(study, definition=definition(direct_group=GROUP | {"share": 0.4}), actor=study.owner)
+    studies.change_definition(study, definition=definition(direct_group=GROUP | {"consent": "Shorter?"}), actor=study.owner)

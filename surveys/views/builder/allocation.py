@@ -141,7 +141,7 @@ class AllocationPage(LookingPage):
 
 def _sizes(definition: StudyDefinition, language: str) -> dict[str, Any]:
     """How many people each group should have in the end, by subsample and arm."""
-    arms, subsamples = definition.arm_weights, definition.subsample_weights
+    arms, subsamples = definition.arm_weights, definition.group_weights
     planned = definition.allocation.planned_participants
     whole = sum(arms.values()) * sum(subsamples.values())
     expected = {
