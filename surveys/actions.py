@@ -5,6 +5,7 @@ from audit.actions import register
 STUDY_CREATED = register("study.created", "A study was created or imported")
 STUDY_CHANGED = register("study.changed", "The draft definition of a study was changed")
 MEDIA_ADDED = register("study.media_added", "A video, captions or poster file was added to a study")
+MEDIA_REMOVED = register("study.media_removed", "A video, captions or poster file was taken out of a study")
 CODES_ADDED = register("study.codes_added", "Personal entry codes were added to a study")
 CODES_OPENED = register("study.codes_opened", "The page of a study's codes was opened; one entry for each person and day")
 CODES_CHECKED = register("study.codes_checked", "Completion codes that students handed in were checked")

@@ -37,7 +37,7 @@ def _gaps(definition: StudyDefinition) -> Iterator[ToDo]:
     contact = [("contact", Text(definition.contact))]
     for place, text in [*contact, *texts_of(definition)]:
         key = re.split(r"[.\[]", place)[0]
-        part = next((part for part in PARTS if key in part.keys), PARTS[0])
+        part = next((part for part in PARTS if key in part.keys), PARTS[-1])
         by_language = text.root.items() if isinstance(text.root, dict) else [(definition.languages[0], text.root)]
         for code, words in by_language:
             for gap in gaps_in(words):
@@ -54,7 +54,7 @@ def _files(definition: StudyDefinition, there: set[str]) -> Iterator[ToDo]:
     users = {name: arm for arm in reversed(definition.arms) for name in arm.video.files()}
     for name in sorted(users.keys() - there):
         sentence = _("The file %(name)s has not been uploaded.") % {"name": name}
-        yield ToDo(sentence=sentence, part="about", address=_files_address(definition, users[name]))
+        yield ToDo(sentence=sentence, part="arms", address=_files_address(definition, users[name]))
     for arm in definition.arms:
         for code in definition.languages:
             if code not in arm.video.captions:
@@ -62,17 +62,25 @@ def _files(definition: StudyDefinition, there: set[str]) -> Iterator[ToDo]:
                     "arm": arm.label.in_language(definition.languages[0]),
                     "language": LANGUAGE_NAMES.get(code, code),
                 }
-                yield ToDo(sentence=sentence, part="about", address=_files_address(definition, arm), needed=False)
+                yield ToDo(sentence=sentence, part="arms", address=_files_address(definition, arm), needed=False)
 
 
 def _files_address(definition: StudyDefinition, arm: Arm) -> str:
-    return reverse("surveys:build", args=[definition.slug])
+    return reverse("surveys:build_arm", args=[definition.slug, arm.name]) + "#files"
 
 
 def _address(definition: StudyDefinition, place: str, code: str) -> str:
-    """The page and the input of a text that stands at `place` in the document."""
-    key = re.split(r"[.\[]", place)[0]
-    part = next((part for part in PARTS if key in part.keys), None)
-    if part is None:
-        return reverse("surveys:build", args=[definition.slug])
-    return reverse(part.route, args=[definition.slug]) + f"#{key if key == 'contact' else f'{key}.{code}'}"
+    """The page and the input of a text that stands at `place` in the document, such as `background[2].options[0].text`."""
+    key, _dot, rest = place.partition("[")
+    if not rest:
+        part = next((part for part in PARTS if key in part.keys), PARTS[-1])
+        field = "" if part is PARTS[-1] else f"#{key}" if key == "contact" else f"#{key}.{code}"
+        return reverse(part.route, args=[definition.slug]) + field
+    index, _bracket, inner = rest.partition("]")
+    name = getattr(definition, key)[int(index)].name
+    field = inner.strip(".").replace("[", ".").replace("]", "")
+    field = f"{re.sub(r'options[.].*', 'options', field)}.{code}"
+    if key == "arms":
+        field = field.removeprefix("video.")
+        return reverse("surveys:build_arm", args=[definition.slug, name]) + f"#{field}"
+    return reverse("surveys:build_item", args=[definition.slug, key, name]) + f"#{field}"

@@ -7,8 +7,13 @@ from surveys.views import about, investigator, invitations, irb, log, participan
 from surveys.views.builder.about import About
 from surveys.views.builder.allocation import AllocationPage
 from surveys.views.builder.direct_questions import DirectQuestions
+from surveys.views.builder.arms import ArmPage, Arms
+from surveys.views.builder.beginnings import duplicate, import_page, new_study
+from surveys.views.builder.file import Archive, StudyFile
+from surveys.views.builder.lists import ItemPage, ListPage
 from surveys.views.builder.overview import Overview
-from surveys.views.builder.texts import Consent, Debrief, markdown_preview
+from surveys.views.builder.redcap import RedcapPage
+from surveys.views.builder.texts import Consent, Debrief, Plans, markdown_preview
 
 app_name = "surveys"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -29,7 +34,21 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/consent/", Consent.as_view(), name="build_consent"),
     path("studies/<slug:slug>/build/allocation/", AllocationPage.as_view(), name="build_allocation"),
     path("studies/<slug:slug>/build/direct-questions/", DirectQuestions.as_view(), name="build_direct"),
+    path("studies/<slug:slug>/build/arms/", Arms.as_view(), name="build_arms"),
+    path("studies/<slug:slug>/build/arms/<slug:arm>/", ArmPage.as_view(), name="build_arm"),
+    path("studies/<slug:slug>/build/background/", ListPage.as_view(part="background"), name="build_background"),
+    path("studies/<slug:slug>/build/background/redcap/", RedcapPage.as_view(), name="build_redcap"),
+    path("studies/<slug:slug>/build/quiz/", ListPage.as_view(part="quiz"), name="build_quiz"),
+    path("studies/<slug:slug>/build/questions/", ListPage.as_view(part="questions"), name="build_questions"),
+    path("studies/<slug:slug>/build/<slug:part>/add/", ItemPage.as_view(), name="build_add"),
+    path("studies/<slug:slug>/build/<slug:part>/edit/<slug:name>/", ItemPage.as_view(), name="build_item"),
     path("studies/<slug:slug>/build/debrief/", Debrief.as_view(), name="build_debrief"),
+    path("studies/<slug:slug>/build/plans/", Plans.as_view(), name="build_plans"),
+    path("studies/<slug:slug>/build/file/", StudyFile.as_view(), name="build_file"),
+    path("studies/<slug:slug>/build/file/archive/", Archive.as_view(), name="build_archive"),
+    path("studies/<slug:slug>/duplicate/", duplicate, name="duplicate_study"),
+    path("new-study/", new_study, name="new_study"),
+    path("import-study/", import_page, name="import_study"),
     path("build/preview/", markdown_preview, name="build_preview"),
     path("studies/<slug:slug>/actions/<slug:action>/", investigator.action, name="action"),
     path("studies/<slug:slug>/protocol/", irb.protocol, name="protocol"),

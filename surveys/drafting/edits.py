@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from surveys.drafting.texts import in_languages
+from surveys.errors import ConcurrentEditError
 from surveys.study_file import define, document_of
 
 Document = Mapping[str, Any]
+ARM_SETTINGS = ("label", "weight", "quota", "transcript")
 
 
 class Edit(Protocol):
@@ -87,6 +89,46 @@ class Whole:
 
     def merged(self, document: Document, value: Any) -> dict[str, Any]:
         return dict(value)
+
+
+@dataclass(frozen=True, slots=True)
+class ArmSettings:
+    """What is said about one arm, without its files: those are uploaded by themselves."""
+
+    name: str
+
+    def current(self, document: Document) -> Any:
+        arm = Item("arms", self.name).current(document)
+        if arm is None:
+            return None
+        said = {"transcript": arm["video"].get("transcript")}
+        return {key: value for key, value in (arm | said).items() if key in ARM_SETTINGS and value is not None}
+
+    def merged(self, document: Document, value: Any) -> dict[str, Any]:
+        arm = Item("arms", self.name).current(document)
+        if arm is None:
+            raise ConcurrentEditError(f"There is no arm called {self.name} any more.")
+        video = {key: kept for key, kept in arm["video"].items() if key != "transcript"}
+        video |= {"transcript": value["transcript"]} if "transcript" in value else {}
+        rest = {key: kept for key, kept in arm.items() if key not in ARM_SETTINGS}
+        given = {key: kept for key, kept in value.items() if key != "transcript"}
+        return Item("arms", self.name).merged(document, {**rest, **given, "video": video})
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutArm:
+    """Takes an arm out. If it was the control, the first of the others is from now on."""
+
+    name: str
+
+    def current(self, document: Document) -> Any:
+        return Item("arms", self.name).current(document)
+
+    def merged(self, document: Document, value: Any) -> dict[str, Any]:
+        without = Item("arms", self.name).merged(document, None)
+        if document["control"] == self.name:
+            without["control"] = without["arms"][0]["name"]
+        return without
 
 
 def fingerprint_of(value: Any) -> str:

@@ -20,8 +20,8 @@ class DraftForm:
         self.typed = dict(typed)
         self.languages = tuple(languages)
         self.errors: dict[str, str] = {}
-        self.problems: list[str] = []
-        """What is wrong with the page as a whole."""
+        self.problems: list[dict[str, str]] = []
+        """What is wrong beyond one sentence for each field."""
 
     @property
     def root(self) -> "Node":
@@ -30,17 +30,22 @@ class DraftForm:
     @property
     def summary(self) -> list[dict[str, str]]:
         """For the error summary: the fields first, in the order in which they were read."""
-        return [{"field": name, "message": message} for name, message in self.errors.items()] + [
-            {"field": "", "message": problem} for problem in self.problems
-        ]
+        return [{"field": name, "message": message} for name, message in self.errors.items()] + self.problems
 
     def error(self, name: str, message: str) -> None:
         self.errors.setdefault(name, message)
 
+    def problem(self, message: str, *, field: str = "") -> None:
+        self.problems.append({"field": field, "message": message})
+
+    def whole_text(self, name: str) -> str:
+        """What was typed, with its line ends made plain."""
+        value = self.typed.get(name, "")
+        return (value if isinstance(value, str) else "").replace("\r\n", "\n")
+
     def line(self, name: str, *, missing: str = "") -> str:
         """What was typed; `missing`: the error when it is nothing."""
-        value = self.typed.get(name, "")
-        text = (value if isinstance(value, str) else "").replace("\r\n", "\n").strip()
+        text = self.whole_text(name).strip()
         if not text and missing:
             self.error(name, missing)
         if len(text) > LONGEST_TEXT:

@@ -19,8 +19,19 @@ class Part:
 PARTS = (
     Part(name="about", label=_("About"), route="surveys:build_about", keys=("title", "summary", "contact", "languages", "entry")),
     Part(name="consent", label=_("Consent"), route="surveys:build_consent", keys=("consent",)),
+    Part(name="arms", label=_("Arms and videos"), route="surveys:build_arms", keys=("arms", "control", "watching")),
+    Part(name="background", label=_("Background questions"), route="surveys:build_background", keys=("background",)),
+    Part(name="quiz", label=_("Quiz"), route="surveys:build_quiz", keys=("quiz",)),
+    Part(name="questions", label=_("Sensitive questions"), route="surveys:build_questions", keys=("questions",)),
     Part(name="die", label=_("Die"), route="analysis:build_die", keys=("die",)),
     Part(name="allocation", label=_("Allocation and thresholds"), route="surveys:build_allocation", keys=("allocation", "minimum_seconds")),
     Part(name="direct", label=_("Direct questions"), route="surveys:build_direct", keys=("direct_group",)),
     Part(name="debrief", label=_("Debrief"), route="surveys:build_debrief", keys=("debrief",)),
+    Part(
+        name="plans",
+        label=_("Plans for the data"),
+        route="surveys:build_plans",
+        keys=("analysis_plan", "release_plan", "retention"),
+    ),
+    Part(name="file", label=_("As text"), route="surveys:build_file"),
 )

@@ -13,6 +13,7 @@ from audit.services import record_once_a_day
 from surveys import actions
 from surveys.errors import SurveyError
 from surveys.models import EntryCode, StudyStatus
+from surveys.readiness import to_do
 from surveys.selectors import (
     access_own_study,
     access_study,
@@ -26,7 +27,6 @@ from surveys.selectors import (
     studies_with_results_of,
 )
 from surveys.services.entry import add_entry_codes, check_completion_codes, read_codes
-from surveys.services.studies import missing_before_review
 from surveys.services.study_actions import actions_of, take_action
 from surveys.services.study_steps import RUNNING, obstacles_to_recruiting
 from surveys.study_file import define
@@ -40,7 +40,10 @@ def studies(request: HttpRequest) -> HttpResponse:
     """The studies that this person may see."""
     user = user_of(request)
     with_results = set(studies_with_results_of(user).values_list("pk", flat=True))
-    context = {"studies": [(study, study.pk in with_results) for study in studies_of(user)]}
+    context = {
+        "studies": [(study, study.pk in with_results) for study in studies_of(user)],
+        "may_create": user.role in (Role.INVESTIGATOR, Role.ADMINISTRATOR),
+    }
     return render(request, "surveys/investigator/study_list.html", context)
 
 
@@ -67,7 +70,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "obstacles": obstacles_to_recruiting(found) if found.status in (StudyStatus.APPROVED, *RUNNING) else [],
         "approval": approval_of(found),
         "warnings": define(found.definition).warnings(),
-        "missing": missing_before_review(found) if found.status == StudyStatus.DRAFT else [],
+        "missing": [one for one in to_do(found) if one.needed] if found.status == StudyStatus.DRAFT else [],
         "may_change": may_change(user, found),
         "forgets_on": day_of_forgetting(found) if owns(user, found) else None,
         "forgets_soon": forgets_soon(found),

@@ -1,17 +1,15 @@
 """Read a study file into a new draft, or into an existing one."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import transaction
 
 from accounts.models import User
 from surveys.errors import SurveyError
-from surveys.models import MediaFile, Study
-from surveys.services.media import add_media_file
-from surveys.services.studies import change_definition, create_study
+from surveys.services.exchange import import_study
 from surveys.study_file import read_study_file
 
 
@@ -36,22 +34,16 @@ class Command(BaseCommand):
         user = User.objects.filter(username=owner).first()
         if user is None:
             raise CommandError(f"There is no user called {owner}.")
-        stored: list[MediaFile] = []
         try:
-            with transaction.atomic():
-                existing = Study.objects.filter(slug=definition.slug).first() if replace else None
-                if existing:
-                    study = change_definition(existing, definition=definition, actor=user)
-                else:
-                    study = create_study(definition=definition, owner=user)
-                for name in sorted(definition.files()):
-                    with (media or file.parent).joinpath(name).open("rb") as content:
-                        stored.append(add_media_file(study, name=name, content=File(content), actor=user))
+            with ExitStack() as opened:
+                folder = media or file.parent
+                files = {
+                    name: File(opened.enter_context(folder.joinpath(name).open("rb")), name=name) for name in sorted(definition.files())
+                }
+                study = import_study(definition, media=files, owner=user, replace=replace)
+        except FileNotFoundError as error:
+            raise CommandError(f"The study file names a file that is not there: {error.filename}") from error
         except (OSError, SurveyError) as error:
-            for one in stored:  # their rows are gone with the transaction
-                one.file.delete(save=False)
-            if isinstance(error, FileNotFoundError):
-                raise CommandError(f"The study file names a file that is not there: {error.filename}") from error
             raise CommandError(str(error)) from error
         for warning in definition.warnings():
             self.stderr.write(self.style.WARNING(f"Warning: {warning}"))

@@ -33,7 +33,7 @@ BUILDERS = tuple(Role)
 class BuilderPage(View):
     """A page of one study's builder, for whoever may change the study. Where the protocol is frozen it can be read only."""
 
-    part: ClassVar[str] = ""
+    part: str = ""
     template_name: ClassVar[str] = ""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -94,7 +94,7 @@ class DraftPage(BuilderPage):
 
     def get(self, request: HttpRequest, **_arguments: Any) -> HttpResponse:
         form = DraftForm(self.typed(), languages=self.definition.languages)
-        return self._shown(form, loaded=fingerprint_of(self.edit().current(self.document)))
+        return self._shown(form, loaded=self._loaded())
 
     def post(self, request: HttpRequest, **_arguments: Any) -> HttpResponse:
         if self.frozen:
@@ -111,10 +111,15 @@ class DraftPage(BuilderPage):
             conflict = differences(value, theirs)
             return self._shown(form, loaded=fingerprint_of(theirs), conflict=conflict, status=HTTPStatus.CONFLICT)
         except DefinitionError as error:
-            form.problems += error.problems
+            for sentence in error.problems:
+                form.problem(sentence)
             return self._shown(form, loaded=loaded, status=HTTPStatus.UNPROCESSABLE_ENTITY)
         messages.success(request, _("Saved."))
         return redirect(self.next_address())
+
+    def _loaded(self) -> str:
+        """The fingerprint of what the form edits."""
+        return fingerprint_of(self.edit().current(self.document))
 
     def _shown(self, form: DraftForm, *, loaded: str, status: int = HTTPStatus.OK, conflict: Any = None) -> HttpResponse:
         context = {"form": form, "fields": form.root, "errors": form.summary, "loaded": loaded, "conflict": conflict}

@@ -1,6 +1,6 @@
 """Consent and debrief: one Markdown text in every language, with a preview."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -8,8 +8,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.access import require_role
+from surveys.definition import Retention
 from surveys.drafting.edits import Edit, Keys
-from surveys.drafting.forms import DraftForm, typed_text
+from surveys.drafting.forms import DraftForm, typed_text, typed_value
 from surveys.markdown import sanitised_html
 from surveys.views.builder.frame import BUILDERS, DraftPage
 
@@ -18,7 +19,7 @@ LONGEST_PREVIEW = 20_000
 
 class MarkdownPage(DraftPage):
     template_name = "surveys/builder/markdown.html"
-    key: ClassVar[str]
+    key: str
 
     def edit(self) -> Edit:
         return Keys((self.key,))
@@ -50,6 +51,32 @@ class Debrief(MarkdownPage):
 
     def missing(self) -> str:
         return _("Write what people learn at the end.")
+
+
+class Plans(DraftPage):
+    """What the review board wants to know about the data: what is computed, what is published, when the rest is deleted."""
+
+    part = "plans"
+    template_name = "surveys/builder/plans.html"
+
+    def edit(self) -> Edit:
+        return Keys(("analysis_plan", "release_plan", "retention"))
+
+    def typed(self) -> dict[str, Any]:
+        languages = self.definition.languages
+        return {
+            **dict(typed_text("analysis_plan", self.document.get("analysis_plan"), languages)),
+            **dict(typed_text("release_plan", self.document.get("release_plan"), languages)),
+            "months": typed_value(self.definition.retention.months_after_closing),
+        }
+
+    def read(self, form: DraftForm) -> Any:
+        plans = {key: form.text(key) for key in ("analysis_plan", "release_plan")}
+        months = form.whole_number(
+            "months", what=_("The number of months"), minimum=0, maximum=120, missing=_("Write after how many months.")
+        )
+        retention = {"months_after_closing": months} if months != Retention().months_after_closing else None
+        return {key: given for key, given in (plans | {"retention": retention}).items() if given}
 
 
 @require_role(*BUILDERS)

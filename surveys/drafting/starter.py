@@ -1,0 +1,89 @@
+"""The document that a new study starts from: valid from the first minute, with gaps where only its author knows what to say."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from surveys.drafting.texts import Said, said
+
+TEXTS = {
+    "summary": {
+        "en": "Watch a short lecture and answer a few questions. It takes about [[how many]] minutes.",
+        "de": "Sieh dir eine kurze Vorlesung an und beantworte ein paar Fragen. Es dauert etwa [[wie viele]] Minuten.",
+    },
+    "consent": {
+        "en": """## What this is about
+
+[[who runs this study]] wants to know [[what the study is about, without its hypothesis]]. Chance decides which lecture you see.
+
+## What you do
+
+You may tell a little about yourself, watch a lecture, and answer yes-or-no questions.
+For those questions you roll a die that only you can see.
+
+## What is stored
+
+* Your answers, without your name, without the address of your device, and with no time more exact than the day.
+* For the yes-or-no questions, only the yes or no that the die let you say. The die itself stays with you.
+
+## Your rights
+
+Taking part is voluntary. You may stop at any time. With the code on the last page you can take your data out until they are published.
+Questions? Ask [[name and address of the person to ask]].
+""",
+        "de": """## Worum es geht
+
+[[wer die Studie durchführt]] möchte wissen, [[worum es geht, ohne die Hypothese]]. Der Zufall entscheidet, welche Vorlesung du siehst.
+
+## Was du tust
+
+Du kannst etwas über dich angeben, siehst eine Vorlesung und beantwortest Ja-Nein-Fragen.
+Für diese Fragen würfelst du mit einem Würfel, den nur du siehst.
+
+## Was gespeichert wird
+
+* Deine Antworten, ohne deinen Namen, ohne die Adresse deines Geräts und ohne eine Zeit, die genauer ist als der Tag.
+* Bei den Ja-Nein-Fragen nur das Ja oder Nein, das der Würfel dich sagen ließ. Der Wurf selbst bleibt bei dir.
+
+## Deine Rechte
+
+Die Teilnahme ist freiwillig. Du kannst jederzeit aufhören.
+Mit dem Code auf der letzten Seite kannst du deine Daten herausnehmen, bis sie veröffentlicht sind.
+Fragen? Wende dich an [[Name und Adresse der Ansprechperson]].
+""",
+    },
+    "first": {"en": "First lecture", "de": "Erste Vorlesung"},
+    "second": {"en": "Second lecture", "de": "Zweite Vorlesung"},
+    "question": {"en": "Did you [[something that is hard to admit]]?", "de": "Hast du [[etwas, das schwer zuzugeben ist]]?"},
+    "debrief": {
+        "en": "Thank you. This study wants to know [[what the study is about, now with its hypothesis]].",
+        "de": "Vielen Dank. Diese Studie möchte wissen, [[worum es geht, nun mit der Hypothese]].",
+    },
+}
+
+
+def starter_document(*, slug: str, title: str, languages: Sequence[str]) -> dict[str, Any]:
+    """Two arms whose videos are still to be uploaded, one question, and the mirrored die, which needs no assumption about cheaters."""
+
+    def text(key: str) -> Said:
+        known = TEXTS[key]
+        if not any(code in known for code in languages):
+            known = {languages[0]: f"[[translate: {known['en'].replace('[[', '').replace(']]', '')}]]"}
+        return said({code: known.get(code, "") for code in languages})
+
+    return {
+        "slug": slug,
+        "title": said({code: title if code == languages[0] else "" for code in languages}),
+        "summary": text("summary"),
+        "contact": "[[e-mail address for questions]]",
+        "languages": list(languages),
+        "consent": text("consent"),
+        "arms": [
+            {"name": "first", "label": text("first"), "video": {"sources": ["first.mp4"]}},
+            {"name": "second", "label": text("second"), "video": {"sources": ["second.mp4"]}},
+        ],
+        "control": "first",
+        "questions": [{"name": "first_question", "text": text("question")}],
+        "die": {"sides": 6, "subsamples": {"1": {"yes": [1], "no": [2, 3]}, "2": {"yes": [1, 2], "no": [3]}}, "cheaters": "any"},
+        "allocation": {"planned_participants": 400},
+        "debrief": text("debrief"),
+    }

@@ -1,0 +1,210 @@
+"""Questions on the builder's pages: added, edited, put in order, removed; options keep their names; a REDCap dictionary comes in."""
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.test import Client
+
+from surveys.models import Study, StudyStatus
+from tests.factories import draft_study, logged_in, page_of, study_in
+from tests.integration.test_builder import address, definition_of, errors, inputs
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study() -> Study:
+    """The sample, in English and German."""
+    return draft_study()
+
+
+@pytest.fixture
+def browser(study: Study) -> Client:
+    return logged_in(study.owner)
+
+
+def names(study: Study, part: str = "background") -> list[str]:
+    return [item.name for item in getattr(definition_of(study), part)]
+
+
+def add(browser: Client, study: Study, part: str, values: dict[str, Any], kind: str = "") -> HttpResponse:
+    page = f"{address('build_add', study, part)}?kind={kind}"
+    return browser.post(page, {"loaded": inputs(browser.get(page))["loaded"], **values})
+
+
+@pytest.mark.parametrize("part", ["background", "quiz", "questions"])
+def test_saving_a_question_as_it_is_changes_nothing(browser: Client, study: Study, part: str) -> None:
+    before = definition_of(study)
+    for name in names(study, part):
+        page = address("build_item", study, part, name)
+        response = browser.post(page, inputs(browser.get(page)))
+        assert response.status_code == 302, errors(response)
+    assert definition_of(study) == before
+
+
+def test_a_question_with_options_is_added_with_names_from_its_texts(browser: Client, study: Study) -> None:
+    values = {
+        "kind": "single_choice",
+        "text.en": "Where do you live?",
+        "text.de": "Wo wohnst du?",
+        "options.en": "With my parents\r\nAlone\r\n",
+        "options.de": "Bei den Eltern\nAllein",
+        "role": "quasi_identifier",
+    }
+    assert add(browser, study, "background", values).status_code == 302
+    question = definition_of(study).background[-1]
+    assert question.name == "where_do_you_live"
+    assert [(option.name, option.text.root["de"]) for option in question.options] == [
+        ("with_my_parents", "Bei den Eltern"),
+        ("alone", "Allein"),
+    ]
+
+
+def test_names_of_options_are_kept_when_texts_are_polished_or_moved(browser: Client, study: Study) -> None:
+    page = address("build_item", study, "background", "gender")
+    sent = inputs(browser.get(page)) | {"options.en": "A man\nWoman\nAnother", "options.de": "Ein Mann\nFrau\nEin anderes"}
+    assert browser.post(page, sent).status_code == 302
+    question = next(item for item in definition_of(study).background if item.name == "gender")
+    assert [option.name for option in question.options][1:] == ["woman", "other"]
+    sent = inputs(browser.get(page)) | {"text.en": "Which gender have you?"}
+    assert browser.post(page, sent).status_code == 302
+    assert "gender" in names(study), "the question keeps its name"
+
+
+def test_mistakes_stand_beside_their_fields(browser: Client, study: Study) -> None:
+    response = add(browser, study, "background", {"kind": "number", "minimum": "9", "maximum": "3", "text.en": "", "options.en": "kept"})
+    assert response.status_code == 422
+    assert set(errors(response)) == {"text.en", "maximum", "role"}
+    assert inputs(response)["minimum"] == "9"
+    assert inputs(response)["options.en"] == "kept"
+    sent = {"kind": "single_choice", "text.en": "Which?", "options.en": "One\nOne", "role": "auxiliary", "name": "gender"}
+    assert errors(add(browser, study, "background", sent)) == {
+        "name": "Another question is called gender already.",
+        "options.en": "Two options say the same.",
+    }
+    sent |= {"options.en": "One\nTwo", "options.de": "Eins", "name": ""}
+    assert set(errors(add(browser, study, "background", sent))) == {"options.de"}
+
+
+def test_a_group_is_edited_with_its_questions(browser: Client, study: Study) -> None:
+    page = address("build_item", study, "background", "courses")
+    sent = inputs(browser.get(page))
+    sent |= {"fields.2.text.en": "Semester", "fields.2.kind": "number", "fields.2.minimum": "1", "fields.2.maximum": "20"}
+    sent |= {"fields.2.role": "auxiliary", "fields.2.whole": "on", "fields.0.remove": "on"}
+    response = browser.post(page, sent)
+    assert response.status_code == 302, errors(response)
+    group = next(item for item in definition_of(study).background if item.name == "courses")
+    assert [field.name for field in group.fields] == ["grade", "semester"]
+
+
+def test_a_quiz_item_says_which_option_is_right_by_a_star(browser: Client, study: Study) -> None:
+    values = {"text.en": "1 + 1?", "text.de": "1 + 1?", "options.en": "1\n2\n3", "options.de": "1\n2\n3", "shuffle": "on"}
+    assert set(errors(add(browser, study, "quiz", values))) == {"options.en"}
+    assert add(browser, study, "quiz", values | {"options.en": "1\n* 2\n3"}).status_code == 302
+    item = definition_of(study).quiz[-1]
+    assert item.answer == "2"
+    assert [option.text.root for option in item.options] == ["1", "2", "3"]
+
+
+def test_questions_are_put_in_order_by_buttons_and_by_dragging(browser: Client, study: Study) -> None:
+    page, before = address("build_background", study), names(study)
+    response = browser.post(page, {"move": f"down:{before[0]}"}, follow=True)
+    assert names(study) == [before[1], before[0], *before[2:]]
+    assert page_of(response).xpath("//button[@autofocus]/@value") == [f"down:{before[0]}"], "the focus stays where the hand is"
+    assert browser.post(page, {"order": " ".join(reversed(before))}).status_code == 302
+    assert names(study) == before[::-1]
+    response = browser.post(page, {"order": " ".join(before[1:])})
+    assert response.status_code == 409, "a question that this list does not know is not lost"
+    assert names(study) == before[::-1]
+
+
+def test_a_question_is_removed_but_never_the_last_sensitive_one(browser: Client, study: Study) -> None:
+    page = address("build_item", study, "background", "gender")
+    assert browser.post(page, {"remove": "1", "loaded": inputs(browser.get(page))["loaded"]}).status_code == 302
+    assert "gender" not in names(study)
+    assert browser.get(page).status_code == 404
+    for name in names(study, "questions")[1:]:
+        page = address("build_item", study, "questions", name)
+        browser.post(page, {"remove": "1", "loaded": inputs(browser.get(page))["loaded"]})
+    page = address("build_item", study, "questions", names(study, "questions")[0])
+    assert "Remove this question" not in browser.get(page).content.decode()
+    assert browser.post(page, {"remove": "1", "loaded": inputs(browser.get(page))["loaded"]}).status_code == 422
+    assert len(names(study, "questions")) == 1
+
+
+def test_one_question_is_no_obstacle_to_another(browser: Client, study: Study) -> None:
+    first, second = (address("build_item", study, "background", name) for name in ("gender", "year"))
+    mine, theirs = inputs(browser.get(first)), inputs(browser.get(second))
+    assert browser.post(second, theirs | {"text.en": "Which year?"}).status_code == 302
+    assert browser.post(first, mine | {"text.en": "Which gender?"}).status_code == 302
+    stale = browser.post(first, mine | {"text.en": "Your gender?"})
+    assert stale.status_code == 409
+    assert "Which gender?" in page_of(stale).text_content()
+
+
+def test_frozen_questions_are_not_moved() -> None:
+    study = study_in(StudyStatus.IN_REVIEW)
+    browser, page = logged_in(study.owner), address("build_background", study)
+    assert "Move up" not in browser.get(page).content.decode()
+    assert browser.post(page, {"move": f"down:{names(study)[0]}"}).status_code == 409
+
+
+HEAD = (
+    'Variable / Field Name,Form Name,Section Header,Field Type,Field Label,"Choices, Calculations, OR Slider Labels",Field Note,'
+    "Text Validation Type OR Show Slider Number,Text Validation Min,Text Validation Max,Identifier?,"
+    "Branching Logic (Show field only if...),Required Field?\n"
+)
+DICTIONARY = f"""{HEAD}\
+record_id,f,,text,Record ID,,,,,,,,
+handed,f,,radio,"Which hand <b>do you</b> write with?","1, Left | 2, Right",As a rule,,,,,[age] > 3,
+faculty,f,,dropdown,Faculty,"law, Law, and more | med, Medicine",,,,,,,
+smoker,f,,yesno,Do you smoke?,,,,,,,,
+tools,f,,checkbox,Which tools do you use?,"1, Pen | 2, Tablet",,,,,,,
+siblings,f,,text,How many siblings?,,,integer,0,20,,,
+height,f,,text,Height in m,,,number,0.5,2.5,,,
+weight,f,,text,Weight,,,number,,,,,
+email,f,,text,E-mail,,,email,,,y,,
+ward,f,,radio,Ward,"1, A | 2, B",,,,,y,,
+story,f,,notes,Your story,,,,,,,,
+bmi,f,,calc,BMI,[weight]/[height],,,,,,,
+born,f,,text,Born on,,,date_ymd,,,,,
+hello,f,,descriptive,Welcome,,,,,,,,
+gender,f,,radio,Gender,"1, A | 2, B",,,,,,,
+"""
+
+
+def test_a_redcap_dictionary_comes_in_with_a_report_of_every_field(browser: Client, study: Study) -> None:
+    page, before = address("build_redcap", study), names(study)
+    response = browser.post(page, {"file": SimpleUploadedFile("dictionary.csv", DICTIONARY.encode("utf-8-sig"))})
+    assert response.status_code == 200
+    assert names(study) == [*before, "handed", "faculty", "smoker", "tools", "siblings", "height"]
+    by_name = {item.name: item for item in definition_of(study).background}
+    assert by_name["handed"].text.root == "Which hand do you write with?"
+    assert by_name["handed"].hint.root == "As a rule"
+    assert [option.text.root for option in by_name["faculty"].options] == ["Law, and more", "Medicine"]
+    assert by_name["tools"].kind == "multiple_choice"
+    assert (by_name["siblings"].minimum, by_name["siblings"].maximum, by_name["siblings"].whole) == (0, 20, True)
+    assert not by_name["height"].whole
+    rows = {row.xpath("string(th)"): row.xpath("string(td[2])") for row in page_of(response).xpath("//tbody/tr")}
+    assert len(rows) == DICTIONARY.count("\n") - 1
+    assert rows["handed"] == "It was shown only if [age] > 3; now it is always shown."
+    assert "identifier" in rows["ward"]
+    assert "identifier" in rows["email"]
+    assert "smallest and a largest" in rows["weight"]
+    assert "calculated" in rows["bmi"]
+    assert "Dates" in rows["born"]
+    assert "already" in rows["gender"]
+    browser.post(page, {"file": SimpleUploadedFile("dictionary.csv", DICTIONARY.encode())})
+    assert len(names(study)) == len(before) + 6, "nothing comes in twice"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [(b"a,b\n1,2\n", "Variable / Field Name"), (b"", "expected a REDCap"), (b"\xff\xfe", "UTF-8"), (b'a,"b', "CSV")],
+)
+def test_what_is_no_dictionary_is_refused_with_the_reason(browser: Client, study: Study, content: bytes, expected: str) -> None:
+    response = browser.post(address("build_redcap", study), {"file": SimpleUploadedFile("x.csv", content)})
+    assert response.status_code == 422
+    assert expected in response.content.decode()
