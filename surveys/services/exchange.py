@@ -1,11 +1,11 @@
 """Studies that come in as a file or go out as one, with their media; and copies of studies."""
 
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import PurePosixPath
 from tempfile import SpooledTemporaryFile, TemporaryFile
-from typing import IO, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from django.core.files import File
 from django.db import transaction
@@ -66,7 +66,7 @@ def read_upload(upload: AnyFile, *, name: str) -> tuple[StudyDefinition, dict[st
     if PurePosixPath(name).suffix.lower() != ".zip":
         return read_study_file(_text(upload, name), source=name), {}, [], held
     try:
-        archive = held.enter_context(zipfile.ZipFile(upload))  # type: ignore[arg-type]
+        archive = held.enter_context(zipfile.ZipFile(upload))
         return (*_read_archive(archive, name, held), held)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:  # damaged, of an unknown kind, encrypted
         held.close()
@@ -96,17 +96,18 @@ def duplicate_study(study: Study, *, definition: StudyDefinition, slug: str, own
         return import_study(copy, media=media, owner=owner)
 
 
-def write_archive(study: Study, definition: StudyDefinition) -> IO[bytes]:
-    """A ZIP file with the study file and its current media, read from its beginning."""
-    target: IO[bytes] = TemporaryFile()  # noqa: SIM115  (whoever sends it closes it)
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(f"{study.slug}.yaml", write_study_file(definition))
-        for media in MediaFile.objects.filter(study=study, current=True, name__in=definition.files()):
-            with media.file.open("rb") as content, archive.open(media.name, "w", force_zip64=True) as place:
-                for chunk in content.chunks():
-                    place.write(chunk)
-    target.seek(0)
-    return target
+def archive_of(study: Study, definition: StudyDefinition) -> Iterator[bytes]:
+    """A ZIP file with the study file and its current media, in chunks."""
+    with TemporaryFile() as target:
+        with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+            archive.writestr(f"{study.slug}.yaml", write_study_file(definition))
+            for media in MediaFile.objects.filter(study=study, current=True, name__in=definition.files()):
+                with media.file.open("rb") as content, archive.open(media.name, "w", force_zip64=True) as place:
+                    for chunk in content.chunks():
+                        place.write(chunk)
+        target.seek(0)
+        while chunk := target.read(1 << 20):
+            yield chunk
 
 
 def _read_archive(archive: zipfile.ZipFile, name: str, held: ExitStack) -> tuple[StudyDefinition, dict[str, AnyFile], list[str]]:

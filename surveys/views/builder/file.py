@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from django.http import FileResponse, HttpRequest
+from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
 from surveys.drafting.edits import Edit, Whole
 from surveys.drafting.forms import DraftForm
 from surveys.errors import DefinitionError
-from surveys.services.exchange import write_archive
+from surveys.services.exchange import archive_of
 from surveys.study_file import document_of, read_study_file, write_study_file
 from surveys.views.builder.frame import BuilderPage, DraftPage
 
@@ -39,6 +39,7 @@ class StudyFile(DraftPage):
 class Archive(BuilderPage):
     """The study file and its media as a ZIP file."""
 
-    def get(self, request: HttpRequest) -> FileResponse:
-        archive = write_archive(self.study, self.definition)
-        return FileResponse(archive, as_attachment=True, filename=f"{self.study.slug}.zip", content_type="application/zip")
+    def get(self, request: HttpRequest) -> StreamingHttpResponse:
+        response = StreamingHttpResponse(archive_of(self.study, self.definition), content_type="application/zip")
+        response["Content-Disposition"] = f'attachment; filename="{self.study.slug}.zip"'
+        return response
