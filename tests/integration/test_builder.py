@@ -12,7 +12,7 @@ from surveys.definition import Text
 from surveys.drafting.texts import in_languages
 from surveys.models import Study, StudyStatus
 from surveys.study_file import define, document_of
-from tests.factories import draft_study, everything_stored, heading, logged_in, page_of, study_in
+from tests.factories import draft_study, everything_stored, logged_in, page_of, study_in
 
 pytestmark = pytest.mark.django_db
 
@@ -144,8 +144,18 @@ def test_a_frozen_protocol_can_be_read_only_until_a_new_version_is_made() -> Non
     assert Entry.objects.get(action="study.taken_back").details == {"reason": "the consent is too long"}
 
 
-def test_a_running_study_offers_no_new_version() -> None:
+def test_of_a_running_study_only_what_no_answer_hangs_on_can_be_amended() -> None:
     study = study_in(StudyStatus.RECRUITING)
-    shown = logged_in(study.owner).get(address("build", study))
-    assert heading(shown) == "Build the study"
-    assert "Make a new version" not in shown.content.decode()
+    browser, in_force = logged_in(study.owner), study.protocol_id
+    overview = browser.get(address("build", study)).content.decode()
+    assert "amendment" in overview
+    assert "Make a new version" not in overview
+    page = address("build_consent", study)
+    assert browser.post(page, inputs(browser.get(page)) | {"consent.en": "Better words."}).status_code == 302
+    assert definition_of(study).consent.root["en"] == "Better words."
+    assert (study.status, study.protocol_id) == (StudyStatus.RECRUITING, in_force)
+    page = address("build_about", study)
+    assert browser.post(page, inputs(browser.get(page)) | {"languages": ["en"]}).status_code == 422
+    page = address("build_item", study, "questions", "attention")
+    assert page_of(browser.get(page)).xpath('//form[@id="builder-form"]/fieldset[@disabled]')
+    assert browser.post(page, inputs(browser.get(page))).status_code == 409

@@ -12,7 +12,7 @@ from audit.models import Entry
 from surveys.definition import Text
 from surveys.models import MediaFile, Study, StudyStatus
 from surveys.readiness import to_do
-from surveys.services.studies import return_to_draft
+from surveys.services.studies import take_back
 from tests.factories import LECTURES, draft_study, logged_in, page_of, person, study_in
 from tests.integration.test_builder import address, definition_of, errors, inputs
 
@@ -112,7 +112,7 @@ def test_a_removed_file_is_gone_from_the_disk_unless_a_protocol_has_it(browser: 
     assert not Path(poster.file.path).exists()
     assert not MediaFile.objects.filter(pk=poster.pk).exists()
     reviewed = study_in(StudyStatus.APPROVED, slug="reviewed")
-    return_to_draft(reviewed, actor=reviewed.owner, reason="another poster")
+    take_back(reviewed, actor=reviewed.owner, reason="another poster")
     poster = MediaFile.objects.get(study=reviewed, name="slides-only.webp")
     with committed():  # type: ignore[operator]
         logged_in(reviewed.owner).post(address("build_arm", reviewed, "slides"), {"action": "remove-file", "file": poster.name})

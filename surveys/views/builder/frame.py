@@ -23,7 +23,7 @@ from surveys.models import Study, StudyStatus
 from surveys.readiness import ToDo, to_do
 from surveys.selectors import access_own_study, definition_for
 from surveys.services.drafts import change_part
-from surveys.services.studies import may_be_edited
+from surveys.services.studies import FIXED_BY_LAUNCH, may_be_edited
 from surveys.study_file import define, document_of
 
 # Who may change which study is for `access_own_study` to say; an editor may have any role.
@@ -42,26 +42,40 @@ class BuilderPage(View):
     def _enter(self, request: HttpRequest, /, slug: str, **kwargs: Any) -> HttpResponseBase:
         self.person: User = user_of(request)
         self.study: Study = access_own_study(self.person, slug)
-        self.definition: StudyDefinition = definition_for(self.person, self.study) if self.frozen else define(self.study.definition)
+        draft = define(self.study.definition) if self.state != "frozen" else None
+        self.definition: StudyDefinition = draft or definition_for(self.person, self.study)
         self.document = document_of(self.definition)
+        if request.method == "POST" and self.frozen and self.part:
+            raise TransitionError(_("This part of the protocol is frozen; nothing was changed."))
         return super().dispatch(request, **kwargs)
 
     @property
+    def state(self) -> str:
+        """What saving would change: the `draft`, an `amendment` of a running study, or nothing, because the protocol is `frozen`.
+
+        An approved study could be changed too, but only after somebody has said that its approval may go.
+        """
+        if self.study.status == StudyStatus.APPROVED or not may_be_edited(self.study):
+            return "frozen"
+        return "draft" if self.study.status == StudyStatus.DRAFT else "amendment"
+
+    @property
     def frozen(self) -> bool:
-        """An approved study could be changed too, but only after somebody has said that its approval may go."""
-        return self.study.status == StudyStatus.APPROVED or not may_be_edited(self.study)
+        """Whether this page can only be read. Since the launch that holds for every part that the answers hang on."""
+        fixed = next((set(part.keys) & set(FIXED_BY_LAUNCH) for part in PARTS if part.name == self.part), set())
+        return self.state == "frozen" or (self.state == "amendment" and bool(fixed - {"languages"}))
 
     def context(self) -> dict[str, Any]:
         """What the template needs beside the form."""
         return {}
 
     def page(self, context: Mapping[str, Any], *, status: int = HTTPStatus.OK) -> HttpResponse:
-        left = [] if self.frozen else to_do(self.study, self.definition)
+        left = [] if self.state == "frozen" else to_do(self.study, self.definition)
         common = {
             "study": self.study,
             "definition": self.definition,
             "frozen": self.frozen,
-            "amends": not self.frozen and self.study.status != StudyStatus.DRAFT,
+            "state": self.state,
             "part": next((part for part in PARTS if part.name == self.part), None),
             "parts": [_listed(part, self.study, left, current=part.name == self.part) for part in PARTS],
             "to_do": left,
@@ -97,8 +111,6 @@ class DraftPage(BuilderPage):
         return self._shown(form, loaded=self._loaded())
 
     def post(self, request: HttpRequest, **_arguments: Any) -> HttpResponse:
-        if self.frozen:
-            raise TransitionError(_("This cannot be changed now. Open the overview of the builder to see why."))
         form = DraftForm(typed_by(request), languages=self.definition.languages)
         loaded = request.POST.get("loaded", "")
         value = self.read(form)

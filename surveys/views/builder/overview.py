@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 
 from surveys.models import StudyStatus
 from surveys.services.studies import take_back
-from surveys.services.study_steps import STEPS
 from surveys.views.builder.frame import BuilderPage
 
 
@@ -17,7 +16,7 @@ class Overview(BuilderPage):
     template_name = "surveys/builder/overview.html"
 
     def context(self) -> dict[str, Any]:
-        return {"may_return": StudyStatus.DRAFT in STEPS[StudyStatus(self.study.status)], "warnings": self.definition.warnings()}
+        return {"may_return": self.study.status in (StudyStatus.IN_REVIEW, StudyStatus.APPROVED), "warnings": self.definition.warnings()}
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return self.page({})
