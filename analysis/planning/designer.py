@@ -51,7 +51,7 @@ class DieFacts:
 
 
 class DieDesigner(LookingPage):
-    part: ClassVar[str] = "die"
+    part = "die"
     template_name: ClassVar[str] = "analysis/planning/designer.html"
 
     def edit(self) -> Edit:

@@ -62,7 +62,7 @@ class Spread:
 
 
 class AllocationPage(LookingPage):
-    part: ClassVar[str] = "allocation"
+    part = "allocation"
     template_name: ClassVar[str] = "surveys/builder/allocation.html"
 
     def edit(self) -> Edit:
