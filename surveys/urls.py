@@ -6,9 +6,9 @@ from surveys.api import arms, codes, definitions, files, studies
 from surveys.views import about, investigator, invitations, irb, log, participant, people, preview, retention, transparency
 from surveys.views.builder.about import About
 from surveys.views.builder.allocation import AllocationPage
-from surveys.views.builder.direct_questions import DirectQuestions
 from surveys.views.builder.arms import ArmPage, Arms
 from surveys.views.builder.beginnings import duplicate, import_page, new_study
+from surveys.views.builder.direct_questions import DirectQuestions
 from surveys.views.builder.file import Archive, StudyFile
 from surveys.views.builder.lists import ItemPage, ListPage
 from surveys.views.builder.overview import Overview
