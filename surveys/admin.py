@@ -98,6 +98,10 @@ class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     list_filter = ("status",)
     search_fields = ("slug", "title")
 
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """Rehearsals are no studies among studies."""
+        return super().get_queryset(request).filter(rehearsal_of=None)
+
     def get_inlines(self, request: HttpRequest, obj: Study | None) -> Any:
         return self.inlines if obj else ()
 
