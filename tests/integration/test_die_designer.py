@@ -176,6 +176,14 @@ def test_weights_quotas_and_thresholds_are_saved_where_they_belong() -> None:
     assert saved.arm("slides").video == define(study.definition).arm("slides").video
 
 
+def test_who_is_asked_directly_is_a_group_of_its_own() -> None:
+    study = draft_study(direct_group={"share": 0.2, "consent": "May we ask you without a die?"}, allocation={"planned_participants": 1000})
+    shown = logged_in(study.owner).get(address(study, "surveys:build_allocation"))
+    rows = page_of(shown).xpath("//*[@id='group-sizes']//tbody/tr")
+    cells = [[cell.text_content() for cell in row.xpath("th | td")] for row in rows]
+    assert cells == [["1", "200", "200"], ["2", "200", "200"], ["asked directly", "100", "100"], ["Together", "500", "500"]]
+
+
 def test_mistakes_in_the_allocation_are_named_at_their_fields() -> None:
     study = draft_study()
     client, page = logged_in(study.owner), address(study, "surveys:build_allocation")

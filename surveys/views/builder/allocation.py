@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from surveys.assignment import DIRECT
 from surveys.definition import Allocation, StudyDefinition, Watching
 from surveys.drafting.edits import Document, Edit
 from surveys.drafting.forms import DraftForm, typed_value
@@ -140,19 +141,16 @@ class AllocationPage(LookingPage):
 
 
 def _sizes(definition: StudyDefinition, language: str) -> dict[str, Any]:
-    """How many people each group should have in the end, by subsample and arm."""
-    arms, subsamples = definition.arm_weights, definition.group_weights
+    """How many people each group should have in the end, by subsample and arm; those who are asked directly are a group of their own."""
+    arms, groups = definition.arm_weights, definition.group_weights
     planned = definition.allocation.planned_participants
-    whole = sum(arms.values()) * sum(subsamples.values())
-    expected = {
-        (subsample, arm): Fraction(planned * subsamples[subsample] * arms[arm], whole) for subsample, arm in product(subsamples, arms)
-    }
-    of_arm = {arm: sum((expected[one, arm] for one in subsamples), Fraction(0)) for arm in arms}
+    whole = sum(arms.values()) * sum(groups.values())
+    expected = {(group, arm): Fraction(planned * groups[group] * arms[arm], whole) for group, arm in product(groups, arms)}
+    of_arm = {arm: sum((expected[one, arm] for one in groups), Fraction(0)) for arm in arms}
     return {
         "arms": [arm.label.in_language(language) for arm in definition.arms],
-        "rows": [(subsample, [float(expected[subsample, arm]) for arm in arms]) for subsample in subsamples],
+        "rows": [(_("asked directly") if group == DIRECT else group, [float(expected[group, arm]) for arm in arms]) for group in groups],
         "totals": [float(one) for one in of_arm.values()],
-        "planned": planned,
         "short": [
             (arm.label.in_language(language), arm.quota, float(of_arm[arm.name]))
             for arm in definition.arms
