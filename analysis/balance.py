@@ -10,6 +10,9 @@ NOT_ANSWERED = "not answered"
 NOTABLE = 0.1
 """A standardised difference beyond this is usually worth a look (Austin 2009, Statistics in Medicine 28, 3083–3107)."""
 
+SMALLEST_GROUP = 5
+"""Of fewer people no mean is given: that of one is what this one told."""
+
 
 def standardised_differences(
     covariates: Mapping[str, NDArray[Any]], arm: NDArray[np.intp], *, arms: Sequence[str], control: str
@@ -17,7 +20,7 @@ def standardised_differences(
     """For each treatment arm and each number or level of a category: the means of both arms and their standardised difference.
 
     (mean₁ − mean₀)/√((s₁² + s₀²)/2); None where nothing varies or an arm has no answer. Levels are shares from 0 to 1, and "not answered"
-    is a level; of a number, those who did not answer are left out.
+    is a level; of a number, those who did not answer are left out. Of fewer than `SMALLEST_GROUP` people no mean is given.
     """
     columns = [column for name, values in covariates.items() for column in _columns(name, values)]
     place = {name: index for index, name in enumerate(arms)}
@@ -32,12 +35,16 @@ def standardised_differences(
                     "treatment": treatment,
                     "control": control,
                     "variable": name,
-                    "treatment_mean": float(treated.mean()) if len(treated) else None,
-                    "control_mean": float(untreated.mean()) if len(untreated) else None,
+                    "treatment_mean": _mean(treated),
+                    "control_mean": _mean(untreated),
                     "difference": _standardised(treated, untreated),
                 }
             )
     return rows
+
+
+def _mean(values: NDArray[np.float64]) -> float | None:
+    return float(values.mean()) if len(values) >= SMALLEST_GROUP else None
 
 
 def _columns(name: str, values: NDArray[Any]) -> list[tuple[str, NDArray[np.float64]]]:

@@ -1,5 +1,6 @@
 """The audit log to be read: who did what, when; whether it is still as it was written; and all of it as a file."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -23,6 +24,7 @@ from surveys.selectors import access_log, access_study, studies_of
 READERS = (Role.IRB_OFFICER, Role.ADMINISTRATOR)
 LARGEST_CHECKED_AT_ONCE = 20_000
 LONGEST_VALUE = 60
+HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class Filter(forms.Form):
@@ -159,6 +161,8 @@ def _in_words(value: Any) -> str:
     match value:
         case None | "" | [] | {}:
             return ""
+        case str() if HASH.fullmatch(value):
+            return f"{value[:12]}…"
         case bool():
             return gettext("yes") if value else gettext("no")
         case list():

@@ -45,7 +45,13 @@ GRADE, MEMBER = "97.125", "panel-member-unmistakable-17"
 
 
 LEFT = ("background", "quiz", "questions")
-NO_PARTICIPANTS = ("audit.", "auth", "sessions.", "accounts.", "surveys.Study", "surveys.Protocol", "surveys.AllocationList")
+NO_PARTICIPANTS = (
+    "audit.",
+    "auth",
+    "sessions.",
+    "accounts.",
+    *(f"surveys.{name}" for name in ("Study", "Protocol", "AllocationList", "Decision")),
+)
 
 
 def closed_study(*, finished: int = 2, unfinished: tuple[str, ...] = LEFT, **changes: Any) -> tuple[Study, Client, str]:

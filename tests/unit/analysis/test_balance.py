@@ -39,3 +39,10 @@ def test_every_treatment_is_compared_with_the_control() -> None:
         {"year": np.array([1.0, 2.0, 3.0, 3.0, 5.0, 6.0])}, np.array([0, 0, 1, 1, 2, 2]), arms=["a", "b", "c"], control="b"
     )
     assert [(row["treatment"], row["control"]) for row in rows] == [("a", "b"), ("c", "b")]
+
+
+def test_the_mean_of_a_few_people_is_not_given() -> None:
+    arm = np.array([0] * 5 + [1] * 4)
+    grades = np.array([50.0, 60.0, 70.0, 80.0, 90.0, 50.0, 60.0, 70.0, 86.7])
+    (row,) = standardised_differences({"grade": grades}, arm, arms=["slides", "face"], control="slides")
+    assert (row["control_mean"], row["treatment_mean"]) == (70.0, None)
