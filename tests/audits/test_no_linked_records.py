@@ -20,7 +20,19 @@ from accounts.models import User
 from accounts.services import create_user
 from analysis.live import live_view
 from analysis.models import Chunk, Run
-from surveys.models import AllocationSlot, EntryCode, MediaFile, PanelMember, Participant, Response, Study, StudyMember, StudyStatus, Tally
+from surveys.models import (
+    AllocationSlot,
+    DirectAnswer,
+    EntryCode,
+    MediaFile,
+    PanelMember,
+    Participant,
+    Response,
+    Study,
+    StudyMember,
+    StudyStatus,
+    Tally,
+)
 from surveys.selectors import ENDED
 from surveys.services import retention
 from tests.audits.test_permissions import MEMBERS, ROLES, routes
@@ -28,7 +40,7 @@ from tests.factories import everything_stored, participant_of, recruiting_study,
 from tests.finished_people import TELLING_DIE, add_finished_people, compute
 
 pytestmark = pytest.mark.django_db
-COLLECTED = (Participant, Response, Tally, AllocationSlot, EntryCode, PanelMember, Run, Chunk)
+COLLECTED = (Participant, Response, DirectAnswer, Tally, AllocationSlot, EntryCode, PanelMember, Run, Chunk)
 GRADE = 86.71828
 """In no other place; a mean over a group of people never comes near it by chance."""
 TOLD, QUIZ, PANEL = "told-by-one-person-alone", "answered-by-one-person-alone", "panel-number-of-one-person"
