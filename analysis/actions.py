@@ -1,4 +1,4 @@
-"""What the desk may do to a study's results, as named in the audit log."""
+"""What the desk may do to a study's results and data, as named in the audit log."""
 
 from audit.actions import register
 
@@ -8,3 +8,10 @@ COMPUTATION_STOPPED = register("results.computation_stopped", "A computation of 
 TABLE_FETCHED = register("results.table_fetched", "A table of results was downloaded")
 RESULTS_FETCHED = register("results.fetched", "Results were fetched by the API; one entry for each person and day")
 UNBLINDED = register("results.unblinded", "The arms of a study that was blinded were shown before it was closed")
+RELEASE_STARTED = register("release.started", "An investigator chose what a release of data is to hold")
+RELEASE_REQUESTED = register("release.requested", "An investigator asked the IRB officer to approve a release")
+RELEASE_PUBLISHED = register("release.published", "An IRB officer approved a release, and its data became public")
+RELEASE_REFUSED = register("release.refused", "An IRB officer refused a release")
+RELEASE_DISCARDED = register("release.discarded", "An investigator gave up a release that was not public")
+RELEASE_OUTDATED = register("release.outdated", "A release that was not public was deleted because somebody in it withdrew")
+RELEASE_RETRACTED = register("release.retracted", "A public release was retracted and its files deleted")

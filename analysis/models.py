@@ -1,5 +1,6 @@
 """What was computed, and the work that computes it."""
 
+from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -98,3 +99,86 @@ class Blinding(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study}: {'blinded' if self.on else 'open'}"
+
+
+class ReleaseStatus(models.TextChoices):
+    QUEUED = "queued", _("Waiting to be built")
+    BUILDING = "building", _("Being built")
+    BUILT = "built", _("Ready to look at")
+    REQUESTED = "requested", _("Waiting for the IRB officer")
+    PUBLISHED = "published", _("Published")
+    REFUSED = "refused", _("Refused")
+    OUTDATED = "outdated", _("Out of date: somebody withdrew")
+    FAILED = "failed", _("Not built")
+    DISCARDED = "discarded", _("Discarded")
+    RETRACTED = "retracted", _("Retracted")
+
+
+OPEN_RELEASES = (ReleaseStatus.QUEUED, ReleaseStatus.BUILDING, ReleaseStatus.BUILT, ReleaseStatus.REQUESTED)
+PUBLIC_RELEASES = (ReleaseStatus.PUBLISHED, ReleaseStatus.RETRACTED)
+
+
+class BackgroundHandling(models.TextChoices):
+    """What a release says about background answers. Never joined with reported answers."""
+
+    LEFT_OUT = "left_out", _("Left out")
+    COUNTS = "counts", _("Counts of each question, over everybody")
+
+
+class Release(models.Model):
+    """A data package of a study: asked for by its investigators, built by a worker, approved by an IRB officer, then public.
+
+    The table is the truth, as for runs. Version and address are fixed from the start: its files name them.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="releases")
+    version = models.PositiveIntegerField()
+    status = models.CharField(max_length=10, choices=ReleaseStatus, default=ReleaseStatus.QUEUED)
+    title = models.CharField(max_length=200)
+    authors = models.JSONField(help_text="Names, in the order of the citation.")
+    licence = models.CharField(max_length=20)
+    questions = models.JSONField(help_text="Names of the sensitive questions whose answers are in it.")
+    background = models.CharField(max_length=10, choices=BackgroundHandling, default=BackgroundHandling.LEFT_OUT)
+    smallest_count = models.PositiveSmallIntegerField(help_text="Counts of background answers below this are hidden.")
+    site = models.CharField(max_length=200, help_text="Where this server stands on the web.")
+    seed = models.BigIntegerField(help_text="Of the bootstrap in its results.")
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    requested_on = models.DateField(auto_now_add=True)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    decided_on = models.DateField(null=True, blank=True)
+    reason = models.TextField(blank=True, help_text="Why it was refused or retracted.")
+    retracted_on = models.DateField(null=True, blank=True)
+    due_at = models.DateTimeField(null=True, blank=True, help_text="Queued: since when; being built: when its worker was last heard of.")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    stage = models.CharField(max_length=10, blank=True)
+    error = models.TextField(blank=True)
+    people_sha256 = models.CharField(
+        max_length=64, blank=True, help_text="Of the random keys of those who are in it; changes when one withdraws."
+    )
+    data = models.BinaryField(null=True, blank=True, help_text="The rows in their final order, while the rest is being built.")
+    package = models.BinaryField(null=True, blank=True)
+    package_sha256 = models.CharField(max_length=64, blank=True)
+    files = models.JSONField(default=list, blank=True, help_text="Name, size and SHA-256 of each file.")
+    summary = models.JSONField(default=dict, blank=True, help_text="What the pages say about it.")
+    public_key = models.TextField(blank=True)
+    downloads = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        ordering = ("study", "-version", "-pk")
+        constraints = (
+            models.UniqueConstraint(fields=("study",), condition=models.Q(status__in=OPEN_RELEASES), name="one_open_release_of_a_study"),
+            models.UniqueConstraint(
+                fields=("study", "version"), condition=models.Q(status__in=PUBLIC_RELEASES), name="release_version_is_unique"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(data__isnull=True) | models.Q(status__in=("queued", "building")), name="built_release_keeps_no_rows"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(status__in=("built", "requested", "published"), package__isnull=False)
+                | (~models.Q(status__in=("built", "requested", "published")) & models.Q(package__isnull=True)),
+                name="only_a_release_that_stands_has_a_package",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.study.slug} version {self.version}"

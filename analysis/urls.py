@@ -11,6 +11,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("analysis.planning.urls")),
     path("methods/", methods_page.methods_page, name="methods_page"),
     path("studies/<slug:slug>/rehearsal/", rehearsal, name="rehearsal"),
+    path("", include("analysis.releases.urls")),
     path("studies/<slug:slug>/results/", views.results, name="results"),
     path("studies/<slug:slug>/results/compute/", views.compute, name="compute"),
     path("studies/<slug:slug>/results/blinding/", views.blinding, name="blinding"),

@@ -72,6 +72,9 @@ def add_finished_people(
             if rng.random() < unfinished:
                 person.step, person.finished_on = Step.VIDEO, None
                 continue
+            if subsample not in forced:  # drawn to be asked without a die, and did not want that
+                person.agrees_to_direct = False
+                continue
             honest = rng.random() >= cheaters
             share = prevalence + (effect if arm != definition.control else 0)
             for question in definition.questions:

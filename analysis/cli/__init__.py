@@ -15,5 +15,6 @@ main = CommandGroup(
         "estimate": LazyCommand("analysis.cli.estimate:estimate", "Estimate the effects on sensitive yes/no outcomes."),
         "plan": LazyCommand("analysis.cli.plan:plan", "Power, participants needed, cost of privacy and the best die."),
         "simulate": LazyCommand("analysis.cli.simulate:simulate", "Simulate the answers that a trial would collect."),
+        "verify": LazyCommand("analysis.cli.verify:verify", "Check that a data package is as it was signed."),
     },
 )

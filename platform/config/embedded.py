@@ -16,6 +16,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from waitress.server import create_server
 
 from analysis import runner
+from analysis.releases import building
 from config.heartbeat import Scheduler
 from surveys.services import crowds
 
@@ -48,6 +49,7 @@ class EmbeddedServer:
         # There is no other worker: whatever is said to be under way was left by a process that was killed.
         runner.take_over(silence=timedelta(0))
         crowds.forget_workers()
+        building.take_over(silence=timedelta(0))
         with suppress(KeyboardInterrupt):
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, _stop)

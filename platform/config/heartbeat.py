@@ -40,7 +40,7 @@ class SweepAtStart(bootsteps.StartStopStep):
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
     def start(self, parent: Any) -> None:
-        for task in ("analysis.tasks.sweep", "surveys.tasks.sweep", "webhooks.tasks.sweep"):
+        for task in ("analysis.tasks.sweep", "analysis.releases.tasks.sweep", "surveys.tasks.sweep", "webhooks.tasks.sweep"):
             parent.app.send_task(task)
 
 

@@ -38,6 +38,7 @@ PAGES = (
     Page(route="surveys:review", label=_("Review"), open_to=_everybody),
     Page(route="surveys:codes", label=_("Codes"), open_to=may_change),
     Page(route="analysis:results", label=_("Results"), open_to=may_see_results),
+    Page(route="analysis:releases", label=_("Release"), open_to=_everybody),
     Page(route="surveys:people", label=_("People"), open_to=may_see_results),
     Page(route="webhooks:webhooks", label=_("Webhooks"), open_to=may_change),
     Page(route="surveys:study_log", label=_("Log"), open_to=may_read_log),

@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
@@ -15,7 +15,6 @@ from surveys.selectors import ENDED, approval_of, day_of_forgetting, study_in_pu
 from surveys.views.language import asked_for
 
 MINUTES = 5
-PUBLISHED_DATA = "analysis:public_releases"
 
 
 @require_safe
@@ -43,16 +42,8 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "forgotten_on": study.forgotten_on,
         "forgets_on": day_of_forgetting(study),
         "data_published": study.data_published,
-        "published_data_url": _published_data_url(),
+        "published_data_url": reverse("analysis:public_study_releases", args=[slug]) if study.data_published else "",
         "release_plan": definition.release_plan.in_language(shown.language) if definition.release_plan else "",
     }
     with translation.override(shown.language):
         return render(request, "surveys/participant/about_study.html", context)
-
-
-def _published_data_url() -> str:
-    """Where published data are listed, if this installation publishes data."""
-    try:
-        return reverse(PUBLISHED_DATA)
-    except NoReverseMatch:
-        return ""

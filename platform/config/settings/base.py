@@ -102,6 +102,8 @@ AUTH_PASSWORD_VALIDATORS = [
 SESSION_COOKIE_AGE = 12 * 60 * 60
 SECURE_REFERRER_POLICY = "same-origin"  # `no-referrer` would break CSRF
 X_FRAME_OPTIONS = "DENY"
+# What the key under public data follows from; empty: SECRET_KEY. Whoever means to change that one sets this one first, to what that was.
+RELEASE_SIGNING_SECRET = os.environ.get("RELEASE_SIGNING_SECRET", "")
 CSRF_FAILURE_VIEW = "config.error_responses.csrf_failure"
 
 REST_FRAMEWORK = {
@@ -135,6 +137,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "config.api_schema.with_problems"],
 }
 
+CELERY_IMPORTS = ["analysis.releases.tasks"]  # beside the `tasks` of every application
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -149,6 +152,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep webhooks": {"task": "webhooks.tasks.sweep", "schedule": 60.0},
     "forget due": {"task": "surveys.tasks.forget_due", "schedule": 3600.0},
     "expire approvals": {"task": "surveys.tasks.expire_approvals", "schedule": 3600.0},
+    "sweep releases": {"task": "analysis.releases.tasks.sweep", "schedule": 60.0},
     "forget order": {"task": "surveys.tasks.forget_order", "schedule": 3600.0},
 }
 

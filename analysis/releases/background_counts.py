@@ -1,0 +1,95 @@
+"""One-way tables of background answers, over everybody in a release at once; small counts are hidden so that no sum gives them back."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from surveys.definition import BackgroundQuestion, Group, MultipleChoice, Number, SingleChoice
+
+NOT_ANSWERED = "not answered"
+MOST_VALUES = 12
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """How many people gave this answer; None: hidden."""
+
+    question: str
+    answer: str
+    count: int | None
+
+
+def background_cells(questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, Any]], *, smallest: int) -> list[Cell]:
+    """The tables of all questions, one after the other. Of a group of fields only the number of entries is counted."""
+    cells: list[Cell] = []
+    for question in questions:
+        given = [answer.get(question.name) for answer in answers]
+        if isinstance(question, MultipleChoice):
+            counts = _choices(question, given, smallest=smallest)
+        else:
+            counts = hide_small(_table(question, given), smallest=smallest)
+        cells += [Cell(question=question.name, answer=answer, count=count) for answer, count in counts.items()]
+    return cells
+
+
+def hide_small(counts: Mapping[str, int], *, smallest: int) -> dict[str, int | None]:
+    """Hide counts below `smallest`, zeros too, and then the next ones until those hidden are at least two and together at least `smallest`.
+
+    Whoever knows the total can subtract what is shown, and so learns only the sum of what is hidden.
+    """
+    order = sorted(counts, key=lambda answer: counts[answer])
+    hidden = [answer for answer in order if counts[answer] < smallest]
+    while hidden and len(hidden) < len(order) and (len(hidden) < 2 or sum(counts[answer] for answer in hidden) < smallest):
+        hidden.append(order[len(hidden)])
+    return {answer: None if answer in hidden else count for answer, count in counts.items()}
+
+
+def cells_csv(cells: Sequence[Cell]) -> str:
+    """question, answer, count; a hidden count is empty."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["question", "answer", "count"])
+    writer.writerows([cell.question, cell.answer, "" if cell.count is None else cell.count] for cell in cells)
+    return buffer.getvalue()
+
+
+def _choices(question: MultipleChoice, given: Sequence[Any], *, smallest: int) -> dict[str, int | None]:
+    """Options overlap and add up to nothing: each is shown if both those who chose it and those who did not are enough."""
+    answered = sum(value is not None for value in given)
+    counts = {option.name: sum(value is not None and option.name in value for value in given) for option in question.options}
+    shown: dict[str, int | None] = {answer: count if min(count, answered - count) >= smallest else None for answer, count in counts.items()}
+    missing = len(given) - answered
+    return {**shown, NOT_ANSWERED: missing if min(missing, answered) >= smallest else None}
+
+
+def _table(question: SingleChoice | Number | Group, given: Sequence[Any]) -> dict[str, int]:
+    """Counts of answers that exclude each other, in the question's order, with those who did not answer last."""
+    match question:
+        case SingleChoice():
+            labels = [option.name for option in question.options]
+            found = Counter(value for value in given if value is not None)
+        case Group():
+            labels = [f"{number} entries" for number in range(question.at_most + 1)]
+            found = Counter(f"{len(value)} entries" for value in given if value is not None)
+        case Number():
+            intervals = _intervals(question)
+            labels = [label for label, _low in intervals]
+            found = Counter(next(label for label, low in reversed(intervals) if value >= low) for value in given if value is not None)
+    return {**{label: found[label] for label in labels}, NOT_ANSWERED: sum(value is None for value in given)}
+
+
+def _intervals(question: Number) -> list[tuple[str, float]]:
+    """Each whole number by itself where there are few, else ten intervals of one width; with their lower ends, the first open below."""
+    low, high = question.minimum, question.maximum
+    if question.whole and high - low < MOST_VALUES:
+        labels = [(f"{value:g}", float(value)) for value in range(round(low), round(high) + 1)]
+    else:
+        ends = [low + (high - low) * index / BINS for index in range(BINS + 1)]
+        labels = [(f"{start:g} to under {end:g}", start) for start, end in pairwise(ends)]
+        labels[-1] = (f"{ends[-2]:g} to {high:g}", ends[-2])
+    return [(labels[0][0], float("-inf")), *labels[1:]]

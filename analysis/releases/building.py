@@ -1,0 +1,242 @@
+"""How a release is built: claimed by one worker, its rows drawn once, then everything that follows from them. Any step may be repeated.
+
+The rows and their order are stored before anything is computed from them, so whoever takes over from a killed worker makes the same files.
+"""
+
+import hashlib
+import json
+import logging
+from dataclasses import asdict
+from datetime import timedelta
+from importlib.metadata import version
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from analysis import actions
+from analysis.methods.errors import MethodError
+from analysis.models import BackgroundHandling, Release, ReleaseStatus
+from analysis.releases.archive import files_in
+from analysis.releases.background_counts import Cell, background_cells
+from analysis.releases.content import AllocationList, Content
+from analysis.releases.errors import ReleaseError
+from analysis.releases.keys import signing_key
+from analysis.releases.licences import LICENCES
+from analysis.releases.people import people_sha256, selection_of
+from analysis.releases.privacy_statement import privacy_statement, sentences_of
+from analysis.releases.protocol_document import protocol_document
+from analysis.releases.risk import risk_summary
+from analysis.releases.rows import groups_of, require_large_groups, rows_of, shuffled_csv
+from analysis.releases.signing import public_pem
+from audit.services import record
+from surveys.models import Protocol, Study
+from surveys.protocols import frozen_protocol
+from surveys.selectors import allocation_document
+
+STAGES = ("rows", "results", "package")
+REPLICATES = 5000
+LEVEL = 0.95
+SILENCE = timedelta(seconds=60)
+MOST_ATTEMPTS = 5
+FORGOTTEN = "Background answers are deleted, so they cannot be counted any more. Choose to leave them out."
+
+logger = logging.getLogger(__name__)
+
+
+def claim(release_id: int) -> Release | None:
+    """Take a release that waits for a worker. None: it was taken before, or is not wanted any more."""
+    with transaction.atomic():
+        release = Release.objects.select_for_update().filter(pk=release_id, status=ReleaseStatus.QUEUED).first()
+        if release is None:
+            return None
+        release.status, release.due_at, release.attempts = ReleaseStatus.BUILDING, timezone.now(), release.attempts + 1
+        release.save(update_fields=("status", "due_at", "attempts"))
+        return release
+
+
+def build(release: Release) -> bool:
+    """Build what was claimed. False: somebody withdrew meanwhile, so it waits to be built anew. A bug fails the release and is raised."""
+    from analysis.releases.package import package_of  # lxml, which web processes can do without
+
+    try:
+        if release.data is None and not _draw_rows(release):
+            return True
+        _reach(release, "results")
+        content = _content_of(release)
+        _reach(release, "package")
+        package = package_of(content, signing_key())
+        return _store(release, content, package, check=recomputation(package))
+    except (ReleaseError, MethodError) as error:
+        _fail(release, f"{error} {getattr(error, 'advice', '')}".strip())
+    except Exception as error:
+        _fail(release, f"{type(error).__name__}: {error}")
+        raise
+    return True
+
+
+def recomputation(package: bytes) -> dict[str, Any]:
+    """The check that anybody can make with replicate.py, on the files as they will be: how many values there are, and how many differ."""
+    from analysis.releases import replicate  # SciPy, which web processes can do without
+
+    files = files_in(package)
+    protocol, published = json.loads(files["protocol.json"]), json.loads(files["results.json"])
+    again = replicate.recomputed(files["data.csv"].decode().splitlines(), protocol, published)
+    values = list(replicate.pairs(published["outcomes"], again))
+    return {"values": len(values), "different": sum(not replicate.is_same(one, other) for _place, one, other in values)}
+
+
+def _draw_rows(release: Release) -> bool:
+    """Read who is in it, under the lock that a withdrawal takes too, and fix the order of the rows. False: taken away meanwhile."""
+    definition = frozen_protocol(release.study.protocol_id or 0).definition
+    with_background = release.background == BackgroundHandling.COUNTS
+    with transaction.atomic():
+        study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
+        selection = selection_of(study, questions=release.questions, with_background=with_background)
+        arms = [arm.name for arm in definition.arms]
+        require_large_groups(groups_of(selection.rows, arms=arms, subsamples=list(definition.die.subsamples)))
+        if with_background and study.forgotten_on is not None:
+            raise ReleaseError(FORGOTTEN)
+        drawn = {
+            "csv": shuffled_csv(selection.rows, questions=release.questions),
+            "background": [
+                asdict(cell)
+                for cell in background_cells(definition.background, selection.background, smallest=release.smallest_count)
+                if with_background
+            ],
+            "protocols": selection.protocols,
+            "simulated": selection.simulated,
+            "bots_left_out": selection.bots_left_out,
+        }
+        release.data, release.people_sha256 = json.dumps(drawn).encode(), selection.people_sha256
+        return bool(_mine(release).update(data=release.data, people_sha256=release.people_sha256))
+
+
+def _content_of(release: Release) -> Content:
+    """Everything that the files say. The same for the same rows, whoever computes it."""
+    from analysis.releases import replicate  # SciPy, which web processes can do without
+
+    study, drawn = release.study, json.loads(bytes(release.data or b""))
+    definition = frozen_protocol(study.protocol_id or 0).definition
+    protocol = Protocol.objects.get(pk=study.protocol_id or 0)
+    consents = [
+        (one.version, frozen_protocol(one.pk).definition) for one in Protocol.objects.filter(pk__in=drawn["protocols"]).order_by("version")
+    ]
+    document = protocol_document(
+        definition, version=protocol.version, sha256=protocol.sha256, questions=release.questions, consents=consents
+    )
+    resampling = {"replicates": REPLICATES, "seed": release.seed}
+    outcomes = {}
+    for name, counts in replicate.counts_of(drawn["csv"].splitlines(), document).items():
+        outcomes[name] = replicate.estimates(counts, document, level=LEVEL, **resampling)
+        _reach(release, "results")
+    rows = rows_of(drawn["csv"])
+    return Content(
+        slug=study.slug,
+        version=release.version,
+        title=release.title,
+        authors=release.authors,
+        year=release.requested_on.year,
+        licence=LICENCES[release.licence],
+        site=release.site,
+        protocol=document,
+        data_csv=drawn["csv"],
+        rows=rows,
+        simulated=drawn["simulated"],
+        bots_left_out=drawn["bots_left_out"],
+        epsilon=definition.design().epsilon,
+        background=[Cell(**cell) for cell in drawn["background"]] if release.background == BackgroundHandling.COUNTS else None,
+        smallest_count=release.smallest_count,
+        allocation_lists=[
+            AllocationList(number=one.number, sha256=one.sha256, document=allocation_document(one))
+            for one in study.allocation_lists.select_related("study").order_by("number")
+        ],
+        results={"software": {"candor": version("candor")}, "level": LEVEL, "bootstrap": resampling, "n": len(rows), "outcomes": outcomes},
+    )
+
+
+@transaction.atomic
+def _store(release: Release, content: Content, package: bytes, *, check: dict[str, Any]) -> bool:
+    """Keep the package, unless somebody withdrew since the rows were drawn: then back to the queue, to be built without them."""
+    if check["different"]:
+        raise ReleaseError(f"{check['different']} of {check['values']} published numbers do not follow from the files.")
+    study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
+    if people_sha256(study) != release.people_sha256:
+        _mine(release).update(status=ReleaseStatus.QUEUED, data=None, people_sha256="", stage="", due_at=timezone.now(), attempts=0)
+        return False
+    files = files_in(package)
+    _mine(release).update(
+        status=ReleaseStatus.BUILT,
+        due_at=None,
+        stage="",
+        data=None,
+        package=package,
+        package_sha256=hashlib.sha256(package).hexdigest(),
+        files=[{"name": name, "size": len(files[name]), "sha256": hashlib.sha256(files[name]).hexdigest()} for name in sorted(files)],
+        summary={
+            "simulated": content.simulated,
+            "bots_left_out": content.bots_left_out,
+            "risk": asdict(risk_summary(content)),
+            "privacy": asdict(privacy_statement(content)),
+            "privacy_sentences": sentences_of(privacy_statement(content)),
+            "citation": content.citation,
+            "description": content.description,
+            "check": check,
+        },
+        public_key=public_pem(signing_key()),
+    )
+    return True
+
+
+def _mine(release: Release) -> Any:
+    """The row, as long as this worker's claim on it stands."""
+    return Release.objects.filter(pk=release.pk, status=ReleaseStatus.BUILDING, attempts=release.attempts)
+
+
+def _reach(release: Release, stage: str) -> None:
+    """Say how far it is, and that the worker is alive. Raises when it is not wanted any more."""
+    if not _mine(release).update(stage=stage, due_at=timezone.now()):
+        raise ReleaseError("The release was taken away from this worker.")
+
+
+def _fail(release: Release, error: str) -> None:
+    _mine(release).update(status=ReleaseStatus.FAILED, error=error[:2000], due_at=None, stage="", data=None, people_sha256="")
+
+
+def take_over(*, silence: timedelta = SILENCE) -> None:
+    """Take releases away from workers of whom nothing was heard for this long."""
+    now = timezone.now()
+    for release in Release.objects.filter(status=ReleaseStatus.BUILDING, due_at__lte=now - silence).only("attempts", "due_at"):
+        left = Release.objects.filter(pk=release.pk, status=ReleaseStatus.BUILDING, due_at=release.due_at)
+        if release.attempts < MOST_ATTEMPTS:
+            left.update(status=ReleaseStatus.QUEUED, due_at=now)
+        else:
+            error = f"Given up after {release.attempts} workers fell silent."
+            left.update(status=ReleaseStatus.FAILED, error=error, due_at=None, stage="", data=None, people_sha256="")
+        logger.warning("A release was left by its worker and has been taken over")
+
+
+def waiting() -> list[int]:
+    """All releases that no worker has; the broker may have lost them."""
+    take_over()
+    return list(Release.objects.filter(status=ReleaseStatus.QUEUED).values_list("pk", flat=True))
+
+
+def discard_outdated(study_id: int) -> None:
+    """Delete what is built but not public as soon as somebody in it has withdrawn. What is being built finds out for itself."""
+    built = (ReleaseStatus.BUILT, ReleaseStatus.REQUESTED)
+    if not Release.objects.filter(study_id=study_id, status__in=built).exists():
+        return
+    with transaction.atomic():
+        study = Study.objects.select_for_update(no_key=True).get(pk=study_id)
+        release = Release.objects.select_for_update().defer("package").filter(study=study, status__in=built).first()
+        if release is not None and release.people_sha256 != people_sha256(study):
+            outdate(release)
+
+
+def outdate(release: Release) -> None:
+    """The rows go with the withdrawal; the choices stay, to be built again. Under the locks on study and release."""
+    Release.objects.filter(pk=release.pk).update(
+        status=ReleaseStatus.OUTDATED, package=None, package_sha256="", files=[], summary={}, people_sha256="", public_key=""
+    )
+    record(actor=None, action=actions.RELEASE_OUTDATED, subject=release.study, details={"version": release.version})

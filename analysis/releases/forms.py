@@ -1,0 +1,113 @@
+"""Reading what an investigator chose for a release. A mistake gets a sentence at its field, and everything else keeps its value."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analysis.models import BackgroundHandling, Release
+from analysis.releases.licences import LICENCES
+from analysis.releases.services import Choices
+from surveys.definition import StudyDefinition
+
+SMALLEST_COUNTS = ("5", "10", "20")
+MOST_AUTHORS = 50
+LONGEST_NAME = 200
+UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+HANDLING = {
+    BackgroundHandling.LEFT_OUT.value: gettext_lazy("Leave them out"),
+    BackgroundHandling.COUNTS.value: gettext_lazy(
+        "As counts: how often each answer was given, over everybody at once, small counts hidden"
+    ),
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class ReleaseForm:
+    """What stands in the fields, and what is wrong with it by field."""
+
+    definition: StudyDefinition
+    can_count: bool
+    """Whether there are background answers to be counted."""
+    values: Mapping[str, Any]
+    errors: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def empty(cls, definition: StudyDefinition, *, can_count: bool, last: Release | None) -> "ReleaseForm":
+        """The choices of the release before, if there was one."""
+        language = definition.languages[0]
+        values = {
+            "title": last.title if last else definition.title.in_language(language)[:LONGEST_NAME],
+            "authors": "\n".join(last.authors) if last else "",
+            "licence": last.licence if last else "CC-BY-4.0",
+            "questions": last.questions if last else [question.name for question in definition.questions],
+            "background": last.background if last and can_count else BackgroundHandling.LEFT_OUT.value,
+            "smallest_count": str(last.smallest_count) if last else SMALLEST_COUNTS[1],
+        }
+        return cls(definition=definition, can_count=can_count, values=values)
+
+    @classmethod
+    def sent(cls, definition: StudyDefinition, data: QueryDict, *, can_count: bool) -> "ReleaseForm":
+        names = ("title", "authors", "licence", "background", "smallest_count")
+        values = {name: data.get(name, "").strip() for name in names} | {"questions": data.getlist("questions")}
+        form = cls(definition=definition, can_count=can_count, values=values)
+        form._check()
+        return form
+
+    @property
+    def authors(self) -> tuple[str, ...]:
+        return tuple(line.strip() for line in self.values["authors"].splitlines() if line.strip())
+
+    def choices(self) -> Choices:
+        """Only if there are no errors. The questions in the order of the study."""
+        chosen = self.values["questions"]
+        return Choices(
+            title=self.values["title"],
+            authors=self.authors,
+            licence=self.values["licence"],
+            questions=tuple(question.name for question in self.definition.questions if question.name in chosen),
+            background=self.values["background"],
+            smallest_count=int(self.values["smallest_count"]),
+        )
+
+    @property
+    def summary(self) -> list[dict[str, str]]:
+        return [{"field": name, "message": message} for name, message in self.errors.items()]
+
+    @property
+    def question_options(self) -> list[tuple[str, str]]:
+        language = self.definition.languages[0]
+        return [(question.name, question.text.in_language(language)) for question in self.definition.questions]
+
+    @property
+    def background_options(self) -> list[tuple[str, Any]]:
+        return [(value, label) for value, label in HANDLING.items() if self.can_count or value == BackgroundHandling.LEFT_OUT]
+
+    @property
+    def licence_options(self) -> list[tuple[str, str]]:
+        return [(one.name, f"{one.title}. {one.meaning}") for one in LICENCES.values()]
+
+    @property
+    def count_options(self) -> list[tuple[str, str]]:
+        return [(count, _("Hide counts below %(count)s") % {"count": count}) for count in SMALLEST_COUNTS]
+
+    def _check(self) -> None:
+        known = {name for name, _text in self.question_options}
+        if not self.values["title"] or len(self.values["title"]) > LONGEST_NAME or UNREADABLE.search(self.values["title"]):
+            self.errors["title"] = _("Give the data a title of at most %(most)d letters.") % {"most": LONGEST_NAME}
+        readable = all(len(author) <= LONGEST_NAME and not UNREADABLE.search(author) for author in self.authors)
+        if not self.authors or len(self.authors) > MOST_AUTHORS or not readable:
+            self.errors["authors"] = _("Name at least one author, one on each line.")
+        if not self.values["questions"] or set(self.values["questions"]) - known:
+            self.errors["questions"] = _("Choose at least one question.")
+        for name, options in (
+            ("background", self.background_options),
+            ("smallest_count", self.count_options),
+            ("licence", self.licence_options),
+        ):
+            if self.values[name] not in {value for value, _label in options}:
+                self.errors[name] = _("Choose one of these.")

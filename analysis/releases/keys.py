@@ -1,0 +1,11 @@
+"""The key of this installation."""
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.conf import settings
+
+from analysis.releases.signing import private_key
+
+
+def signing_key() -> Ed25519PrivateKey:
+    """It follows from RELEASE_SIGNING_SECRET, and without one from SECRET_KEY, so that web and worker have the same."""
+    return private_key(settings.RELEASE_SIGNING_SECRET or settings.SECRET_KEY)

@@ -1,0 +1,68 @@
+"""Who is in a release, and what it holds of them. The one place that decides it."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Case, Exists, Max, OuterRef, QuerySet, Value, When
+
+from analysis.releases.rows import Row
+from surveys.assignment import DIRECT
+from surveys.models import Participant, Response, Step, Study
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Those who are in a release. `background` is in an order of its own, which has nothing to do with that of the rows."""
+
+    rows: list[Row]
+    background: list[dict[str, Any]]
+    protocols: list[int]
+    people_sha256: str
+    simulated: bool
+    bots_left_out: int
+
+
+def released_people(study: Study) -> QuerySet[Participant]:
+    """Everybody who finished and reported answers under the die. Bots only where there is nobody else: then all of it is simulated."""
+    finished = Participant.objects.filter(study=study, step=Step.FINISHED).exclude(subsample=DIRECT)
+    finished = finished.filter(Exists(Response.objects.filter(participant=OuterRef("pk"))))
+    people = finished.filter(is_bot=False)
+    return people if people.exists() else finished
+
+
+def people_sha256(study: Study) -> str:
+    """Another one as soon as somebody withdrew."""
+    return _sha256(released_people(study).values_list("pk", flat=True))
+
+
+def selection_of(study: Study, *, questions: Sequence[str], with_background: bool) -> Selection:
+    """Rows and background answers of everybody in a release, read together and at once taken apart."""
+    answers = {
+        f"answer_{index}": Max(
+            Case(
+                When(responses__question=name, responses__reported_yes=True, then=Value(1)),
+                When(responses__question=name, then=Value(0)),
+            )
+        )
+        for index, name in enumerate(questions)
+    }
+    columns = ("pk", "protocol_id", "is_bot", "arm", "subsample", *answers)
+    people = list(released_people(study).annotate(**answers).values_list(*columns))
+    # Sorted by what they say, so that neither list tells where somebody stands in the other.
+    background = released_people(study).values_list("background", flat=True) if with_background else ()
+    return Selection(
+        rows=[Row(arm=arm, subsample=subsample, answers=tuple(values)) for _pk, _protocol, _bot, arm, subsample, *values in people],
+        background=sorted((dict(one) for one in background), key=repr),
+        protocols=sorted({protocol for _pk, protocol, *_rest in people}),
+        people_sha256=_sha256(pk for pk, *_rest in people),
+        simulated=any(bot for _pk, _protocol, bot, *_rest in people),
+        bots_left_out=Participant.objects.filter(study=study, step=Step.FINISHED, is_bot=True).exclude(subsample=DIRECT).count()
+        if not any(bot for _pk, _protocol, bot, *_rest in people)
+        else 0,
+    )
+
+
+def _sha256(keys: Any) -> str:
+    return hashlib.sha256("".join(sorted(str(key) for key in keys)).encode()).hexdigest()

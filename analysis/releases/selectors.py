@@ -1,0 +1,90 @@
+"""Reading releases: those of a study for its staff, those that are public for everybody."""
+
+from collections.abc import Sequence
+
+from django.db.models import Count, Q, QuerySet
+from django.http import Http404
+from django.utils.translation import gettext as _
+
+from accounts.models import Role, User
+from analysis.models import PUBLIC_RELEASES, Release, ReleaseStatus
+from analysis.releases.archive import files_in
+from analysis.releases.people import released_people
+from analysis.releases.rows import SMALLEST_GROUP
+from surveys.models import Study, StudyStatus
+from surveys.protocols import frozen_protocol
+from surveys.selectors import access_study, studies_of, studies_with_results_of
+
+FIRST_ROWS = 10
+
+
+def releases() -> QuerySet[Release]:
+    """Without the bytes, which only downloads and previews need."""
+    return Release.objects.select_related("study", "requested_by", "decided_by").defer("data", "package", "study__definition")
+
+
+def access_release(user: User, slug: str, release_id: int) -> Release:
+    """A release of a study that this person may see; the same 404 whether it is forbidden or absent."""
+    release = releases().filter(study=access_study(user, slug), pk=release_id).first()
+    if release is None:
+        raise Http404("There is no such release.")
+    return release
+
+
+def waiting_for(user: User) -> QuerySet[Release]:
+    """Releases that this officer can decide about."""
+    if user.role != Role.IRB_OFFICER:
+        return releases().none()
+    others = studies_of(user).exclude(pk__in=studies_with_results_of(user).values("pk"))
+    return releases().filter(study__in=others.values("pk"), status=ReleaseStatus.REQUESTED)
+
+
+def obstacles(study: Study) -> list[str]:
+    """Why no release of this study can be built, one sentence each; nothing, if one can."""
+    if study.rehearsal_of_id is not None:
+        return [_("This is a rehearsal. Its data are of no use to anybody and are never released.")]
+    if study.status not in (StudyStatus.CLOSED, StudyStatus.ARCHIVED) or study.protocol_id is None:
+        return [_("Data can be released once the study is closed, so that nobody's answers come in later.")]
+    definition = frozen_protocol(study.protocol_id).definition
+    found = {
+        (arm, subsample): count
+        for arm, subsample, count in released_people(study).values_list("arm", "subsample").annotate(Count("pk", distinct=True))
+    }
+    smallest = min(found.get((arm.name, subsample), 0) for arm in definition.arms for subsample in definition.die.subsamples)
+    if smallest < SMALLEST_GROUP:
+        return [
+            _(
+                "The smallest group (one arm in one subsample) has %(found)d finished people; rows are published from %(needed)d people in "
+                "every group on. In a smaller one somebody who knows who took part could tell rows apart. Publish the estimates in a paper "
+                "instead, or run the study again with more people."
+            )
+            % {"found": smallest, "needed": SMALLEST_GROUP}
+        ]
+    return []
+
+
+def public_releases() -> QuerySet[Release]:
+    """What anybody may read about, the newest first; those that were retracted among them."""
+    return releases().filter(status__in=PUBLIC_RELEASES).order_by("-decided_on", "-pk")
+
+
+def public_release(slug: str, version: int) -> Release:
+    release = public_releases().filter(study__slug=slug, version=version).first()
+    if release is None:
+        raise Http404("There is no such release.")
+    return release
+
+
+def public_keys() -> list[str]:
+    """Every key that a public release was signed with, as PEM."""
+    keys = Release.objects.filter(Q(status__in=PUBLIC_RELEASES) & ~Q(public_key="")).values_list("public_key", flat=True)
+    return list(dict.fromkeys(keys.order_by("-pk")))
+
+
+def preview(release: Release) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """The header and the first rows of the file as it will be, or is."""
+    package = Release.objects.filter(pk=release.pk).values_list("package", flat=True).first()
+    if package is None:
+        return [], []
+    header, *lines = files_in(bytes(package))["data.csv"].decode().splitlines()[: FIRST_ROWS + 1]
+    return header.split(","), [line.split(",") for line in lines]

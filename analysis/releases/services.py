@@ -1,0 +1,208 @@
+"""The way of a release: chosen by an investigator, built, looked at, requested, approved by an IRB officer, and perhaps retracted.
+
+Every step takes the study's lock first, which a withdrawal takes too, and reads the stored state again under it.
+"""
+
+import logging
+import secrets
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from accounts.models import User
+from analysis import actions
+from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
+from analysis.releases import building, tasks
+from analysis.releases.errors import ReleaseError, ReleaseGoneError
+from analysis.releases.licences import LICENCES
+from analysis.releases.people import people_sha256
+from analysis.releases.selectors import obstacles, public_release
+from analysis.releases.verification import faults_of
+from audit.services import record
+from surveys.models import Study
+from surveys.protocols import frozen_protocol
+from surveys.selectors import may_change, may_review
+
+LARGEST_SEED = 2**31
+NOT_ONE: dict[str, Any] = {
+    "package": None,
+    "package_sha256": "",
+    "files": [],
+    "summary": {},
+    "people_sha256": "",
+    "public_key": "",
+    "data": None,
+}
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """What an investigator decides about a release."""
+
+    title: str
+    authors: tuple[str, ...]
+    licence: str
+    questions: tuple[str, ...]
+    background: str
+    smallest_count: int
+
+
+@transaction.atomic
+def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> Release:
+    """Fix the choices and have the package built. `site` is the address of this server, which stands in the files."""
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if not may_change(actor, study):
+        raise ReleaseError("Only those who run the study can release its data.")
+    if why := obstacles(study):
+        raise ReleaseError(" ".join(why))
+    if Release.objects.filter(study=study, status__in=OPEN_RELEASES).exists():
+        raise ReleaseError("Another release of this study is under way. Finish it or discard it first.")
+    _require_sensible(study, choices)
+    published = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES).count()
+    release = Release(
+        study=study,
+        version=published + 1,
+        seed=secrets.randbelow(LARGEST_SEED),
+        site=site,
+        requested_by=actor,
+        due_at=timezone.now(),
+        **{**asdict(choices), "authors": list(choices.authors), "questions": list(choices.questions)},
+    )
+    release.full_clean(validate_constraints=False)
+    release.save()
+    record(actor=actor, action=actions.RELEASE_STARTED, subject=study, details={"version": release.version, **asdict(choices)})
+    transaction.on_commit(lambda: _send(release.pk))
+    return release
+
+
+@transaction.atomic
+def request_approval(release: Release, *, actor: User) -> None:
+    """The investigator has looked at the package and asks the officer."""
+    release = _locked(release, ReleaseStatus.BUILT)
+    if not may_change(actor, release.study):
+        raise ReleaseError("Only those who run the study can ask for its release.")
+    Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.REQUESTED)
+    record(
+        actor=actor,
+        action=actions.RELEASE_REQUESTED,
+        subject=release.study,
+        details={"version": release.version, "sha256": release.package_sha256},
+    )
+
+
+@transaction.atomic
+def approve(release: Release, *, actor: User) -> bool:
+    """Make the data public, for good: from this moment nobody can withdraw. False: somebody had withdrawn, so it must be built again."""
+    release = _locked(release, ReleaseStatus.REQUESTED)
+    study = release.study
+    if not may_review(actor, study) or actor.pk == release.requested_by_id:
+        raise ReleaseError("Only an IRB officer who has no part in the study can approve its release.")
+    if people_sha256(study) != release.people_sha256:
+        building.outdate(release)
+        return False
+    if faults := faults_of(bytes(release.package or b""), key=release.public_key.encode()):
+        raise ReleaseError("The package is not as it was built: " + "; ".join(f"{one.file}: {one.what}" for one in faults))
+    Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.PUBLISHED, decided_by=actor, decided_on=timezone.localdate())
+    Study.objects.filter(pk=study.pk).update(data_published=True)
+    record(
+        actor=actor,
+        action=actions.RELEASE_PUBLISHED,
+        subject=study,
+        details={"version": release.version, "sha256": release.package_sha256},
+    )
+    return True
+
+
+@transaction.atomic
+def refuse(release: Release, *, reason: str, actor: User) -> None:
+    """The officer says no, and why. The package is deleted."""
+    release = _locked(release, ReleaseStatus.REQUESTED)
+    if not may_review(actor, release.study):
+        raise ReleaseError("Only an IRB officer who has no part in the study can refuse its release.")
+    decision = {"decided_by": actor, "decided_on": timezone.localdate(), "reason": _said(reason)}
+    Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.REFUSED, **decision, **NOT_ONE)
+    record(
+        actor=actor, action=actions.RELEASE_REFUSED, subject=release.study, details={"version": release.version, "reason": _said(reason)}
+    )
+
+
+@transaction.atomic
+def discard(release: Release, *, actor: User) -> None:
+    """The investigator gives it up before it is public. A worker that is at it will notice."""
+    release = _locked(release, *OPEN_RELEASES)
+    if not may_change(actor, release.study):
+        raise ReleaseError("Only those who run the study can discard its release.")
+    Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.DISCARDED, due_at=None, stage="", **NOT_ONE)
+    record(actor=actor, action=actions.RELEASE_DISCARDED, subject=release.study, details={"version": release.version})
+
+
+@transaction.atomic
+def retract(release: Release, *, reason: str, actor: User) -> None:
+    """Take a public release back: its page says why, its files are deleted, their hashes stay so that copies can be told."""
+    release = _locked(release, ReleaseStatus.PUBLISHED)
+    if not (may_change(actor, release.study) or may_review(actor, release.study)):
+        raise ReleaseError("Only those who run the study and IRB officers can retract its release.")
+    Release.objects.filter(pk=release.pk).update(
+        status=ReleaseStatus.RETRACTED, retracted_on=timezone.localdate(), reason=_said(reason), package=None
+    )
+    record(
+        actor=actor, action=actions.RELEASE_RETRACTED, subject=release.study, details={"version": release.version, "reason": _said(reason)}
+    )
+
+
+def download(slug: str, version: int, *, counted: bool) -> tuple[Release, bytes]:
+    """The package of a public release. `counted`: one more in its count, and nothing else about who asked."""
+    release = public_release(slug, version)
+    package = Release.objects.filter(pk=release.pk, status=ReleaseStatus.PUBLISHED).values_list("package", flat=True).first()
+    if package is None:
+        raise ReleaseGoneError(release.reason)
+    if counted:
+        Release.objects.filter(pk=release.pk).update(downloads=F("downloads") + 1)
+    return release, bytes(package)
+
+
+def discard_outdated_when_answers_change(sender: Any, *, study_id: int, **kwargs: Any) -> None:
+    building.discard_outdated(study_id)
+
+
+def _require_sensible(study: Study, choices: Choices) -> None:
+    """What the form offers, for whoever does not come by the form."""
+    definition = frozen_protocol(study.protocol_id or 0).definition
+    known = {question.name for question in definition.questions}
+    if not choices.questions or set(choices.questions) - known:
+        raise ReleaseError(f"Expected some of the questions {', '.join(sorted(known))}, found {', '.join(choices.questions) or 'none'}.")
+    if choices.licence not in LICENCES:
+        raise ReleaseError(f"Expected one of the licences {', '.join(LICENCES)}, found {choices.licence}.")
+    if choices.background == BackgroundHandling.COUNTS and not definition.background:
+        raise ReleaseError("This study asked no background questions that could be counted.")
+    if choices.background == BackgroundHandling.COUNTS and study.forgotten_on is not None:
+        raise ReleaseError(building.FORGOTTEN)
+
+
+def _locked(release: Release, *statuses: ReleaseStatus) -> Release:
+    """The release as it is now, under the locks on its study and on itself, if it has one of these statuses."""
+    study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
+    found = Release.objects.select_for_update().get(pk=release.pk)
+    found.study = study
+    if found.status not in statuses:
+        raise ReleaseError(f"This release is {found.get_status_display().lower()}. It may have changed in the meantime.")
+    return found
+
+
+def _said(reason: str) -> str:
+    if not reason.strip():
+        raise ReleaseError("Expected a reason in words, found none.")
+    return reason.strip()[:2000]
+
+
+def _send(release_id: int) -> None:
+    try:
+        tasks.build.apply_async(args=(release_id,), retry=False)
+    except OperationalError:  # it stands in the database; the sweep will find it when the broker is back
+        logger.warning("The broker is away; a release waits for the sweep")

@@ -1,0 +1,39 @@
+"""The installation's signature under its releases: Ed25519, with a key that follows from a secret of the installation."""
+
+from base64 import b64decode, b64encode
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_public_key
+
+PURPOSE = b"candor: signature of data releases"
+
+
+def private_key(secret: str) -> Ed25519PrivateKey:
+    """The key that follows from `secret`; what else the secret is used for does not tell it, nor the other way round."""
+    return Ed25519PrivateKey.from_private_bytes(HKDF(algorithm=SHA256(), length=32, salt=None, info=PURPOSE).derive(secret.encode()))
+
+
+def public_pem(key: Ed25519PrivateKey) -> str:
+    """What others need to check a signature, as a PEM file."""
+    return key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+
+
+def signature_of(content: bytes, key: Ed25519PrivateKey) -> bytes:
+    """One line of base64."""
+    return b64encode(key.sign(content)) + b"\n"
+
+
+def is_genuine(content: bytes, signature: bytes, pem: bytes) -> bool:
+    """Whether `signature` was made over `content` with the key to `pem`. ValueError: `pem` holds no such key."""
+    key = load_pem_public_key(pem)
+    if not isinstance(key, Ed25519PublicKey):
+        raise ValueError("expected an Ed25519 public key")
+    try:
+        raw = b64decode(signature.removesuffix(b"\n"), validate=True)
+        key.verify(raw, content)
+    except (InvalidSignature, ValueError):
+        return False
+    return b64encode(raw) + b"\n" == signature  # one signature has one form, so that no byte of it can be changed

@@ -1,0 +1,165 @@
+"""Pages of releases: for those who run a study, for the IRB officer, and for everybody."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.access import require_role, user_of
+from accounts.models import Role, User
+from analysis.models import OPEN_RELEASES, Release, ReleaseStatus
+from analysis.releases import services
+from analysis.releases.building import STAGES
+from analysis.releases.forms import ReleaseForm
+from analysis.releases.keys import signing_key
+from analysis.releases.licences import LICENCES
+from analysis.releases.selectors import (
+    access_release,
+    obstacles,
+    preview,
+    public_keys,
+    public_release,
+    public_releases,
+    releases,
+    waiting_for,
+)
+from analysis.releases.signing import public_pem
+from surveys.errors import SurveyError
+from surveys.selectors import access_own_study, access_study, definition_for, may_change, may_review
+
+
+@require_role(*Role)
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
+    """All releases of a study, and the choices for the next one."""
+    user = user_of(request)
+    study = (access_own_study if request.method == "POST" else access_study)(user, slug)
+    found = list(releases().filter(study=study).order_by("-pk"))
+    why_not = obstacles(study)
+    form = None
+    if may_change(user, study) and not why_not and not any(one.status in OPEN_RELEASES for one in found):
+        definition = definition_for(user, study)
+        can_count = bool(definition.background) and study.forgotten_on is None
+        if request.method == "POST":
+            form = ReleaseForm.sent(definition, request.POST, can_count=can_count)
+            if not form.errors:
+                site = request.build_absolute_uri("/").rstrip("/")
+                release = services.start_release(study, choices=form.choices(), site=site, actor=user)
+                return redirect("analysis:releases_one", slug, release.pk)
+        else:
+            form = ReleaseForm.empty(definition, can_count=can_count, last=found[0] if found else None)
+    elif request.method == "POST":
+        messages.error(request, " ".join(why_not) or gettext("Another release of this study is under way."))
+        return redirect("analysis:releases", slug)
+    context = {"study": study, "releases": found, "obstacles": why_not, "form": form, "errors": form.summary if form else []}
+    return render(request, "analysis/releases/study_releases.html", context, status=422 if context["errors"] else 200)
+
+
+@require_role(*Role)
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
+    """One release: where it stands, what is in it, what it promises and risks, and what can be done with it now."""
+    user = user_of(request)
+    release = access_release(user, slug, release_id)
+    if request.method == "POST":
+        try:
+            _take_step(request, release, user)
+        except SurveyError as error:
+            messages.error(request, str(error))
+        return redirect("analysis:releases_one", slug, release_id)
+    header, rows = preview(release)
+    context = {
+        "study": release.study,
+        "release": release,
+        "licence": LICENCES[release.licence],
+        "header": header,
+        "rows": rows,
+        "step": _step_of(release),
+        "stage": STAGES.index(release.stage) + 1 if release.stage else 0,
+        "stages": len(STAGES),
+        "steps": _steps_open_to(user, release),
+    }
+    return render(request, "analysis/releases/study_release.html", context)
+
+
+@require_safe
+def public_list(request: HttpRequest, slug: str = "") -> HttpResponse:
+    """All public data, or those of one study; for an IRB officer also what waits for a decision."""
+    found = public_releases()
+    if slug and not (found := found.filter(study__slug=slug)):
+        raise Http404("This study has no public data.")
+    waiting = waiting_for(user_of(request)) if request.user.is_authenticated and not slug else ()
+    return render(request, "analysis/releases/public_list.html", {"releases": found, "waiting": waiting})
+
+
+@require_safe
+def public_page(request: HttpRequest, slug: str, version: int) -> HttpResponse:
+    """The page of a release at its address for good; once it is retracted, the reason."""
+    release = public_release(slug, version)
+    context = {
+        "release": release,
+        "study": release.study,
+        "licence": LICENCES[release.licence],
+        "versions": public_releases().filter(study=release.study).order_by("-version"),
+    }
+    return render(request, "analysis/releases/public_page.html", context)
+
+
+@require_safe
+def public_package(request: HttpRequest, slug: str, version: int) -> HttpResponse:
+    """The package, for everybody."""
+    release, package = services.download(slug, version, counted=request.method == "GET")
+    name = f'attachment; filename="{release.study.slug}-{release.version}.zip"'
+    return HttpResponse(package, content_type="application/zip", headers={"Content-Disposition": name})
+
+
+@require_safe
+def signing_keys(request: HttpRequest) -> HttpResponse:
+    """The key of this installation, and after it those that it had before, as far as public data were signed with them."""
+    now = public_pem(signing_key())
+    return HttpResponse(now + "".join(key for key in public_keys() if key != now), content_type="application/x-pem-file")
+
+
+def _steps_open_to(user: User, release: Release) -> set[str]:
+    """What this person can do with the release now."""
+    runs, decides = may_change(user, release.study), may_review(user, release.study)
+    steps = set()
+    if runs and release.status in OPEN_RELEASES:
+        steps.add("discard")
+    if runs and release.status == ReleaseStatus.BUILT:
+        steps.add("request")
+    if decides and release.status == ReleaseStatus.REQUESTED:
+        steps |= {"approve", "refuse"}
+    if (runs or decides) and release.status == ReleaseStatus.PUBLISHED:
+        steps.add("retract")
+    return steps
+
+
+def _take_step(request: HttpRequest, release: Release, user: User) -> None:
+    """The services say themselves who may."""
+    reason = request.POST.get("reason", "")
+    steps: dict[str, Callable[[], object]] = {
+        "request": lambda: services.request_approval(release, actor=user),
+        "approve": lambda: services.approve(release, actor=user),
+        "refuse": lambda: services.refuse(release, reason=reason, actor=user),
+        "discard": lambda: services.discard(release, actor=user),
+        "retract": lambda: services.retract(release, reason=reason, actor=user),
+    }
+    if (step := steps.get(request.POST.get("step", ""))) is None:
+        messages.error(request, gettext("Choose what is to be done."))
+    elif step() is False:
+        messages.error(request, gettext("Somebody withdrew meanwhile, so this package was deleted. It must be built again without them."))
+
+
+def _step_of(release: Release) -> int:
+    """Where it stands in the row of steps: built, looked at, decided, public."""
+    return {
+        ReleaseStatus.QUEUED: 2,
+        ReleaseStatus.BUILDING: 2,
+        ReleaseStatus.BUILT: 3,
+        ReleaseStatus.REQUESTED: 4,
+        ReleaseStatus.PUBLISHED: 5,
+    }.get(ReleaseStatus(release.status), 0)

@@ -1,0 +1,84 @@
+"""The way of a release from the choices to the public page: by keyboard and screen reader, on a desk and on a phone."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.models import Role
+from analysis.models import Release
+from analysis.releases import tasks
+from surveys.models import Study
+from tests.browser.conftest import Complaints
+from tests.factories import PASSWORD, person
+from tests.releases import CHOICES, closed_study
+
+Check = Callable[[Page], None]
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    return closed_study()
+
+
+def log_in(page: Page, username: str) -> None:
+    page.goto("/accounts/login/")
+    page.get_by_label("User name").fill(username)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Studies")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
+def test_two_people_bring_data_to_the_public(
+    new_page: Callable[..., Page],
+    complaints: Complaints,
+    study: Study,
+    assert_accessible: Check,
+    assert_fits: Check,
+    width: int,
+    scheme: str,
+) -> None:
+    complaints.expected.append("422")
+
+    def look(page: Page) -> None:
+        assert_accessible(page)
+        assert_fits(page)
+
+    view = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
+    owner, officer, stranger = (new_page(**view) for _ in range(3))
+    log_in(owner, study.owner.get_username())
+    owner.goto(f"/studies/{study.slug}/releases/")
+    owner.get_by_label("As counts: how often").check()
+    owner.get_by_role("button", name="Build the package").click()
+    expect(owner.get_by_role("alert").get_by_role("link")).to_have_text("Name at least one author, one on each line.")
+    look(owner)
+    owner.get_by_role("alert").get_by_role("link").click()
+    owner.get_by_label("Authors, for the citation").fill("\n".join(CHOICES.authors))
+    owner.get_by_label("Title of the data").fill(CHOICES.title)
+    owner.get_by_role("button", name="Build the package").click()
+    expect(owner.get_by_text("A worker will begin in a moment.")).to_be_visible()
+    look(owner)
+    tasks.build(Release.objects.get().pk)
+    owner.get_by_role("button", name="Ask the IRB officer to approve").click()
+    expect(owner.get_by_text("An IRB officer who has no part in the study decides.")).to_be_visible()
+
+    log_in(officer, person(Role.IRB_OFFICER).get_username())
+    officer.get_by_role("link", name="Public data").click()
+    officer.get_by_role("link", name=f"{CHOICES.title}, version 1").click()
+    look(officer)
+    officer.get_by_role("button", name="Approve and publish").click()
+    expect(officer.get_by_text("Public since")).to_be_visible()
+
+    stranger.goto("/data/")
+    look(stranger)
+    stranger.get_by_role("link", name=CHOICES.title).click()
+    look(stranger)
+    with stranger.expect_download() as download:
+        stranger.get_by_role("link", name="Download the data package").click()
+    assert download.value.suggested_filename == f"{study.slug}-1.zip"
+    officer.get_by_label("Why it is retracted").fill("A lecture was shown to the wrong arm.")
+    officer.get_by_role("button", name="Retract the data").click()
+    stranger.reload()
+    expect(stranger.get_by_text("A lecture was shown to the wrong arm.")).to_be_visible()
+    look(stranger)

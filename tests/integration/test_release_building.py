@@ -1,0 +1,213 @@
+"""The work on a release survives its workers and the broker, and races have one outcome each."""
+
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from accounts.models import Role
+from analysis.models import Release
+from analysis.releases import building, services, tasks
+from analysis.releases.errors import ReleaseError
+from analysis.releases.people import people_sha256
+from audit.models import Entry
+from surveys.models import Participant, Study
+from surveys.services import participation
+from surveys.services.participation import JourneyError
+from surveys.tokens import hash_of_withdrawal_code
+from tests.factories import person
+from tests.releases import CHOICES, PEOPLE, SITE, built_release, closed_study, package_of, requested_release, rows_in, started_release
+
+pytestmark = pytest.mark.django_db
+CODE = "AAAA-BBBB-CCCC-DDDD"
+
+
+@pytest.fixture
+def study() -> Study:
+    study = closed_study()
+    one = Participant.objects.filter(study=study).values_list("pk", flat=True)[0]
+    Participant.objects.filter(pk=one).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    return study
+
+
+def silent_for(release: Release, seconds: float) -> None:
+    Release.objects.filter(pk=release.pk).update(due_at=timezone.now() - timedelta(seconds=seconds))
+
+
+def killed_after_the_rows(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that drew the rows and was then heard of no more."""
+
+    def killed(*arguments: object) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(building, "_content_of", killed)
+        with pytest.raises(SystemExit):
+            tasks.build(release.pk)
+
+
+def test_who_takes_over_from_a_killed_worker_keeps_the_rows_and_their_order(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = started_release(study)
+    killed_after_the_rows(release, monkeypatch)
+    release.refresh_from_db()
+    drawn, people = bytes(release.data or b""), release.people_sha256
+    assert (release.status, release.stage, bool(drawn)) == ("building", "results", True)
+    silent_for(release, 61)
+    started: list[int] = []
+    monkeypatch.setattr(tasks.build, "delay", started.append)
+    tasks.sweep()
+    assert started == [release.pk]
+    tasks.build(release.pk)
+    release.refresh_from_db()
+    assert (release.status, release.attempts, release.people_sha256) == ("built", 2, people)
+    assert drawn.decode().split("\\n")[1:4] == [",".join(row.values()) for row in rows_in(release)[:3]]
+    assert release.data is None
+
+
+def test_a_worker_at_work_is_left_alone_and_after_five_it_is_given_up(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = started_release(study)
+    killed_after_the_rows(release, monkeypatch)
+    silent_for(release, 30)
+    assert building.waiting() == []
+    silent_for(release, 61)
+    Release.objects.update(attempts=5)
+    assert building.waiting() == []
+    release.refresh_from_db()
+    assert (release.status, release.data, release.error) == ("failed", None, "Given up after 5 workers fell silent.")
+
+
+def test_a_worker_that_comes_back_late_changes_nothing(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = started_release(study)
+    late = building.claim(release.pk)
+    assert late is not None
+    silent_for(release, 61)
+    building.take_over()
+    tasks.build(release.pk)
+    before = Release.objects.values().get()
+    building.build(late)
+    assert Release.objects.values().get() == before
+
+
+def test_a_task_that_comes_twice_builds_once(study: Study) -> None:
+    release = built_release(study)
+    package = package_of(release)
+    tasks.build(release.pk)
+    assert package_of(release) == package
+
+
+def test_a_bug_fails_the_release_and_is_raised(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(building, "recomputation", broken)
+    release = started_release(study)
+    with pytest.raises(ZeroDivisionError):
+        tasks.build(release.pk)
+    release.refresh_from_db()
+    assert (release.status, release.error, release.data) == ("failed", "ZeroDivisionError: a bug", None)
+
+
+def test_numbers_that_do_not_follow_from_the_files_stop_the_release(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    content_of = building._content_of
+
+    def wrong(release: Release) -> Any:
+        content = content_of(release)
+        content.results["outcomes"]["attention"]["effects"][0]["value"] += 1e-8
+        return content
+
+    monkeypatch.setattr(building, "_content_of", wrong)
+    release = started_release(study)
+    tasks.build(release.pk)
+    release.refresh_from_db()
+    assert release.status == "failed"
+    assert release.error.startswith("1 of ")
+
+
+def test_a_broker_that_is_away_leaves_it_to_the_sweep(study: Study, committed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(**message: object) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(tasks.build, "apply_async", away)
+    with committed():
+        release = services.start_release(study, choices=CHOICES, site=SITE, actor=study.owner)
+    assert building.waiting() == [release.pk]
+
+
+def on_threads(*acts: Callable[[], Any]) -> list[Any]:
+    """What each act returns or raises, all of them started at the same moment."""
+    barrier, found = threading.Barrier(len(acts)), [None] * len(acts)
+
+    def one(index: int) -> None:
+        try:
+            connections["default"].ensure_connection()
+            barrier.wait(30)
+            found[index] = acts[index]()
+        except Exception as error:
+            found[index] = error  # type: ignore[call-overload]
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=one, args=(index,)) for index in range(len(acts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    return found
+
+
+@pytest.mark.usefixtures("postgresql")
+@pytest.mark.parametrize("attempt", range(3))
+def test_two_approvals_at_once_publish_once(study: Study, attempt: int) -> None:
+    release = requested_release(study)
+    officers = [person(Role.IRB_OFFICER) for _ in range(4)]
+    outcomes = on_threads(*(lambda officer=officer: services.approve(release, actor=officer) for officer in officers))  # type: ignore[misc]
+    assert [one for one in outcomes if one is True] == [True]
+    assert [type(one) for one in outcomes if one is not True] == [ReleaseError] * 3
+    assert Entry.objects.filter(action="release.published").count() == 1
+    release.refresh_from_db()
+    assert (release.status, release.decided_by in officers) == ("published", True)
+
+
+@pytest.mark.usefixtures("postgresql")
+@pytest.mark.parametrize("attempt", range(6))
+def test_a_withdrawal_and_an_approval_at_once_leave_nobody_in_public_who_withdrew(study: Study, attempt: int) -> None:
+    release, officer = requested_release(study), person(Role.IRB_OFFICER)
+    withdrawn, approved = on_threads(lambda: participation.withdraw(study, code=CODE), lambda: services.approve(release, actor=officer))
+    release.refresh_from_db()
+    if approved is True:
+        assert isinstance(withdrawn, JourneyError)
+        assert (release.status, len(rows_in(release))) == ("published", PEOPLE)
+        assert Study.objects.get(pk=study.pk).data_published
+    else:
+        assert withdrawn is True
+        assert approved is False or isinstance(approved, ReleaseError)
+        assert (release.status, release.package) == ("outdated", None)
+        assert not Study.objects.get(pk=study.pk).data_published
+
+
+@pytest.mark.usefixtures("postgresql")
+@pytest.mark.parametrize("delay", [0.0, 0.01, 0.05, 0.1, 0.2, 0.4])
+def test_a_withdrawal_during_a_build_is_never_in_what_can_be_approved(study: Study, delay: float) -> None:
+    release = started_release(study)
+    pause = threading.Event()
+
+    def withdraw() -> bool:
+        pause.wait(delay)
+        return participation.withdraw(study, code=CODE)
+
+    withdrawn, _built = on_threads(withdraw, lambda: building.build(building.claim(release.pk) or release))
+    assert withdrawn is True
+    tasks.sweep()
+    release.refresh_from_db()
+    if release.status == "queued":
+        tasks.build(release.pk)
+        release.refresh_from_db()
+    if release.status == "built":
+        assert (len(rows_in(release)), release.people_sha256) == (PEOPLE - 1, people_sha256(study))
+    else:
+        assert (release.status, release.package, release.data) == ("outdated", None, None)

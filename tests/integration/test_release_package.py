@@ -1,0 +1,198 @@
+"""The package as a stranger meets it: valid by other people's validators, and every number of it can be recomputed elsewhere."""
+
+import hashlib
+import json
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from lxml import etree
+
+from analysis.methods.effects import estimate_outcome
+from analysis.models import Release
+from analysis.releases import building
+from analysis.releases.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, zip_of
+from analysis.releases.codebook import MEANING
+from analysis.releases.verification import faults_of
+from surveys.models import AllocationList, Participant, Study
+from surveys.protocols import frozen_protocol
+from tests.audits.tree import ROOT
+from tests.finished_people import TELLING_DIE
+from tests.releases import CHOICES, built_release, closed_study, package_of, rows_in, started_release
+
+pytestmark = pytest.mark.django_db
+RNG = Path(__file__).parents[1] / "ddi_codebook.rng"
+DDI = "{ddi:codebook:2_5}"
+
+
+@pytest.fixture
+def study() -> Study:
+    return closed_study(people=400, die=TELLING_DIE)
+
+
+@pytest.fixture
+def release(study: Study) -> Release:
+    return built_release(study)
+
+
+@pytest.fixture
+def folder(release: Release, tmp_path: Path) -> Path:
+    """The unpacked package."""
+    package = tmp_path / "lecture-videos-1.zip"
+    package.write_bytes(package_of(release))
+    with zipfile.ZipFile(package) as archive:
+        archive.extractall(tmp_path / "unpacked")
+    return tmp_path / "unpacked"
+
+
+def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(cwd)}
+    return subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True, check=False, timeout=120, env=environment)
+
+
+def script(name: str) -> Path:
+    return Path(sysconfig.get_path("scripts")) / name
+
+
+def test_the_frictionless_and_the_croissant_validator_accept_it(folder: Path) -> None:
+    done = run(script("frictionless"), "validate", "--json", "datapackage.json", cwd=folder)
+    report = json.loads(done.stdout)
+    assert report["valid"], done.stdout
+    assert report["tasks"][0]["stats"]["rows"] == 400
+    done = run(script("mlcroissant"), "validate", "--jsonld", "croissant.json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert not [line for line in done.stderr.splitlines() if "not standard" in line or "Found the following" in line], done.stderr
+
+
+def test_the_frictionless_validator_sees_a_changed_value(folder: Path) -> None:
+    data = folder / "data.csv"
+    data.write_text(data.read_text().replace("slides,1,", "slides,3,", 1))
+    report = json.loads(run(script("frictionless"), "validate", "--json", "datapackage.json", cwd=folder).stdout)
+    assert {error["type"] for task in report["tasks"] for error in task["errors"]} >= {"hash-count", "constraint-error"}
+
+
+def test_the_ddi_codebook_keeps_to_the_standard_and_counts_what_is_there(folder: Path, release: Release) -> None:
+    document = etree.parse(folder / "ddi-codebook.xml")
+    grammar = etree.RelaxNG(etree.parse(RNG))
+    assert grammar.validate(document), grammar.error_log
+    rows = rows_in(release)
+    for variable in document.iter(f"{DDI}var"):
+        for category in variable.iter(f"{DDI}catgry"):
+            value, count = category.findtext(f"{DDI}catValu"), category.findtext(f"{DDI}catStat")
+            assert int(count or 0) == sum(row[variable.get("name", "")] == value for row in rows)
+    assert document.findtext(f".//{DDI}digitalFingerprintValue") == hashlib.sha256((folder / "data.csv").read_bytes()).hexdigest()
+
+
+def test_the_grammar_refuses_what_the_standard_refuses(folder: Path) -> None:
+    text = (folder / "ddi-codebook.xml").read_text()
+    grammar = etree.RelaxNG(etree.parse(RNG))
+    for before, after in (("<catValu>", "<labl>x</labl><catValu>"), ('nature="nominal"', 'nature="nice"'), ('files="F1"', 'file="F1"')):
+        assert not grammar.validate(etree.fromstring(text.replace(before, after, 1).encode()))
+
+
+def test_every_number_is_recomputed_in_a_fresh_environment_with_the_built_package(folder: Path, tmp_path: Path) -> None:
+    """Third-party packages are those of the tests; `candor` itself comes from the wheel alone."""
+    wheels, environment = tmp_path / "wheels", tmp_path / "fresh"
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", wheels], cwd=ROOT, check=True, capture_output=True
+    )
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True, capture_output=True)
+    (packages,) = environment.glob("lib/python3*/site-packages")
+    (wheel,) = wheels.glob("candor-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(packages)
+    # A folder that is named in a .pth file is searched, but its own .pth files, such as that of a checkout of candor, are not read.
+    (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    python = environment / "bin" / "python"
+    where = run(python, "-I", "-c", "import analysis.methods; print(analysis.methods.__file__)", cwd=tmp_path)
+    assert where.stdout.startswith(str(environment)), where.stdout + where.stderr
+    done = run(python, "-I", folder / "replicate.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "Every number is the same."), done.stdout + done.stderr
+
+    results = folder / "results.json"
+    published = json.loads(results.read_text())
+    published["outcomes"]["attention"]["effects"][0]["value"] += 2e-9
+    results.write_text(json.dumps(published))
+    done = run(python, "-I", folder / "replicate.py", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "attention.effects.0.value: published" in done.stdout
+    verified = run(python, "-I", "-m", "analysis.cli", "verify", folder.parent / "lecture-videos-1.zip", cwd=tmp_path)
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+
+
+def test_the_results_are_those_of_the_answers_in_the_database(study: Study, release: Release) -> None:
+    results = json.loads(files_in(package_of(release))["results.json"])
+    definition = frozen_protocol(study.protocol_id or 0).definition
+    for question in CHOICES.questions:
+        counts = np.zeros((2, 2, 2), dtype=int)
+        for one in Participant.objects.filter(study=study):
+            arm = [arm.name for arm in definition.arms].index(one.arm)
+            counts[arm, ["1", "2"].index(one.subsample), int(one.responses.get(question=question).reported_yes)] += 1
+        expected, found = estimate_outcome(counts, design=definition.design()), results["outcomes"][question]
+        assert found["cheater_proportion"]["raw"] == pytest.approx(expected.cheater_proportion.raw, abs=1e-12)
+        assert [effect["method"] for effect in found["effects"]] == ["difference_in_means", "efficient"]
+        for effect, other in zip(found["effects"], expected.effects, strict=True):
+            assert effect["value"] == pytest.approx(other.value, abs=1e-12)
+            assert effect["bootstrap"]["replicates"] == 5000
+            assert effect["interval"]["kind"] == "fieller"
+    assert not [name for name in results["outcomes"] if name not in CHOICES.questions]
+
+
+def test_the_protocol_says_what_was_done_and_nothing_of_how_it_was_run(folder: Path, study: Study) -> None:
+    protocol = json.loads((folder / "protocol.json").read_text())
+    definition = frozen_protocol(study.protocol_id or 0).definition
+    assert protocol["design"] == definition.design().to_document()
+    assert protocol["consent"] == [{"protocol_version": 1, "text": definition.consent.in_language("en")}]
+    whole = json.dumps(protocol)
+    assert definition.contact not in whole
+    assert definition.quiz
+    assert not [item.name for item in definition.quiz if item.text.in_language("en") in whole or f'"{item.answer}"' in whole]
+    assert [question["column"] for question in protocol["questions"]] == ["answer_attention", "answer_comprehension"]
+
+
+def test_the_tools_of_any_system_check_sums_and_allocation(folder: Path, study: Study) -> None:
+    assert run("sha256sum", "--check", "--strict", SUMS, cwd=folder).returncode == 0
+    command = next(line.strip() for line in (folder / "allocation-proof.txt").read_text().splitlines() if line.startswith("    grep"))
+    done = run("sh", "-c", command.replace("Np", "1p"), cwd=folder)
+    assert done.stdout.split()[0] == AllocationList.objects.get(study=study).sha256
+
+
+def test_the_same_rows_make_the_same_bytes(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = Study.objects.get(pk=release.study_id)
+    Release.objects.filter(pk=release.pk).update(status="discarded", package=None)
+    packages = []
+    again = started_release(study)
+    for attempt in (1, 2):
+        claimed = building.claim(again.pk)
+        assert claimed is not None
+        assert claimed.attempts == attempt
+        with monkeypatch.context() as patch:
+            patch.setattr(building, "_store", lambda release, content, package, check: bool(packages.append(package)) or True)
+            assert building.build(claimed)
+        Release.objects.filter(pk=again.pk).update(status="queued")
+    assert packages[0] == packages[1]
+
+
+@pytest.mark.parametrize("name", sorted(MEANING))
+def test_a_change_in_any_file_is_found_and_named(name: str, release_files: dict[str, bytes]) -> None:
+    changed = bytearray(release_files[name])
+    changed[len(changed) // 2] ^= 1
+    assert [fault.file for fault in faults_of(zip_of({**release_files, name: bytes(changed)}))][:1] == [name]
+
+
+@pytest.fixture(scope="module")
+def release_files(django_db_blocker: Any) -> dict[str, bytes]:
+    """Of one package that was built for all these tests, without leaving anything in the database."""
+    from django.db import transaction
+
+    with django_db_blocker.unblock(), transaction.atomic():
+        files = files_in(package_of(built_release(closed_study())))
+        transaction.set_rollback(True)
+    assert set(files) == set(MEANING)
+    assert {SUMS, SIGNATURE, PUBLIC_KEY} < set(files)
+    return files

@@ -1,0 +1,70 @@
+"""A closed study with people in it, and its release on every stage of the way."""
+
+import csv
+import io
+
+from accounts.models import Role, User
+from analysis.models import Release
+from analysis.releases import services, tasks
+from analysis.releases.archive import files_in
+from analysis.releases.services import Choices
+from surveys.models import Participant, Study
+from surveys.services import studies
+from tests.factories import person, recruiting_study
+from tests.finished_people import add_finished_people
+
+SITE = "https://candor.example.org"
+PEOPLE = 96
+CHOICES = Choices(
+    title="Attention in recorded lectures",
+    authors=("Lovelace, Ada", "Hopper, Grace"),
+    licence="CC-BY-4.0",
+    questions=("attention", "comprehension"),
+    background="counts",
+    smallest_count=5,
+)
+
+
+def closed_study(*, people: int = PEOPLE, bots: bool = False, **changes: object) -> Study:
+    study = recruiting_study(allocation={"planned_participants": max(people, 48)}, **changes)
+    add_finished_people(study, people, seed=study.pk)
+    if bots:
+        Participant.objects.filter(study=study).update(is_bot=True)
+    return studies.close(study, actor=study.owner)
+
+
+def started_release(study: Study, **changes: object) -> Release:
+    """Chosen by the investigator; no worker has it yet."""
+    choices = {name: getattr(CHOICES, name) for name in Choices.__slots__}  # type: ignore[attr-defined]
+    return services.start_release(study, choices=Choices(**{**choices, **changes}), site=SITE, actor=study.owner)
+
+
+def built_release(study: Study, **changes: object) -> Release:
+    release = started_release(study, **changes)
+    tasks.build(release.pk)
+    release.refresh_from_db()
+    assert release.status == "built", f"{release.status}: {release.error}"
+    return release
+
+
+def requested_release(study: Study, **changes: object) -> Release:
+    release = built_release(study, **changes)
+    services.request_approval(release, actor=study.owner)
+    release.refresh_from_db()
+    return release
+
+
+def published_release(study: Study, *, officer: User | None = None, **changes: object) -> Release:
+    release = requested_release(study, **changes)
+    assert services.approve(release, actor=officer or person(Role.IRB_OFFICER))
+    release.refresh_from_db()
+    return release
+
+
+def package_of(release: Release) -> bytes:
+    return bytes(Release.objects.values_list("package", flat=True).get(pk=release.pk) or b"")
+
+
+def rows_in(release: Release) -> list[dict[str, str]]:
+    """data.csv, as anybody would read it."""
+    return list(csv.DictReader(io.StringIO(files_in(package_of(release))["data.csv"].decode())))

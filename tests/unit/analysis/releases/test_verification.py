@@ -1,0 +1,114 @@
+"""A changed byte anywhere is found, and said where."""
+
+import io
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from analysis.releases.archive import SIGNATURE, SUMS, files_in, signed, sums_of, zip_of
+from analysis.releases.signing import is_genuine, private_key, public_pem, signature_of
+from analysis.releases.verification import ARCHIVE, faults_of
+
+KEY = private_key("a secret for tests")
+OTHER = private_key("another secret")
+FILES = signed({"data.csv": b"arm,subsample\na,1\n", "README.md": b"# Data\n"}, KEY)
+PACKAGE = zip_of(FILES)
+
+
+def files_named(package: bytes, **options: bytes) -> list[str]:
+    return [fault.file for fault in faults_of(package, **options)]
+
+
+def test_a_package_is_genuine_as_it_was_written() -> None:
+    assert faults_of(PACKAGE) == []
+    assert faults_of(PACKAGE, key=public_pem(KEY).encode()) == []
+    assert files_in(PACKAGE) == FILES
+    assert zip_of(dict(reversed(FILES.items()))) == PACKAGE, "the same files make the same bytes"
+
+
+def test_every_single_byte_counts() -> None:
+    """Also those between the files. What was changed within a file is named by that file."""
+    spans = {}
+    for name, content in FILES.items():
+        start = PACKAGE.index(content)
+        spans |= dict.fromkeys(range(start, start + len(content)), name)
+    for place in range(len(PACKAGE)):
+        changed = bytearray(PACKAGE)
+        changed[place] ^= 1
+        named = files_named(bytes(changed))
+        assert named, f"byte {place} can be changed unseen"
+        if place in spans:
+            assert named[0] == spans[place], f"byte {place} is in {spans[place]}, but {named} was named"
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name not in (SUMS, SIGNATURE)])
+def test_a_file_that_was_replaced_is_named(name: str) -> None:
+    assert files_named(zip_of({**FILES, name: FILES[name] + b"\n"})) == [name]
+
+
+def test_sums_that_were_rewritten_for_a_changed_file_do_not_help() -> None:
+    files = {name: content for name, content in {**FILES, "data.csv": b"arm,subsample\nb,1\n"}.items() if name not in (SUMS, SIGNATURE)}
+    forged = {**files, SUMS: sums_of(files)}
+    assert files_named(zip_of({**forged, SIGNATURE: FILES[SIGNATURE]})) == [SIGNATURE]
+    assert files_named(zip_of({**forged, SIGNATURE: signature_of(forged[SUMS], OTHER)})) == [SIGNATURE]
+
+
+def test_a_package_signed_anew_with_another_key_is_genuine_only_for_itself() -> None:
+    forged = zip_of(signed({"data.csv": b"arm,subsample\nb,1\n"}, OTHER))
+    assert faults_of(forged) == []
+    (fault,) = faults_of(forged, key=public_pem(KEY).encode())
+    assert (fault.file, "another key" in fault.what) == ("public-key.pem", True)
+
+
+def test_files_that_were_added_or_taken_out_are_named() -> None:
+    assert files_named(zip_of({**FILES, "extra.txt": b"hello"})) == ["extra.txt"]
+    assert files_named(zip_of({name: content for name, content in FILES.items() if name != "data.csv"})) == ["data.csv"]
+    assert files_named(zip_of({name: content for name, content in FILES.items() if name != SUMS})) == [SUMS]
+
+
+def test_a_file_that_stands_twice_is_found() -> None:
+    buffer = io.BytesIO(PACKAGE)
+    with zipfile.ZipFile(buffer, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("README.md", FILES["README.md"])
+    assert files_named(buffer.getvalue()) == [ARCHIVE]
+
+
+def test_what_is_no_package_is_refused_in_words() -> None:
+    for content in (b"", b"not a ZIP file", PACKAGE[: len(PACKAGE) // 2]):
+        (fault,) = faults_of(content)
+        assert fault.file == ARCHIVE
+    assert files_named(PACKAGE, key=b"not a key") == ["the key"]
+
+
+def test_a_signature_belongs_to_one_text_and_one_key() -> None:
+    signature, pem = signature_of(b"text", KEY), public_pem(KEY).encode()
+    assert is_genuine(b"text", signature, pem)
+    assert not is_genuine(b"Text", signature, pem)
+    assert not is_genuine(b"text", signature, public_pem(OTHER).encode())
+    assert not is_genuine(b"text", b"no base64!", pem)
+    loose = signature[:-4] + chr(signature[-4] + 1).encode() + signature[-3:]  # other bits that base64 does not use
+    assert not is_genuine(b"text", loose, pem)
+    assert not is_genuine(b"text", signature + b"\n", pem)
+    assert public_pem(private_key("a secret for tests")) == public_pem(KEY)
+
+
+def test_the_command_line_names_what_was_changed(tmp_path: Path) -> None:
+    good, bad, key = tmp_path / "good.zip", tmp_path / "bad.zip", tmp_path / "key.pem"
+    good.write_bytes(PACKAGE)
+    bad.write_bytes(PACKAGE.replace(b"a,1", b"b,1"))
+    key.write_text(public_pem(KEY))
+
+    def verify(*arguments: object) -> tuple[int, str]:
+        command = [sys.executable, "-m", "analysis.cli", "verify", *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[4])
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stdout
+
+    assert verify(good, "--key", key)[0] == 0
+    status, said = verify(bad, "--key", key)
+    assert (status, said.split(":")[0]) == (1, "data.csv")
+    status, said = verify(bad, "--format", "json")
+    assert (status, '"genuine": false' in said) == (1, True)
