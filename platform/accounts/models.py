@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 
@@ -29,6 +30,7 @@ class Accounts(UserManager["User"]):
 class User(AbstractUser):
     """A member of staff, with a role. Whoever is created without one gets the least: an analyst."""
 
+    session_epoch = models.PositiveIntegerField(default=0, editable=False, help_text="A session of an earlier epoch is over.")
     role = models.CharField(_("role"), max_length=16, choices=Role, default=Role.ANALYST)
 
     objects: ClassVar[Accounts] = Accounts()
@@ -44,6 +46,10 @@ class User(AbstractUser):
                 name="administrators_and_only_they_are_superusers",
             ),
         ]
+
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """What a session remembers of its account; when it changes, with the password or the epoch, the session is over."""
+        return salted_hmac("accounts.session", f"{self.session_epoch} {self.password}", secret=secret, algorithm="sha256").hexdigest()
 
 
 class TokenScope(models.TextChoices):

@@ -26,7 +26,7 @@ def create_user(*, username: str, password: str | None, role: Role, email: str =
     _give(user, role)
     user.full_clean(exclude=["password"])
     user.save()
-    record(actor=actor, action=actions.CREATED, subject=user, details={"username": username, "role": role})
+    record_created(user, role=role, actor=actor)
     return user
 
 
@@ -82,6 +82,10 @@ def revoke_token(*, user: User, name: str, actor: User | None = None) -> bool:
     return bool(deleted)
 
 
+def record_created(user: User, *, role: Role, actor: User | None = None) -> None:
+    record(actor=actor, action=actions.CREATED, subject=user, details={"username": user.username, "role": role})
+
+
 def record_login(user: User) -> None:
     """Somebody gave the right name and password."""
     record(actor=user, action=actions.LOGGED_IN, subject=user)
@@ -91,6 +95,29 @@ def record_failed_login(username: str) -> None:
     """Only names that exist are recorded: people type their password into the wrong field."""
     user = User.objects.filter(username=username).first()
     record(actor=None, action=actions.LOGIN_FAILED, subject=user, details={"username": user.username if user else None})
+
+
+def record_logout(user: User) -> None:
+    record(actor=user, action=actions.LOGGED_OUT, subject=user)
+
+
+def record_new_password(user: User) -> None:
+    record(actor=user, action=actions.PASSWORD_CHANGED, subject=user)
+
+
+def record_second_factor(user: User, *, action: str, kind: str) -> None:
+    """Added, removed or failed; drawing new recovery codes is adding them."""
+    record(actor=user if action != actions.SECOND_FACTOR_FAILED else None, action=action, subject=user, details={"kind": kind})
+
+
+@transaction.atomic
+def end_sessions(*, user: User) -> User:
+    """Log this person out everywhere; the session that asks must take the new hash."""
+    user = User.objects.select_for_update().get(pk=user.pk)
+    user.session_epoch += 1
+    user.save(update_fields=["session_epoch"])
+    record(actor=user, action=actions.LOGGED_OUT_ELSEWHERE, subject=user)
+    return user
 
 
 def _give(user: User, role: Role) -> None:

@@ -21,7 +21,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and request.POST.get("action") == "revoke":
         if revoke_token(user=user, name=request.POST.get("name", ""), actor=user):
             messages.success(request, gettext("The token was revoked: it opens nothing any more."))
-        return redirect("accounts:tokens")
+        return redirect("account_tokens")
     form = NewTokenForm(request.POST or None, user=user)
     made = ""
     if request.method == "POST" and form.is_valid():

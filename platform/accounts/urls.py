@@ -1,14 +1,65 @@
-"""Where staff log in and out."""
+"""Where staff log in and out and look after their account. Of allauth's pages these and no others; each is loaded when it is asked for."""
 
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from django.conf import settings
 from django.contrib.auth.views import LogoutView
-from django.urls import path
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import URLPattern, URLResolver, include, path
 
-from accounts import token_views
-from accounts.views import LoginView
+from accounts import token_views, views
 
-app_name = "accounts"
-urlpatterns = [
-    path("login/", LoginView.as_view(), name="login"),
-    path("logout/", LogoutView.as_view(), name="logout"),
-    path("tokens/", token_views.tokens, name="tokens"),
+
+def _when_asked_for(module: str, name: str) -> Callable[..., HttpResponseBase]:
+    """A view whose module, and what it needs for keys and pictures, most web processes can do without."""
+
+    def view(request: HttpRequest, **arguments: Any) -> HttpResponseBase:
+        response: HttpResponseBase = getattr(import_module(module), name)(request, **arguments)
+        return response
+
+    return view
+
+
+def _account(name: str) -> Callable[..., HttpResponseBase]:
+    return _when_asked_for("allauth.account.views", name)
+
+
+def _codes(name: str) -> Callable[..., HttpResponseBase]:
+    return _when_asked_for("allauth.mfa.recovery_codes.views", name)
+
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", views.account, name="account"),
+    path("elsewhere/", views.log_out_elsewhere, name="log_out_elsewhere"),
+    path("login/", _account("login"), name="account_login"),
+    path("login/code/", _when_asked_for("allauth.mfa.base.views", "authenticate"), name="mfa_authenticate"),
+    path("logout/", LogoutView.as_view(), name="account_logout"),
+    path("inactive/", _account("account_inactive"), name="account_inactive"),
+    path("signup/", _account("signup"), name="account_signup"),
+    path("confirm/", _account("reauthenticate"), name="account_reauthenticate"),
+    path("confirm/code/", _when_asked_for("allauth.mfa.base.views", "reauthenticate"), name="mfa_reauthenticate"),
+    path("password/", _account("password_change"), name="account_change_password"),
+    path("password/set/", _account("password_set"), name="account_set_password"),
+    path("second-factor/", _when_asked_for("allauth.mfa.base.views", "index"), name="mfa_index"),
+    path("second-factor/app/", _when_asked_for("allauth.mfa.totp.views", "activate_totp"), name="mfa_activate_totp"),
+    path("second-factor/app/off/", _when_asked_for("allauth.mfa.totp.views", "deactivate_totp"), name="mfa_deactivate_totp"),
+    path("second-factor/codes/", _codes("view_recovery_codes"), name="mfa_view_recovery_codes"),
+    path("second-factor/codes/new/", _codes("generate_recovery_codes"), name="mfa_generate_recovery_codes"),
+    path("second-factor/codes/download/", _codes("download_recovery_codes"), name="mfa_download_recovery_codes"),
+    path("password/forgotten/", views.forgotten_password, name="account_reset_password"),
+    path("tokens/", token_views.tokens, name="account_tokens"),
 ]
+if settings.EMAIL_IS_CONFIGURED:
+    urlpatterns += [
+        path("password/forgotten/sent/", _account("password_reset_done"), name="account_reset_password_done"),
+        path("password/forgotten/done/", _account("password_reset_from_key_done"), name="account_reset_password_from_key_done"),
+        path("password/forgotten/<str:uidb36>/<str:key>/", _account("password_reset_from_key"), name="account_reset_password_from_key"),
+    ]
+if settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]:
+    urlpatterns += [
+        path("", include("allauth.socialaccount.providers.openid_connect.urls")),
+        path("cancelled/", _when_asked_for("allauth.socialaccount.views", "login_cancelled"), name="socialaccount_login_cancelled"),
+        path("error/", _when_asked_for("allauth.socialaccount.views", "login_error"), name="socialaccount_login_error"),
+    ]

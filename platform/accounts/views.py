@@ -1,10 +1,49 @@
-"""Logging in."""
+"""One's own account: what can be changed about it, and getting back into it."""
 
-from django.contrib.auth.views import LoginView as DjangoLoginView
+from typing import cast
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts import services
+from accounts.access import require_role, user_of
+from accounts.middleware import has_second_factor
+from accounts.models import Role
 
 
-class LoginView(DjangoLoginView):
-    """Name and password; whoever is logged in already is sent on."""
+@require_role(*Role)
+@require_safe
+def account(request: HttpRequest) -> HttpResponse:
+    return render(request, "accounts/account.html", {"second_factor": has_second_factor(user_of(request))})
 
-    template_name = "accounts/login.html"
-    redirect_authenticated_user = True
+
+@require_role(*Role)
+@require_POST
+def log_out_elsewhere(request: HttpRequest) -> HttpResponse:
+    """End all sessions of this person but the one that asks."""
+    update_session_auth_hash(request, services.end_sessions(user=user_of(request)))
+    messages.success(request, _("You are logged out everywhere else."))
+    return redirect("account")
+
+
+def forgotten_password(request: HttpRequest) -> HttpResponse:
+    """A link by e-mail where e-mail can be sent; elsewhere only administrators set new passwords."""
+    if not settings.EMAIL_IS_CONFIGURED:
+        return render(request, "accounts/forgotten_password.html")
+    from allauth.account.views import password_reset
+
+    return cast(HttpResponse, password_reset(request))
+
+
+def admin_door(request: HttpRequest) -> HttpResponse:
+    """The admin's own login page knows no second factor, so everybody comes in by the one door."""
+    if request.user.is_authenticated:
+        raise PermissionDenied(_("This page is for: %(roles)s.") % {"roles": Role.ADMINISTRATOR.label})
+    return redirect_to_login(request.GET.get("next", "/admin/"))

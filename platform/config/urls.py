@@ -5,6 +5,8 @@ from django.urls import include, path
 from django.views.generic import TemplateView
 from drf_spectacular.views import SpectacularAPIView
 
+from accounts.views import admin_door
+
 handler400 = "config.error_responses.bad_request"
 handler403 = "config.error_responses.permission_denied"
 handler404 = "config.error_responses.not_found"
@@ -13,6 +15,7 @@ handler500 = "config.error_responses.internal_error"
 # /healthz is answered by `config.health.HealthMiddleware`, before anything else.
 urlpatterns = [
     path("", TemplateView.as_view(template_name="home.html"), name="home"),
+    path("admin/login/", admin_door, name="admin_door"),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),

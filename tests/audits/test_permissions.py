@@ -42,8 +42,26 @@ REFUSED = (LOGIN, NO, 403, 404)
 # What a GET is answered, for:       nobody  owner   editor  viewer  blinded colleag officer analyst administrator
 EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "home":                            (200,    200,    200,    200,    200,    200,    200,    200,    200),
-    "accounts:login":                  (200,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
-    "accounts:logout":                 (405,    405,    405,    405,    405,    405,    405,    405,    405),
+    "account_login":                   (200,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
+    "account_logout":                  (405,    405,    405,    405,    405,    405,    405,    405,    405),
+    "account":                         (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
+    "log_out_elsewhere":               (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
+    "account_inactive":                (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "account_signup":                  (200,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
+    # Nobody in these tests has a password, so nobody can confirm it.
+    "account_reauthenticate":          (LOGIN,  403,    403,    403,    403,    403,    403,    403,    403),
+    "account_change_password":         (LOGIN,  OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
+    "account_set_password":            (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
+    "account_reset_password":          (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "mfa_authenticate":                (LOGIN,  OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
+    "mfa_reauthenticate":              (LOGIN,  403,    403,    403,    403,    403,    403,    403,    403),
+    "mfa_index":                       (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
+    "mfa_activate_totp":               (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
+    "mfa_deactivate_totp":             (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
+    "mfa_view_recovery_codes":         (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
+    "mfa_generate_recovery_codes":     (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
+    "mfa_download_recovery_codes":     (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
+    "admin_door":                      (LOGIN,  403,    403,    403,    403,    403,    403,    403,    403),
     "surveys:studies":                 (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:new_study":               (LOGIN,  200,    403,    403,    403,    200,    403,    403,    200),
     "surveys:import_study":            (LOGIN,  200,    403,    403,    403,    200,    403,    403,    200),
@@ -61,7 +79,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "analysis:public_releases":        (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:signing_keys":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:api_releases":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
-    "accounts:tokens":                 (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
+    "account_tokens":                 (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:methods_page":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
 }  # fmt: skip
 # The same for the addresses of one study, which belongs to `owner`; once it recruits …

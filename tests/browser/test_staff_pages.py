@@ -11,6 +11,7 @@ from tests.browser.people import JOURNEY, SLUG, recruiting_study
 
 Check = Callable[[Page], None]
 STUDY = f"/studies/{SLUG}/"
+ACCOUNT = ("/accounts/", "/accounts/second-factor/", "/accounts/password/forgotten/")
 
 
 @pytest.fixture
@@ -37,7 +38,18 @@ def test_every_page_fits_the_screen_and_serves_screen_readers(
 ) -> None:
     complaints.expected.append("404")
     page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    for address in ("/", "/nothing-here/", "/accounts/login/", "", "/studies/", STUDY, f"{STUDY}results/", f"{STUDY}codes/"):
+    for address in (
+        "/",
+        "/nothing-here/",
+        "/accounts/login/",
+        "",
+        "/studies/",
+        STUDY,
+        f"{STUDY}results/",
+        f"{STUDY}codes/",
+        f"{STUDY}people/",
+        *ACCOUNT,
+    ):
         if address:
             page.goto(address)
         else:

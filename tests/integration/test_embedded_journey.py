@@ -39,7 +39,7 @@ def printed(site: Site, label: str) -> str:
 
 def log_in(client: httpx.Client, site: Site) -> None:
     form = client.get("/accounts/login/").text
-    account = {"username": "investigator", "password": printed(site, "Password")}
+    account = {"login": "investigator", "password": printed(site, "Password")}
     page = client.post("/accounts/login/", data={"csrfmiddlewaretoken": token_in(form), **account})
     assert page.status_code == 200
     assert "Log out" in page.text

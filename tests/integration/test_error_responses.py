@@ -161,7 +161,7 @@ def test_an_unknown_address_is_404_for_everybody(browser: Client) -> None:
 
 def test_a_page_from_yesterday_is_explained() -> None:
     client = Client(enforce_csrf_checks=True)
-    response = client.post("/accounts/login/", {"username": "ada", "password": "x"})
+    response = client.post("/accounts/login/", {"login": "ada", "password": "x"})
     assert response.status_code == 403
     assert "This page had been open for long" in response.content.decode()
 

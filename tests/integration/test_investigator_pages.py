@@ -63,7 +63,7 @@ def test_the_arm_of_nobody_stands_on_the_page_of_the_study(client: Client, study
 def test_whoever_is_not_logged_in_is_asked_to(client: Client, study: Study, name: str) -> None:
     response = client.get(address(name, study))
     assert response.status_code == 302
-    assert response["Location"] == f"{reverse('accounts:login')}?next={address(name, study)}"
+    assert response["Location"] == f"{reverse('account_login')}?next={address(name, study)}"
 
 
 @pytest.mark.parametrize(

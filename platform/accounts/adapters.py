@@ -1,0 +1,56 @@
+"""Where allauth must do as this platform does."""
+
+import base64
+import hashlib
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.mfa.adapter import DefaultMFAAdapter
+from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.http import HttpRequest
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+    """No accounts but by invitation or from an administrator; no addresses of people, neither kept nor counted."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return False
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Failures are counted by `SlowedBackend`, for every door."""
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return "0.0.0.0"  # noqa: S104  # not an address to listen at: everybody's, for nobody's is known
+
+    def get_http_user_agent(self, request: HttpRequest) -> str:
+        return ""
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+    """Secrets lie encrypted in the database: a copy of it alone opens no account."""
+
+    def get_totp_label(self, user: AbstractBaseUser) -> str:
+        return user.get_username()
+
+    def build_totp_svg(self, url: str) -> str:
+        """To stand in the page itself: the page may load no pictures that were made up in it."""
+        import qrcode
+        from qrcode.image.svg import SvgPathImage
+
+        drawn: str = qrcode.make(url, image_factory=SvgPathImage, border=2).to_string(encoding="unicode")
+        return drawn
+
+    def encrypt(self, text: str) -> str:
+        encrypted: bytes = _cipher().encrypt(text.encode())
+        return encrypted.decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        decrypted: bytes = _cipher().decrypt(encrypted_text.encode())
+        return decrypted.decode()
+
+
+def _cipher() -> Any:
+    from cryptography.fernet import Fernet
+
+    return Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"second factors " + settings.SECRET_KEY.encode()).digest()))

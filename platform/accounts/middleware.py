@@ -1,0 +1,77 @@
+"""What happens around the staff's pages: allauth, how long a session lasts, and who must have a second factor.
+
+Participants' pages (`/s/…`) are left alone: they have no session, and must not wait for what is only for staff.
+"""
+
+import time
+from collections.abc import Callable
+
+from allauth.account.middleware import AccountMiddleware
+from django.conf import settings
+from django.contrib.auth import logout
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+
+from accounts.models import Role, User
+
+GetResponse = Callable[[HttpRequest], HttpResponseBase]
+LONGEST_SECONDS = 12 * 60 * 60
+IDLE_SECONDS = 2 * 60 * 60
+NOTED_EVERY_SECONDS = 5 * 60
+SINCE, SEEN = "logged_in_at", "seen_at"
+"""In the session: seconds since 1970."""
+WITH_SECOND_FACTOR = (Role.IRB_OFFICER, Role.ADMINISTRATOR)
+
+
+class StaffMiddleware:
+    """One step for participants' pages, three for all others."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.for_participants = get_response
+        self.for_staff = AccountMiddleware(lambda request: refusal(request) or get_response(request))
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info.startswith("/s/"):
+            return self.for_participants(request)
+        if settings.SESSION_COOKIE_NAME in request.COOKIES:
+            end_old_session(request)
+        response: HttpResponseBase = self.for_staff(request)
+        return response
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
+        """allauth interrupts a view by exceptions of its own, to ask for the password again."""
+        response: HttpResponseBase | None = self.for_staff.process_exception(request, exception)
+        return response
+
+
+def end_old_session(request: HttpRequest) -> None:
+    """Log out who logged in twelve hours ago, or did nothing for two. A page that refreshes itself is not somebody doing something."""
+    now = int(time.time())
+    if not request.user.is_authenticated:
+        return
+    since, seen = request.session.get(SINCE, now), request.session.get(SEEN, now)
+    if now - since > LONGEST_SECONDS or now - seen > IDLE_SECONDS:
+        logout(request)
+    elif SEEN not in request.session or (now - seen > NOTED_EVERY_SECONDS and "HX-Request" not in request.headers):
+        request.session[SINCE], request.session[SEEN] = since, now
+
+
+def refusal(request: HttpRequest) -> HttpResponseBase | None:
+    """Where a second factor is compulsory, whoever must have one and has none can do nothing but set it up."""
+    if not settings.REQUIRE_MFA or request.path_info.startswith(("/accounts/", settings.STATIC_URL)):
+        return None
+    user = request.user
+    if not isinstance(user, User) or user.role not in WITH_SECOND_FACTOR or has_second_factor(user):
+        return None
+    if request.path_info.startswith("/api/"):
+        raise PermissionDenied(_("This installation asks for a second factor. Set it up on the page of your account."))
+    return redirect("mfa_activate_totp")
+
+
+def has_second_factor(user: User) -> bool:
+    from allauth.mfa.models import Authenticator
+
+    found: bool = Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP).exists()
+    return found

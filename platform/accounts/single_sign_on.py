@@ -1,0 +1,36 @@
+"""Accounts of people whom an institution's own login vouches for."""
+
+from typing import Any
+
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+
+from accounts import services
+from accounts.models import Role, User
+
+
+class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
+    """Everybody from the right domain gets an account of their own, with the role that the installation says; never somebody else's."""
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
+        domain = sociallogin.provider.app.settings["domain"]
+        addresses = [one.email.lower() for one in sociallogin.email_addresses if one.verified]
+        if domain and not any(address.endswith(f"@{domain}") for address in addresses):
+            raise PermissionDenied(_("Expected a confirmed e-mail address of %(domain)s.") % {"domain": domain})
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
+        return True
+
+    def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: Any) -> bool:
+        return True
+
+    @transaction.atomic
+    def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> User:
+        role = Role(sociallogin.provider.app.settings["role"])
+        sociallogin.user.role = role
+        user: User = super().save_user(request, sociallogin, form)
+        services.record_created(user, role=role)
+        return user

@@ -1,0 +1,122 @@
+"""Single sign-on by OpenID Connect, against an issuer that is a small web server of this test."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+from urllib.parse import parse_qs
+
+import jwt
+import pytest
+
+from tests.processes import ROOT
+
+PERSON = {"sub": "1234", "preferred_username": "ada", "email": "ada@example.edu", "email_verified": True, "given_name": "Ada"}
+
+
+class Issuer(BaseHTTPRequestHandler):
+    """Says yes to every code, and that everybody is PERSON."""
+
+    asked: list[dict[str, list[str]]]
+    person: dict[str, Any]
+
+    def do_GET(self) -> None:
+        here = f"http://127.0.0.1:{self.server.server_address[1]}"
+        if self.path == "/.well-known/openid-configuration":
+            self._answer(
+                {
+                    "issuer": here,
+                    "authorization_endpoint": f"{here}/authorize",
+                    "token_endpoint": f"{here}/token",
+                    "userinfo_endpoint": f"{here}/userinfo",
+                    "jwks_uri": f"{here}/keys",
+                    "token_endpoint_auth_methods_supported": ["client_secret_post"],
+                }
+            )
+        elif self.path == "/userinfo" and self.headers["Authorization"] == "Bearer access":
+            self._answer(self.person)
+        else:
+            self.send_error(404)
+
+    def do_POST(self) -> None:
+        self.asked.append(parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+        claims = self.person | {"iss": f"http://127.0.0.1:{self.server.server_address[1]}", "aud": "candor", "exp": 2**33, "iat": 0}
+        id_token = jwt.encode(claims, "a key of thirty-two bytes or more", algorithm="HS256")
+        self._answer({"access_token": "access", "token_type": "Bearer", "id_token": id_token})
+
+    def _answer(self, document: dict[str, Any]) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps(document).encode())
+
+    def log_message(self, *arguments: object) -> None:
+        """Quietly."""
+
+
+@pytest.fixture
+def issuer() -> Iterator[Any]:
+    handler = type("OneIssuer", (Issuer,), {"asked": [], "person": dict(PERSON)})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        handler.address = f"http://127.0.0.1:{server.server_address[1]}"  # type: ignore[attr-defined]
+        yield handler
+        server.shutdown()
+
+
+def run(**variables: str) -> subprocess.CompletedProcess[str]:
+    own = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    return subprocess.run(
+        [sys.executable, "-m", "tests.visit_by_single_sign_on"],
+        cwd=ROOT,
+        env=own | {"NO_PROXY": "*", **variables},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def visit(issuer: Any, **variables: str) -> dict[str, Any]:
+    known = {"OIDC_NAME": "Example University", "OIDC_ISSUER": issuer.address, "OIDC_CLIENT_ID": "candor", "OIDC_CLIENT_SECRET": "secret"}
+    done = run(**known, **variables)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_who_comes_from_the_institution_gets_an_account_with_the_stated_role(issuer: Any) -> None:
+    found = visit(issuer, OIDC_ROLE="investigator", OIDC_DOMAIN="example.edu")
+    assert found["button"]
+    assert found["away"] == f"{issuer.address}/authorize"
+    assert found["asked"]["code_challenge_method"] == "S256"
+    assert found["asked"]["redirect_uri"] == "http://testserver/accounts/oidc/sso/login/callback/"
+    (asked,) = issuer.asked
+    assert (asked["code"], asked["client_secret"]) == (["from-the-issuer"], ["secret"])
+    assert (found["status"], found["location"], found["logged_in"]) == (302, "/plan/", True)
+    assert found["accounts"] == [["ada", "ada@example.edu", "investigator"]]
+    assert found["log"] == ["account.created", "account.logged_in"]
+    assert found["when_it_fails"] == [200, 200]
+
+
+@pytest.mark.parametrize("changes", [{"email": "ada@example.edu.evil.example"}, {"email_verified": False}])
+def test_who_comes_from_elsewhere_gets_none(issuer: Any, changes: dict[str, Any]) -> None:
+    issuer.person.update(changes)
+    found = visit(issuer, OIDC_DOMAIN="example.edu")
+    assert (found["logged_in"], found["accounts"], found["log"]) == (False, [], [])
+    assert found["status"] < 500
+
+
+def test_a_half_configured_single_sign_on_is_refused_and_says_what_is_missing() -> None:
+    done = run(OIDC_NAME="Example University", OIDC_CLIENT_ID="candor")
+    assert done.returncode != 0
+    assert "missing: OIDC_ISSUER, OIDC_CLIENT_SECRET." in done.stderr
+
+
+def test_nobody_becomes_an_administrator_by_single_sign_on() -> None:
+    known = dict.fromkeys(("OIDC_NAME", "OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"), "x")
+    assert "OIDC_ROLE: expected one of" in run(**known, OIDC_ROLE="administrator").stderr
