@@ -100,7 +100,7 @@ def test_who_comes_from_the_institution_gets_an_account_with_the_stated_role(iss
     assert (found["status"], found["location"], found["logged_in"]) == (302, "/plan/", True)
     assert found["accounts"] == [["ada", "ada@example.edu", "investigator"]]
     assert found["log"] == ["account.created", "account.logged_in"]
-    assert found["when_it_fails"] == [200, 200]
+    assert found["when_it_fails"] == [200, 401]
 
 
 @pytest.mark.parametrize("changes", [{"email": "ada@example.edu.evil.example"}, {"email_verified": False}])
