@@ -12,7 +12,7 @@ LARGEST_PERCENT = 50
 
 
 class DirectQuestions(DraftPage):
-    part: ClassVar[str] = "direct"
+    part = "direct"
     template_name: ClassVar[str] = "surveys/builder/direct_questions.html"
 
     def edit(self) -> Edit:

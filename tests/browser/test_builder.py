@@ -1,0 +1,109 @@
+"""The builder in a browser: a study is built from nothing, by keyboard and by pointer, and its pages fit every screen."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.models import Role, User
+from surveys.models import MediaFile, Study
+from surveys.readiness import to_do
+from surveys.services.studies import create_study
+from surveys.study_file import define
+from tests.browser.conftest import Complaints
+from tests.browser.people import SAMPLE
+from tests.factories import document
+
+Check = Callable[[Page], None]
+
+
+@pytest.fixture
+def investigator(transactional_db: None) -> User:
+    return User.objects.create_user("investigator", password="correct horse", role=Role.INVESTIGATOR)
+
+
+def log_in(page: Page, address: str) -> None:
+    page.goto(f"/accounts/login/?next={address}")
+    page.get_by_label("User name").fill("investigator")
+    page.get_by_label("Password").fill("correct horse")
+    page.get_by_role("button", name="Log in").click()
+
+
+def test_a_study_is_begun_and_an_upload_shows_its_progress(page: Page, investigator: User, complaints: Complaints) -> None:
+    complaints.expected.append("422")
+    log_in(page, "/studies/")
+    page.get_by_role("link", name="New study").click()
+    page.get_by_label("Title").fill("Faces in lectures")
+    page.get_by_role("button", name="Create the study").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Build the study")
+    page.get_by_role("link", name="The file first.mp4 has not been uploaded.").click()
+    page.get_by_label("Weight").fill("3")
+    status = page.locator("[data-status]").first
+    page.evaluate(
+        "window.said = []; new MutationObserver(() => window.said.push(document.querySelector('[data-status]')?.textContent))"
+        ".observe(document.querySelector('[data-status]'), {childList: true})"
+    )
+    page.get_by_label("File: Video").set_input_files(SAMPLE / "lectures" / "slides-only.mp4")
+    expect(status).to_be_hidden()
+    page.get_by_role("button", name="Upload").first.click()
+    expect(page.get_by_text("27 seconds").first).to_be_visible()
+    assert any("sent" in (words or "").lower() for words in page.evaluate("window.said"))
+    assert page.evaluate("document.querySelector('video').checkVisibility()")
+    expect(page.get_by_label("Weight")).to_have_value("3")
+    page.get_by_label("File: Captions, English").set_input_files({"name": "c.vtt", "mimeType": "text/vtt", "buffer": b"no captions"})
+    page.get_by_role("button", name="Upload").nth(1).click()
+    expect(page.get_by_text("are not WebVTT")).to_be_visible()
+    page.get_by_role("button", name="Save").click()
+    study = Study.objects.get(slug="faces-in-lectures")
+    expect(page).to_have_url(re.compile("/build/arms/(#|$)"))
+    assert define(study.definition).arm("first").weight == 3
+    assert MediaFile.objects.get(study=study).name == "first.mp4"
+    assert "The file first.mp4 has not been uploaded." not in [one.sentence for one in to_do(study)]
+
+
+def test_questions_are_ordered_by_keyboard_alone_and_by_dragging(page: Page, investigator: User) -> None:
+    study = create_study(definition=define(document()), owner=investigator)
+    names = [item["name"] for item in document()["background"]]
+    log_in(page, f"/studies/{study.slug}/build/background/")
+    page.locator(f'button[value="down:{names[0]}"]').focus()
+    for place in (2, 3):
+        page.keyboard.press("Enter")
+        expect(page.get_by_text(f"Now number {place} of {len(names)}.")).to_be_visible()
+        expect(page.locator(f'button[value="down:{names[0]}"]')).to_be_focused()
+    items = page.locator("[data-name]")
+    items.nth(2).drag_to(items.nth(0), target_position={"x": 100, "y": 4})
+    expect(items.first).to_have_attribute("data-name", names[0])
+    page.wait_for_load_state()
+    study.refresh_from_db()
+    assert study.definition["background"][0]["name"] == names[0]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
+def test_every_page_fits_and_serves_screen_readers(
+    new_page: Callable[..., Page],
+    investigator: User,
+    complaints: Complaints,
+    assert_accessible: Check,
+    assert_fits: Check,
+    width: int,
+    scheme: str,
+) -> None:
+    complaints.expected += ["422", "404"]  # forms that were sent empty, and videos of which there is only a name
+    page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    study = create_study(definition=define(document(contact="[[whom]]")), owner=investigator)
+    build = f"/studies/{study.slug}/build/"
+    log_in(page, build)
+    parts = ("about/", "consent/", "arms/", "arms/slides/", "background/", "background/edit/courses/", "background/redcap/")
+    for part in ("", *parts, "quiz/edit/control/", "questions/add/?kind=yes_no", "plans/", "file/", "../duplicate/"):
+        page.goto(build + part)
+        for details in page.locator("details").all():
+            details.locator("summary").click()
+        assert_accessible(page)
+        assert_fits(page)
+    for begin in ("/new-study/", "/import-study/"):
+        page.goto(begin)
+        page.locator("main form button[type=submit]").click()
+        expect(page.get_by_role("alert")).to_be_visible()
+        assert_accessible(page)
+        assert_fits(page)
