@@ -19,6 +19,7 @@ SECTION_OF_PART = {
     "questions": "questions",
     "die": "die",
     "minimum_seconds": "die",
+    "direct_group": "die",
     "allocation": "allocation",
     "analysis_plan": "analysis",
     "retention": "retention",

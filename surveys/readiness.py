@@ -73,7 +73,7 @@ def _address(definition: StudyDefinition, place: str, code: str) -> str:
     """The page and the input of a text that stands at `place` in the document, such as `background[2].options[0].text`."""
     key, _dot, rest = place.partition("[")
     if not rest:
-        part = next((part for part in PARTS if key in part.keys), PARTS[-1])
+        part = next((part for part in PARTS if key.partition(".")[0] in part.keys), PARTS[-1])
         field = "" if part is PARTS[-1] else f"#{key}" if key == "contact" else f"#{key}.{code}"
         return reverse(part.route, args=[definition.slug]) + field
     index, _bracket, inner = rest.partition("]")

@@ -289,18 +289,18 @@ def test_the_group_is_set_up_on_a_page_of_the_builder() -> None:
     study = draft_study()
     desk, page = logged_in(study.owner), reverse("surveys:build_direct", args=[study.slug])
     sent = {"loaded": hidden_value(desk.get(page), "loaded")}
-    wrong = desk.post(page, sent | {"asked": "on", "percent": "51", "direct_group.en": "May we?"})
+    wrong = desk.post(page, sent | {"asked": "on", "percent": "51", "direct_group.consent.en": "May we?"})
     assert wrong.status_code == 422
     assert "must be a number from 1 to 50, not “51”" in wrong.content.decode()
-    assert desk.post(page, sent | {"asked": "on", "percent": "15", "direct_group.en": "May we?"}).status_code == 302
+    assert desk.post(page, sent | {"asked": "on", "percent": "15", "direct_group.consent.en": "May we?"}).status_code == 302
     study.refresh_from_db()
     assert study.definition["direct_group"] == {"share": 0.15, "consent": {"en": "May we?", "de": "[[translate: May we?]]"}}
     left = desk.get(reverse("surveys:build", args=[study.slug])).content.decode()
-    assert f"{page}#direct_group.de" in left
+    assert f"{page}#direct_group.consent.de" in left
     shown = desk.get(page)
     assert 'value="15"' in shown.content.decode()
     sizes = desk.get(reverse("surveys:build_allocation", args=[study.slug])).content.decode()
-    assert "Asked directly" in sizes
+    assert "asked directly" in sizes
     assert desk.post(page, {"loaded": hidden_value(shown, "loaded")}).status_code == 302
     study.refresh_from_db()
     assert "direct_group" not in study.definition
@@ -310,3 +310,11 @@ def test_the_share_cannot_be_amended_while_people_answer_but_the_consent_can(stu
     with pytest.raises(DefinitionError, match=r"cannot be changed.*: direct_share"):
         studies.change_definition(study, definition=definition(direct_group=GROUP | {"share": 0.4}), actor=study.owner)
     studies.change_definition(study, definition=definition(direct_group=GROUP | {"consent": "Shorter?"}), actor=study.owner)
+
+
+def test_the_review_packet_shows_the_consent_text_and_says_what_nothing_protects(study: Study) -> None:
+    packet = logged_in(study.owner).get(reverse("surveys:protocol", args=[study.slug])).content.decode()
+    assert "May we <strong>really</strong>?" in packet
+    assert "a share of 0.50 of the students" in packet
+    assert "Nothing protects these answers" in packet
+    assert "What is answered without a die, and who agreed to that" in packet

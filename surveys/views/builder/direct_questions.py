@@ -23,12 +23,12 @@ class DirectQuestions(DraftPage):
         if group is None:
             return {}
         percent = {"asked": "on", "percent": str(round(group["share"] * 100))}
-        return percent | dict(typed_text("direct_group", group["consent"], self.definition.languages))
+        return percent | dict(typed_text("direct_group.consent", group["consent"], self.definition.languages))
 
     def read(self, form: DraftForm) -> Any:
         if not form.checked("asked"):
             return {}
         missing = _("Write which share of people is asked directly.")
         percent = form.whole_number("percent", what=_("The share"), minimum=1, maximum=LARGEST_PERCENT, missing=missing)
-        consent = form.text("direct_group", missing=_("Write what people consent to."))
+        consent = form.text("direct_group.consent", missing=_("Write what people consent to."))
         return {"direct_group": {"share": (percent or 1) / 100, "consent": consent}}
