@@ -1,5 +1,6 @@
 """The protocol packet: all that an officer has to know of one version of a study, frozen or still a draft."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -70,6 +71,7 @@ class Packet:
     epsilon: float
     epsilon_total: float
     odds_factor: float
+    odds_factor_total: float
     assumption: str
     identified: bool
 
@@ -115,6 +117,7 @@ def packet_of(protocol: Protocol, *, language: str) -> Packet:
         epsilon=design.epsilon,
         epsilon_total=design.composed_epsilon(len(definition.questions)),
         odds_factor=max(die.odds_factor for die in shown.dice.values()),
+        odds_factor_total=math.exp(design.composed_epsilon(len(definition.questions))),
         assumption=design.identification.assumption,
         identified=design.identification.effect,
     )

@@ -1,0 +1,111 @@
+"""Review from both sides: the officer reads, comments and asks; the investigator answers and amends; the officer approves."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from accounts.models import Role, User
+from surveys.models import Study, StudyStatus
+from surveys.services import studies
+from surveys.study_file import define
+from tests.browser.conftest import Complaints
+from tests.browser.people import SLUG, recruiting_study
+
+Check = Callable[[Page], None]
+STUDY = f"/studies/{SLUG}/"
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    """The sample study, whose consent text was changed and submitted while it runs."""
+    study = recruiting_study()
+    changed = define(study.definition | {"consent": "## Please read this\n\nWe changed one word."})
+    studies.change_definition(study, definition=changed, actor=study.owner)
+    return studies.submit_for_review(study, actor=study.owner)
+
+
+def log_in(page: Page, name: str) -> None:
+    page.goto("/accounts/login/")
+    page.get_by_label("User name").fill(name)
+    page.get_by_label("Password").fill("correct horse")
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", name="Studies")).to_be_visible()
+
+
+def test_an_amendment_is_talked_about_and_approved(new_page: Callable[..., Page], complaints: Complaints, study: Study) -> None:
+    complaints.expected.append("422")
+    officer, investigator = new_page(), new_page()
+    log_in(officer, "officer")
+    officer.get_by_role("link", name="Waiting for review").click()
+    officer.get_by_role("link", name="A short lecture and four honest answers", exact=True).click()
+    officer.get_by_role("link", name="See what changed").click()
+    expect(officer.locator("ins").filter(has_text="We changed one word.")).to_be_visible()
+    officer.goto(f"{STUDY}protocol/")
+    officer.get_by_text("Comment on this section").nth(1).click()
+    officer.get_by_label("Your comment").locator("visible=true").fill("Which word?")
+    officer.get_by_role("button", name="Comment", exact=True).locator("visible=true").click()
+    expect(officer.get_by_text("1 comment, open")).to_be_visible()
+
+    log_in(investigator, "investigator")
+    investigator.goto(f"{STUDY}review/")
+    investigator.get_by_role("link", name="Answer at “What students agree to”").click()
+    investigator.get_by_label("Your comment").locator("visible=true").fill("The last one.")
+    investigator.get_by_role("button", name="Comment", exact=True).locator("visible=true").click()
+    expect(investigator.get_by_text("2 comments, open")).to_be_visible()
+    expect(investigator.get_by_role("button", name="Resolve")).to_have_count(0)
+
+    officer.reload()
+    officer.get_by_role("button", name="Resolve").click()
+    expect(officer.get_by_text("3 comments, resolved")).to_be_visible()
+    officer.goto(f"{STUDY}review/")
+    officer.get_by_role("link", name="Ask for changes").click()
+    officer.get_by_role("button", name="Ask for changes").click()
+    expect(officer.get_by_role("alert")).to_contain_text("This field is required.")
+    officer.goto(f"{STUDY}actions/approve/")
+    officer.get_by_label("Last day of the approval").fill(str(timezone.localdate() + timedelta(days=30)))
+    officer.get_by_label("Conditions, if any").fill("Not in the exams.")
+    officer.get_by_role("button", name="Approve").click()
+
+    investigator.goto(STUDY)
+    expect(investigator.get_by_text("conditions that nobody has acknowledged")).to_be_visible()
+    investigator.get_by_role("button", name="I have read the conditions").click()
+    investigator.get_by_role("button", name="Resume recruiting").click()
+    expect(investigator.get_by_text("Recruiting", exact=True)).to_be_visible()
+    study.refresh_from_db()
+    assert (study.status, study.protocol and study.protocol.version) == (StudyStatus.RECRUITING, 2)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
+def test_pages_of_review_fit_the_screen_and_serve_screen_readers(
+    new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check, width: int, scheme: str
+) -> None:
+    assert User.objects.filter(role=Role.IRB_OFFICER).count() == 1
+    page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    log_in(page, "officer")
+    for address in (
+        "/review/",
+        f"{STUDY}review/",
+        f"{STUDY}protocol/",
+        f"{STUDY}protocol/1/",
+        f"{STUDY}protocol/2/changes/",
+        f"{STUDY}actions/approve/",
+    ):
+        page.goto(address)
+        assert_accessible(page)
+        assert_fits(page)
+
+
+def test_on_paper_the_packet_is_whole_and_has_no_navigation(page: Page, study: Study) -> None:
+    log_in(page, "officer")
+    page.goto(f"{STUDY}protocol/")
+    assert study.submitted is not None
+    running_head = page.locator(".packet-running")
+    expect(running_head).to_be_hidden()
+    page.emulate_media(media="print")
+    expect(running_head).to_have_text(f"{SLUG}, version 2 – SHA-256 {study.submitted.sha256}")
+    expect(page.get_by_text("Worst case per answer: ε = 1.3863")).to_be_visible()
+    expect(page.get_by_role("navigation").locator("visible=true")).to_have_count(0)
+    expect(page.get_by_text("Comment on this section").locator("visible=true")).to_have_count(0)
