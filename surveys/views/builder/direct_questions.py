@@ -1,6 +1,6 @@
 """Whether a share of people is asked without a die, how large it is, and what everybody is asked for consent to."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -13,7 +13,7 @@ LARGEST_PERCENT = 50
 
 class DirectQuestions(DraftPage):
     part = "direct"
-    template_name: ClassVar[str] = "surveys/builder/direct_questions.html"
+    template_name = "surveys/builder/direct_questions.html"
 
     def edit(self) -> Edit:
         return Keys(("direct_group",))
