@@ -5,6 +5,9 @@ from typing import Any
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
+from accounts.access import user_of
+from audit.services import record
+from surveys import actions
 from surveys.drafting.edits import Edit, Whole
 from surveys.drafting.forms import DraftForm
 from surveys.errors import DefinitionError
@@ -40,6 +43,7 @@ class Archive(BuilderPage):
     """The study file and its media as a ZIP file."""
 
     def get(self, request: HttpRequest) -> StreamingHttpResponse:
+        record(actor=user_of(request), action=actions.STUDY_EXPORTED, subject=self.study)
         response = StreamingHttpResponse(archive_of(self.study, self.definition), content_type="application/zip")
         response["Content-Disposition"] = f'attachment; filename="{self.study.slug}.zip"'
         return response
