@@ -130,7 +130,7 @@ def test_changed_hashes_are_located(three_entries: list[Entry]) -> None:
         tamper("UPDATE audit_entry SET previous_hash = hash WHERE sequence = 2")
         assert (verify().broken_at, verify().reason) == (2, "it does not follow from the entry before it")
         transaction.set_rollback(True)
-    tamper("UPDATE audit_entry SET hash = REPLACE(hash, 'a', 'b') || 'c' WHERE sequence = 3")
+    tamper("UPDATE audit_entry SET hash = SUBSTR(hash, 1, 63) || CASE WHEN hash LIKE '%a' THEN 'b' ELSE 'a' END WHERE sequence = 3")
     assert (verify().broken_at, verify().reason) == (3, "its content is not what was recorded")
 
 
