@@ -81,6 +81,7 @@ def _send(run: Run | None, *, after: timedelta) -> None:
     if run is None:
         return
     try:
-        tasks.refresh.apply_async(args=(run.pk,), countdown=after.total_seconds(), retry=False)
+        priority = tasks.PRIORITY[RunKind(run.kind)]
+        tasks.refresh.apply_async(args=(run.pk,), countdown=after.total_seconds(), priority=priority, retry=False)
     except OperationalError:  # the run stands in the database; the sweep will find it when the broker is back
         logger.warning("The broker is away; a run waits for the sweep")

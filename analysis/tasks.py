@@ -1,14 +1,22 @@
 """What workers do; each is another way to call the runner, and harmless when it comes twice."""
 
+import os
+
 from celery import shared_task
 
 from analysis import runner
 from analysis.models import Run, RunKind, RunStatus
 
 AGAIN_SECONDS = 1.0
+# First results are what people wait for: they go before the bootstrap of all, which takes longer. Redis knows 0 (first) to 9 (last).
+PRIORITY = {RunKind.FIRST_RESULTS: 0, RunKind.FULL_RESULTS: 6}
+LAST = 9
 LOOK_AGAIN_SECONDS = 5.0
-LANES = 4
-"""How many workers may compute one study's bootstrap at once. Each takes one chunk after the other, so that quick work comes in between."""
+LANES = max(1, min(4, (os.cpu_count() or 1) - 1))
+"""How many workers may compute one study's bootstrap at once: all but one, which stays free for first results.
+
+Each takes one chunk after the other, so that quick work comes in between.
+"""
 
 
 @shared_task(name="analysis.tasks.refresh")
@@ -19,7 +27,7 @@ def refresh(run_id: int) -> None:
         runner.execute(run)
         if run.kind == RunKind.FULL_RESULTS:
             for _lane in range(LANES):
-                resample.delay(run_id)
+                resample.apply_async(args=(run_id,), priority=LAST)
     elif Run.objects.filter(pk=run_id, status=RunStatus.QUEUED).exists():
         runner.take_over()
         refresh.apply_async(args=(run_id,), countdown=AGAIN_SECONDS)
@@ -31,9 +39,9 @@ def resample(run_id: int) -> None:
     from analysis import resampling  # SciPy, which web processes can do without
 
     if resampling.compute_next(run_id):
-        resample.delay(run_id)
+        resample.apply_async(args=(run_id,), priority=LAST)
     elif resampling.others_compute(run_id):
-        resample.apply_async(args=(run_id,), countdown=LOOK_AGAIN_SECONDS)
+        resample.apply_async(args=(run_id,), countdown=LOOK_AGAIN_SECONDS, priority=LAST)
 
 
 @shared_task(name="analysis.tasks.sweep")
@@ -42,4 +50,4 @@ def sweep() -> None:
     for run_id, seconds in runner.recover():
         refresh.apply_async(args=(run_id,), countdown=seconds)
     for run_id in runner.without_a_sign():
-        resample.delay(run_id)
+        resample.apply_async(args=(run_id,), priority=LAST)

@@ -38,10 +38,14 @@ class Site:
 
 @dataclass(slots=True, kw_only=True)
 class Measured:
-    """What many clients saw: seconds of every request by its name (`GET video`, `POST video`), journeys, errors, the time it all took."""
+    """What many clients saw: seconds of every request by its name (`GET video`, `POST video`), journeys, errors, the time it all took.
+
+    `submits` are the moments at which answers were sent, on the clock of `time.perf_counter`, which all processes share.
+    """
 
     requests: dict[str, list[float]] = field(default_factory=dict)
     journeys: int = 0
+    submits: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -49,6 +53,7 @@ class Measured:
         for name, times in other.requests.items():
             self.requests.setdefault(name, []).extend(times)
         self.journeys += other.journeys
+        self.submits += other.submits
         self.errors += other.errors
         self.seconds = max(self.seconds, other.seconds)
 
@@ -136,6 +141,8 @@ class Visitor:
         start = time.perf_counter()
         status, headers, content = self.ask(method, header, body)
         self.measured.requests.setdefault(f"{method} {step}", []).append(time.perf_counter() - start)
+        if (method, step) == ("POST", "questions"):
+            self.measured.submits.append(start)
         if status != (303 if method == "POST" else 200):
             raise UnexpectedAnswerError(f"{method} {step}: status {status}")
         self.cookies.update(COOKIE.findall(headers))

@@ -307,7 +307,7 @@ def test_the_history_keeps_one_result_for_each_percent_more_people() -> None:
 
 def test_the_task_hands_chunk_after_chunk_to_the_queue(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[int] = []
-    monkeypatch.setattr(tasks.resample, "delay", sent.append)
+    monkeypatch.setattr(tasks.resample, "apply_async", lambda args, **options: sent.append(args[0]))
     queued = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS)
     assert queued is not None
     tasks.refresh(queued.pk)

@@ -39,6 +39,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
 CELERY_BROKER_URL = os.environ["REDIS_URL"]
 # A participant's submit must not wait for a broker that is away: what is to be computed stands in the database, and the sweep will find it.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "queue_order_strategy": "priority",
     "socket_connect_timeout": 1,
     "max_retries": 1,
     "interval_start": 0.1,

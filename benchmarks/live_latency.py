@@ -1,0 +1,109 @@
+"""How long after somebody's answers the results page serves an estimate with them in it, while 20 people finish per second.
+
+    python -m benchmarks.live_latency [--seconds 20] [--rate 20]
+
+The production set-up of `benchmarks.journeys`. Somebody keeps asking for the results page, five times a second, as a patient browser would
+every ten seconds; the first page whose estimates count as many people as had sent their answers by a moment ends the wait of that moment.
+The same people come once before that while the worker rests, for the times of participants' requests when nothing is computed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tempfile
+import threading
+import time
+from bisect import bisect_left
+from pathlib import Path
+
+import click
+import httpx
+
+from benchmarks.journey_client import join_within, walk_for
+from benchmarks.journeys import Bench, running_site
+from benchmarks.process_costs import yardstick
+
+ASK_EVERY = 0.2
+AIM_SECONDS = 3.0
+COUNTED = re.compile(r"([\d,]+) people answered")
+STATE = re.compile(r"\?state=(\w+)")
+SESSION = """
+from django.test import Client
+from accounts.models import User
+client = Client()
+client.force_login(User.objects.get(username="investigator"))
+print(client.cookies["sessionid"].value)
+"""
+
+
+class Watcher(threading.Thread):
+    """Looks at the results page until told to stop; keeps when which number of people was first counted."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__(daemon=True)
+        session = bench.running.manage("shell", "--no-imports", "--command", SESSION).strip().splitlines()[-1]
+        self.client = httpx.Client(base_url=bench.running.url, cookies={"sessionid": session}, timeout=30)
+        self.seen: list[tuple[int, float]] = []
+        self.opened: list[float] = []
+        self.stopping = threading.Event()
+
+    def run(self) -> None:
+        state = ""
+        while not self.stopping.wait(ASK_EVERY):
+            start = time.perf_counter()
+            answer = self.client.get("/studies/lecture-videos/results/", params={"state": state})
+            now = time.perf_counter()
+            if answer.status_code == 204:
+                continue
+            answer.raise_for_status()
+            self.opened.append(now - start)
+            state = found[1] if (found := STATE.search(answer.text)) else ""
+            if counted := COUNTED.search(answer.text):
+                self.seen.append((int(counted[1].replace(",", "")), now))
+
+    def wait_for(self, n: int, *, seconds: float) -> None:
+        deadline = time.perf_counter() + seconds
+        while not self.seen or self.seen[-1][0] < n:
+            if time.perf_counter() > deadline:
+                raise click.ClickException(f"the results of {n} people did not come; the last were of {self.seen[-1:]}")
+            time.sleep(0.1)
+
+
+def quantile(values: list[float], share: float) -> float:
+    return sorted(values)[min(math.ceil(share * len(values)), len(values)) - 1]
+
+
+@click.command()
+@click.option("--seconds", default=20.0)
+@click.option("--rate", default=20, help="people who finish per second")
+def main(seconds: float, rate: int) -> None:
+    """Measure and print."""
+    people = int(seconds * rate)
+    with tempfile.TemporaryDirectory(prefix="candor-bench-") as folder, running_site(Path(folder)) as bench:
+        walk_for(bench.visited, clients=4, seconds=2.0)
+        bench.running.kill("worker")
+        resting = join_within(bench.visited, people=people, seconds=seconds, pause=(0.0, 0.0))
+        bench.running.start("worker")
+        there = bench.running.number("SELECT count(*) FROM surveys_participant WHERE step = 'finished'")
+        watcher = Watcher(bench)
+        watcher.start()
+        watcher.wait_for(there, seconds=60)
+        computing = join_within(bench.visited, people=people, seconds=seconds, pause=(0.0, 0.0))
+        watcher.wait_for(there + computing.journeys, seconds=60)
+        watcher.stopping.set()
+        watcher.join()
+    submits = sorted(computing.submits)
+    counts = [n for n, _moment in watcher.seen]
+    waits = [watcher.seen[bisect_left(counts, there + number)][1] - moment for number, moment in enumerate(submits, start=1)]
+    click.echo(f"{len(submits)} people in {computing.seconds:.0f} s, {len(computing.errors)} errors, yardstick {yardstick():.1f} ms")
+    click.echo(
+        f"from submit to estimate: p50 {quantile(waits, 0.5):.2f} s, p95 {quantile(waits, 0.95):.2f} s (wanted: at most {AIM_SECONDS:g} s)"
+    )
+    click.echo(f"the results page opened {len(watcher.opened)} times, p95 {1000 * quantile(watcher.opened, 0.95):.0f} ms")
+    for name, measured in (("worker at rest", resting), ("worker computing", computing)):
+        click.echo(f"participants' requests, {name}: p50 {measured.quantile(0.5):.1f} ms, p99 {measured.quantile(0.99):.1f} ms")
+
+
+if __name__ == "__main__":
+    main()
