@@ -116,3 +116,13 @@ def test_a_die_that_cannot_tell_the_size_of_the_effect_is_warned_about_on_the_pa
     study = draft_study(die=symmetric)
     page = logged_in(study.owner).get(reverse("surveys:study", args=[study.slug])).content.decode()
     assert "With this die the size of the effect cannot be determined." in page
+
+
+def test_administrators_say_whose_a_study_is_and_whether_bots_may_walk_it() -> None:
+    study, colleague, administrator = draft_study(), person(Role.INVESTIGATOR), person(Role.ADMINISTRATOR)
+    page = reverse("admin:surveys_study_change", args=[study.pk])
+    before = study.definition
+    assert "slides-only.mp4" in logged_in(administrator).get(page).content.decode()
+    assert logged_in(administrator).post(page, {"owner": colleague.pk, "accepts_bots": "on"}).status_code == 302
+    study.refresh_from_db()
+    assert (study.owner, study.accepts_bots, study.definition) == (colleague, True, before)

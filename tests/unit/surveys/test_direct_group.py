@@ -10,8 +10,7 @@ import pytest
 from surveys.assignment import DIRECT, Assignment, commitment, draw_list, list_document
 from surveys.errors import DefinitionError
 from surveys.journey import DIRECTLY, NOT_AT_ALL, steps_of
-from surveys.sections import read_sections, sections_of
-from surveys.study_file import document_of
+from surveys.study_file import read_study_file, write_study_file
 from tests.factories import definition, document
 
 GROUP = {"share": 0.2, "consent": {"en": "May we?", "de": "Dürfen wir?"}}
@@ -54,12 +53,11 @@ def test_the_desk_is_warned_that_nothing_protects_these_answers() -> None:
     ]
 
 
-def test_the_group_stands_in_the_study_file_and_in_a_section_of_its_own() -> None:
+def test_the_group_stands_in_the_study_file() -> None:
     asked = definition(direct_group=GROUP)
-    texts = sections_of(document_of(asked))
-    assert "share: 0.2" in texts["direct_questions"]
-    assert read_sections(texts) == (asked, [])
-    assert sections_of(document_of(definition()))["direct_questions"] == ""
+    written = write_study_file(asked)
+    assert "share: 0.2" in written
+    assert read_study_file(written) == asked
 
 
 def test_the_design_of_the_die_is_that_of_a_study_without_the_group() -> None:
