@@ -32,6 +32,8 @@ PROTOCOL = {
     "surveys:privacy",
     "surveys:api_definition",
     "surveys:api_media",
+    "surveys:protocol",
+    "surveys:protocol_version",
 }
 NAMES = {
     "figure": ("participants", "enrolment", "balance", "forest-attention", "running-attention"),
