@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from surveys.drafting.edits import Edit, Item, Order, fingerprint_of
 from surveys.drafting.forms import DraftForm
 from surveys.drafting.questions import read_background, read_quiz_item, read_sensitive, typed_item
-from surveys.errors import ConcurrentEditError
+from surveys.errors import ConcurrentEditError, DefinitionError
 from surveys.services.drafts import change_part
 from surveys.views.builder.frame import BuilderPage, DraftPage
 
@@ -133,9 +133,22 @@ class ItemPage(DraftPage):
     def typed(self) -> dict[str, Any]:
         return typed_item(self.before, self.definition.languages)
 
+    def post(self, request: HttpRequest, **arguments: Any) -> HttpResponse:
+        return self._remove(request) if "remove" in request.POST else super().post(request, **arguments)
+
+    def _remove(self, request: HttpRequest) -> HttpResponse:
+        """Take the question out, unless it has changed since this person saw it or there must be one."""
+        try:
+            change_part(self.study, edit=self.edit(), value=None, loaded=request.POST.get("loaded", ""), actor=self.person)
+        except ConcurrentEditError:
+            messages.error(request, _("Somebody else changed this question in the meantime, so it was not removed. Look at it first."))
+            return redirect(request.path)
+        except DefinitionError:
+            messages.error(request, _("A study needs at least one sensitive question."))
+            return redirect(request.path)
+        return redirect(self.next_address())
+
     def read(self, form: DraftForm) -> Any:
-        if self.request.POST.get("remove"):
-            return None
         taken = set(Order(self.part).current(self.study.definition)) - {self.name}
         return LISTS[self.part].read(form, self.before, taken=taken)
 
