@@ -276,6 +276,7 @@ class TallyKind(models.TextChoices):
     COMPREHENSION_PASSED = "comprehension_passed", _("understood the die at once")
     COMPREHENSION_FAILED = "comprehension_failed", _("misunderstood the die at first")
     WITHDREW = "withdrew", _("withdrew their data")
+    UNFINISHED = "unfinished", _("agreed, did not finish, and were deleted with the operational data")
 
 
 class Tally(models.Model):

@@ -107,11 +107,12 @@ def consent_counts(study: Study) -> list[ConsentCount]:
         (version, kind): count
         for version, kind, count in Tally.objects.filter(study=study).values_list("version", "kind").annotate(Sum("count"))
     }
-    versions = sorted({*present, *(version for version, kind in tallies if kind in (TallyKind.DECLINED, TallyKind.WITHDREW))})
+    kinds = (TallyKind.DECLINED, TallyKind.WITHDREW, TallyKind.UNFINISHED)
+    versions = sorted({*present, *(version for version, kind in tallies if kind in kinds)})
     return [
         ConsentCount(
             version=version,
-            agreed=present.get(version, 0) + tallies.get((version, TallyKind.WITHDREW), 0),
+            agreed=present.get(version, 0) + sum(tallies.get((version, kind), 0) for kind in kinds[1:]),
             declined=tallies.get((version, TallyKind.DECLINED), 0),
             withdrew=tallies.get((version, TallyKind.WITHDREW), 0),
         )

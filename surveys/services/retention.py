@@ -20,7 +20,7 @@ from surveys import actions
 from surveys.assignment import DIRECT
 from surveys.errors import TransitionError
 from surveys.events import operational_data_forgotten
-from surveys.models import Departure, DirectAnswer, EntryCode, PanelMember, Participant, Step, Study
+from surveys.models import Departure, DirectAnswer, EntryCode, PanelMember, Participant, Step, Study, Tally, TallyKind
 from surveys.selectors import ENDED, day_of_forgetting
 
 CHUNK = 1000
@@ -109,11 +109,15 @@ def _forget_some_finished(study: Study) -> int:
 def _forget_some_unfinished(study: Study) -> int:
     """Who did not finish goes, and is counted where they stopped, so that the flow of participants stays right."""
     unfinished = Participant.objects.filter(study=study).exclude(step=Step.FINISHED)
-    rows = list(unfinished.select_for_update().values_list("pk", "step", "subsample", "arm")[:CHUNK])
-    stopped = Counter((step, subsample, arm) for _key, step, subsample, arm in rows)
+    columns = ("pk", "protocol__version", "step", "subsample", "arm")
+    rows = list(unfinished.select_for_update(of=("self",)).values_list(*columns)[:CHUNK])
+    stopped = Counter((step, subsample, arm) for _key, _version, step, subsample, arm in rows)
     for (step, subsample, arm), count in stopped.items():
         departure, _created = Departure.objects.get_or_create(study=study, step=step, subsample=subsample, arm=arm)
         Departure.objects.filter(pk=departure.pk).update(count=F("count") + count)
+    for version, count in Counter(version for _key, version, *_rest in rows).items():
+        tally, _created = Tally.objects.get_or_create(study=study, kind=TallyKind.UNFINISHED, version=version, shard=0)
+        Tally.objects.filter(pk=tally.pk).update(count=F("count") + count)
     Participant.objects.filter(pk__in=[key for key, *_rest in rows]).delete()
     return len(rows)
 

@@ -19,6 +19,7 @@ from surveys.models import Comment, Decision, Participant, Protocol, Study, Stud
 from surveys.review_reading import consent_counts
 from surveys.services import participation, reviews, studies
 from surveys.services.participation import Visit
+from surveys.services.retention import forget_operational_data
 from surveys.tasks import expire_approvals
 from surveys.tokens import new_token, withdrawal_code
 from tests.factories import answer, definition, document, heading, logged_in, person, recruiting_study, send, study_in, token_of, walk
@@ -375,3 +376,6 @@ def test_who_agreed_is_counted_per_version_and_stays_counted_after_a_withdrawal(
         {"version": 2, "agreed": 1, "declined": 0, "withdrew": 0},
     ]
     assert "Who agreed to which version" in page(officer, "review", study.slug)
+    forget_operational_data(studies.close(study, actor=study.owner))
+    assert not Participant.objects.exists()
+    assert [(row.version, row.agreed) for row in consent_counts(study)] == [(1, 1), (2, 1)]
