@@ -9,6 +9,7 @@ from analysis.releases.archive import PUBLIC_KEY, SIGNATURE, SUMS, sums_of, zip_
 from analysis.releases.signing import is_genuine
 
 ARCHIVE = "the ZIP file itself"
+END_OF_KEY = b"-----END PUBLIC KEY-----\n"
 SIGNATURE_FAILS = "the signature does not belong to it"
 
 
@@ -62,17 +63,23 @@ def _faults_of_files(files: Mapping[str, bytes], *, key: bytes | None) -> list[F
         if expected.get(name) != found.get(name)
     ]
     try:
-        genuine = is_genuine(files[SUMS], files[SIGNATURE], key or files[PUBLIC_KEY])
-        only_sums_changed = not genuine and is_genuine(sums_of(signed), files[SIGNATURE], key or files[PUBLIC_KEY])
+        genuine = _is_genuine(files[SUMS], files[SIGNATURE], key or files[PUBLIC_KEY])
+        only_sums_changed = not genuine and _is_genuine(sums_of(signed), files[SIGNATURE], key or files[PUBLIC_KEY])
     except ValueError as error:
         return [*faults, Fault(file="the key" if key else PUBLIC_KEY, what=f"it cannot be read: {error}")]
     if only_sums_changed:
         return [Fault(file=SUMS, what="it was changed; all other files are as they were signed")]
-    if key and not genuine and is_genuine(files[SUMS], files[SIGNATURE], files[PUBLIC_KEY]):
+    if key and not genuine and _is_genuine(files[SUMS], files[SIGNATURE], files[PUBLIC_KEY]):
         return [*faults, Fault(file=PUBLIC_KEY, what="the package was signed with another key than the one expected")]
     if not genuine:
         faults.append(Fault(file=SIGNATURE if not faults else SUMS, what=SIGNATURE_FAILS))
     return faults
+
+
+def _is_genuine(content: bytes, signature: bytes, pem: bytes) -> bool:
+    """By any of the keys in `pem`: a server that has changed its key shows those that it had before too."""
+    keys = [one + END_OF_KEY for one in pem.split(END_OF_KEY)[:-1]] or [pem]
+    return any(is_genuine(content, signature, one) for one in keys)
 
 
 def _sums(text: bytes) -> dict[str, str]:

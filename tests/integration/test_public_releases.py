@@ -93,6 +93,8 @@ def test_the_servers_key_checks_what_the_server_gave_out(study: Study, settings:
     keys = Client().get(reverse("analysis:signing_keys")).content
     assert keys != key
     assert keys.endswith(key), "the key before stays to be found"
+    assert faults_of(package_of(release), key=keys) == []
+    assert [fault.file for fault in faults_of(package_of(release), key=keys.removesuffix(key))] == ["public-key.pem"]
 
 
 def test_a_study_of_bots_alone_is_called_simulated_everywhere() -> None:
