@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from analysis import methods_page, views
 from analysis.api import files, plans, results
+from analysis.rehearsal.api import Rehearsal, StopRehearsal
 from analysis.rehearsal.views import rehearsal
 
 app_name = "analysis"
@@ -18,6 +19,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/results/figures/<slug:figure>.<slug:kind>", views.figure, name="figure"),
     path("studies/<slug:slug>/results/tables/<slug:table>.csv", views.table, name="table"),
     path("api/v1/power/", plans.Power.as_view(), name="api_power"),
+    path("api/v1/studies/<slug:slug>/rehearsal/", Rehearsal.as_view(), name="api_rehearsal"),
+    path("api/v1/studies/<slug:slug>/rehearsal/stop/", StopRehearsal.as_view(), name="api_stop_rehearsal"),
     path("api/v1/studies/<slug:slug>/counts/", results.StudyCounts.as_view(), name="api_counts"),
     path("api/v1/studies/<slug:slug>/results/", results.Results.as_view(), name="api_results"),
     path("api/v1/studies/<slug:slug>/runs/", results.Runs.as_view(), name="api_runs"),

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from surveys.api import arms, codes, definitions, files, studies
+from surveys.api import arms, codes, definitions, files, reviews, studies
 from surveys.views import about, investigator, invitations, irb, log, participant, people, preview, retention, transparency
 from surveys.views.builder.about import About
 from surveys.views.builder.allocation import AllocationPage
@@ -76,5 +76,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/<slug:slug>/completion-codes/", codes.CompletionCodes.as_view(), name="api_completion_codes"),
     path("api/v1/studies/<slug:slug>/arms/", arms.Arms.as_view(), name="api_arms"),
     path("api/v1/studies/<slug:slug>/arms/<str:arm>/", arms.Arm.as_view(), name="api_arm"),
+    path("api/v1/studies/<slug:slug>/protocol/", reviews.ProtocolPacket.as_view(), name="api_protocol"),
+    path("api/v1/studies/<slug:slug>/review/", reviews.Review.as_view(), name="api_review"),
+    path("api/v1/studies/<slug:slug>/review/comments/", reviews.Comments.as_view(), name="api_comment"),
     path("api/v1/studies/<slug:slug>/actions/<slug:action>/", studies.StudyAction.as_view(), name="api_action"),
 ]

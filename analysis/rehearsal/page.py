@@ -25,6 +25,8 @@ class Comparison:
     planted: float
     estimate: float | None
     interval: str
+    low: float | None
+    high: float | None
     covered: bool | None
     sentence: str
     bootstrap: str = ""
@@ -32,6 +34,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsedQuestion:
+    name: str
     text: str
     n: int
     comparisons: tuple[Comparison, ...]
@@ -83,6 +86,7 @@ def _questions(
             continue
         known = "not_yet" not in outcome
         yield RehearsedQuestion(
+            name=question.name,
             text=question.text.in_language(language),
             n=outcome["n"],
             comparisons=tuple(_comparisons(definition, crowd, outcome, language)) if known else (),
@@ -120,12 +124,13 @@ def _comparisons(definition: StudyDefinition, crowd: Crowd, outcome: Mapping[str
 def _compared(
     what: str, name: str, planted: float, estimate: float | None, interval: Mapping[str, Any] | None, *, bootstrap: str = ""
 ) -> Comparison:
+    low = interval["low"] if interval else None
+    high = interval["high"] if interval else None
     if interval is None:
         sentence, covered, ends = _("This design gives no interval for it."), None, "–"
     elif interval["kind"] == "empty":
         sentence, covered, ends = _("The answers contradict the assumptions, so that no value is left over."), False, "–"
     else:
-        low, high = interval["low"], interval["high"]
         covered = (low is None or low <= planted) and (high is None or planted <= high)
         ends = _spread(low, high)
         words = {"name": name, "planted": short(planted), "interval": ends}
@@ -134,7 +139,17 @@ def _compared(
             if covered
             else _("The planted %(name)s %(planted)s lies outside the interval %(interval)s.")
         ) % words
-    return Comparison(what=what, planted=planted, estimate=estimate, interval=ends, covered=covered, sentence=sentence, bootstrap=bootstrap)
+    return Comparison(
+        what=what,
+        planted=planted,
+        estimate=estimate,
+        interval=ends,
+        low=low,
+        high=high,
+        covered=covered,
+        sentence=sentence,
+        bootstrap=bootstrap,
+    )
 
 
 def short(value: float | None) -> str:

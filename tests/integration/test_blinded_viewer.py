@@ -32,6 +32,7 @@ PROTOCOL = {
     "surveys:privacy",
     "surveys:api_definition",
     "surveys:api_media",
+    "surveys:api_protocol",
     "surveys:protocol",
     "surveys:protocol_version",
 }

@@ -1,0 +1,100 @@
+"""Rehearsals for programs: those of the page, in proportions."""
+
+from typing import Any
+
+import pytest
+
+from accounts.models import Role, User
+from analysis import runner
+from analysis.models import Run
+from audit.models import Entry
+from surveys import tasks
+from surveys.bots import rehearsal
+from surveys.models import Crowd, CrowdStatus, MemberRole, Study, StudyMember
+from tests.api_requests import API, get, post, problem
+from tests.factories import draft_study, logged_in, person
+
+pytestmark = pytest.mark.usefixtures("transactional_db")
+
+
+@pytest.fixture(autouse=True)
+def queued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """What was given to the broker, in place of giving it. One bot walks at a time, because all share the test's database in memory."""
+    messages: list[tuple[int, int]] = []
+    monkeypatch.setattr(tasks.send_bots, "apply_async", lambda args, kwargs=None, **options: messages.append(args))
+    monkeypatch.setattr(rehearsal, "WORKERS", 1)
+    return messages
+
+
+def test_bots_are_sent_and_what_they_were_planted_is_compared_with_what_is_found(queued: list[tuple[int, int]]) -> None:
+    study = draft_study()
+    address = f"studies/{study.slug}/rehearsal/"
+    assert get(study.owner, address) == {"study": study.slug, "rehearsal": None}
+    sent = post(logged_in(study.owner), address, {"bots": 40, "prevalence": "2/5", "cheaters": 0, "behaviour": "random", "dropout": 0})
+    assert sent.status_code == 202, sent.content
+    crowd = Crowd.objects.get()
+    assert queued == [(crowd.pk, 0)]
+    waiting = get(study.owner, address)["rehearsal"]
+    planted = {"bots": 40, "prevalence": 0.4, "effect": 0.2, "cheaters": 0, "behaviour": "random", "dropout": 0, "seed": crowd.seed}
+    assert (waiting["status"], waiting["sent"], waiting["is_working"], waiting["planted"]) == ("walking", 0, True, planted)
+    following: int | None = 0
+    while following is not None:
+        following = rehearsal.send_next(crowd.pk, following)
+    Run.objects.all().delete()
+    run = runner.queue_run(crowd.study_id)
+    claimed = runner.claim(run.pk) if run else None
+    assert claimed is not None
+    runner.execute(claimed)
+    found = get(study.owner, address)["rehearsal"]
+    assert (found["status"], found["sent"], found["counts"]["consented"] + found["counts"]["declined"]) == ("done", 40, 40)
+    effect = found["questions"][0]["comparisons"][0]
+    stored = Run.objects.get(pk=claimed.pk).results["outcomes"][found["questions"][0]["question"]]["effects"][0]  # type: ignore[index]
+    assert (effect["planted"], effect["estimate"]) == (0.2, stored["value"])
+    assert (effect["low"], effect["high"]) == (stored["interval"]["low"], stored["interval"]["high"])
+
+
+def test_a_rehearsal_is_stopped_and_deleted_and_each_step_is_recorded() -> None:
+    study = draft_study()
+    address, client = f"studies/{study.slug}/rehearsal/", logged_in(study.owner)
+    assert post(client, f"{address}stop/").json()["rehearsal"] is None  # type: ignore[attr-defined]
+    assert post(client, address, {}).status_code == 202
+    assert post(client, f"{address}stop/").json()["rehearsal"]["status"] == CrowdStatus.STOPPED  # type: ignore[attr-defined]
+    for _again in range(2):
+        assert client.delete(API + address).status_code == 204
+    assert not Study.objects.filter(rehearsal_of=study).exists()
+    recorded = Entry.objects.filter(action__contains="rehears").order_by("sequence").values_list("action", flat=True)
+    assert list(recorded) == ["study.rehearsed", "study.rehearsal_stopped", "study.rehearsal_deleted"]
+
+
+@pytest.mark.parametrize(
+    ("planted", "field"),
+    [
+        ({"bots": 5001}, "bots"),
+        ({"prevalence": 40}, "prevalence"),
+        ({"cheaters": 0.96}, "cheaters"),
+        ({"dropout": "nan"}, "dropout"),
+        ({"behaviour": "shout"}, "behaviour"),
+        ({"prevalence": 0.9, "effect": 0.2}, ""),
+    ],
+)
+def test_what_cannot_be_planted_is_refused(planted: dict[str, Any], field: str) -> None:
+    study = draft_study()
+    answer = problem(post(logged_in(study.owner), f"studies/{study.slug}/rehearsal/", planted), 400)
+    assert set(answer.get("errors", ())) == ({field} if field else set())
+    assert not Crowd.objects.exists()
+
+
+def test_only_those_who_may_change_the_study_rehearse_it() -> None:
+    study = draft_study()
+    address = f"{API}studies/{study.slug}/rehearsal/"
+
+    def member(role: MemberRole) -> User:
+        user = person(Role.ANALYST)
+        StudyMember.objects.create(study=study, user=user, role=role)
+        return user
+
+    for user in (member(MemberRole.VIEWER), person(Role.INVESTIGATOR), person(Role.IRB_OFFICER)):
+        client = logged_in(user)
+        for answer in (client.get(address), client.post(address), client.post(f"{address}stop/"), client.delete(address)):
+            problem(answer, 404)
+    assert post(logged_in(member(MemberRole.EDITOR)), f"studies/{study.slug}/rehearsal/", {}).status_code == 202

@@ -1,0 +1,82 @@
+"""Review for programs: the decisions, comments and protocols of the pages, under the same rules."""
+
+import hashlib
+import json
+
+import pytest
+
+from accounts.models import Role, User
+from audit.models import Entry
+from surveys.models import Comment, StudyStatus
+from surveys.services import reviews, studies
+from tests.api_requests import API, get, post, problem
+from tests.factories import definition, draft_study, logged_in, person, recruiting_study, study_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def officer() -> User:
+    return person(Role.IRB_OFFICER)
+
+
+def test_decisions_come_with_their_reasons_and_versions_the_newest_first(officer: User) -> None:
+    study = reviews.ask_for_changes(study_in(StudyStatus.IN_REVIEW), actor=officer, reason="Say how long it takes.")
+    study = studies.change_definition(study, definition=definition(consent="## Anew\n\nTwenty minutes."), actor=study.owner)
+    study = reviews.approve(studies.submit_for_review(study, actor=study.owner), actor=officer, conditions="Not in the exams.")
+    studies_page = f"studies/{study.slug}/review/"
+    found = get(study.owner, studies_page)
+    assert [(one["verdict"], one["version"], one["decided_by"]) for one in found["decisions"]] == [
+        ("approved", 2, officer.username),
+        ("changes", 1, officer.username),
+    ]
+    assert (found["decisions"][0]["conditions"], found["decisions"][0]["acknowledged_by"]) == ("Not in the exams.", None)
+    assert found["decisions"][1]["reason"] == "Say how long it takes."
+    assert found["approved_until"] == found["decisions"][0]["valid_until"] is not None
+    reviews.acknowledge_conditions(study, actor=study.owner)
+    assert get(officer, studies_page)["decisions"][0]["acknowledged_by"] == study.owner.username
+
+
+def test_a_thread_is_opened_by_a_comment_and_ended_by_an_officer(officer: User) -> None:
+    study = study_in(StudyStatus.IN_REVIEW)
+    address = f"studies/{study.slug}/review/comments/"
+    written = post(logged_in(officer), address, {"section": "consent", "text": "How long does it take?"})
+    assert written.status_code == 201, written.content
+    assert json.loads(written.content)["author"] == officer.username
+    assert post(logged_in(study.owner), address, {"section": "consent", "text": "Twenty minutes."}).status_code == 201
+    assert problem(post(logged_in(study.owner), address, {"section": "consent", "resolves": True}), 409)["type"].endswith("transition")
+    (thread,) = get(study.owner, f"studies/{study.slug}/review/")["threads"]
+    assert (thread["section"], thread["is_open"], [one["version"] for one in thread["comments"]]) == ("consent", True, [1, 1])
+    assert post(logged_in(officer), address, {"section": "consent", "resolves": True}).status_code == 201
+    assert get(study.owner, f"studies/{study.slug}/review/")["threads"][0]["is_open"] is False
+    assert Entry.objects.filter(action="study.commented").count() == Comment.objects.count() == 3
+
+
+def test_a_comment_that_says_nothing_or_is_on_nothing_is_refused(officer: User) -> None:
+    study, draft = study_in(StudyStatus.IN_REVIEW), draft_study(slug="never-submitted")
+    address = f"studies/{study.slug}/review/comments/"
+    assert "text" in problem(post(logged_in(officer), address, {"section": "consent", "text": "  "}), 400)["errors"]
+    assert "section" in problem(post(logged_in(officer), address, {"section": "weather", "text": "Rain."}), 400)["errors"]
+    problem(post(logged_in(draft.owner), f"studies/{draft.slug}/review/comments/", {"section": "consent", "text": "To myself."}), 409)
+    problem(post(logged_in(officer), f"studies/{draft.slug}/review/comments/", {"section": "consent", "text": "Unseen."}), 404)
+    assert not Comment.objects.exists()
+
+
+def test_a_protocol_is_the_frozen_document_with_its_hash(officer: User) -> None:
+    study = recruiting_study()
+    study = studies.change_definition(study, definition=definition(consent="## Anew\n\nPlease agree."), actor=study.owner)
+    address = f"studies/{study.slug}/protocol/"
+    stored = study.protocols.get(version=1)
+    found = get(officer, address)
+    assert (found["version"], found["sha256"], found["definition"]) == (1, stored.sha256, stored.definition)
+    text = json.dumps({"definition": found["definition"], "media": stored.media}, sort_keys=True)
+    assert hashlib.sha256(text.encode()).hexdigest() == found["sha256"]
+    assert {one["name"]: one["sha256"] for one in found["files"]} == {name: facts["sha256"] for name, facts in stored.media.items()}
+    assert get(officer, f"{address}?draft=1")["version"] == 1, "a draft is for those who write it"
+    draft = get(study.owner, f"{address}?draft=1")
+    assert (draft["version"], draft["frozen_on"], draft["versions"], draft["reviewed_before"]) == (2, None, [1], 1)
+    assert draft["sha256"] != stored.sha256
+    assert get(study.owner, f"{address}?version=1")["sha256"] == stored.sha256
+    problem(logged_in(study.owner).get(f"{API}{address}?version=2"), 404)
+    for version in ("newest", "-1", "9" * 30):
+        assert "version" in problem(logged_in(officer).get(f"{API}{address}?version={version}"), 400)["errors"]
