@@ -2,18 +2,18 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from django.db.models import Case, Count, F, Sum, When
+from django.db.models import Sum
 from django.utils import timezone
 
 from analysis.sample_ratio import SampleRatio, sample_ratio
 from surveys.definition import StudyDefinition
 from surveys.journey import ALL_STEPS
-from surveys.models import ArmState, Departure, Participant, Step, Study, StudyStatus
-from surveys.selectors import NOT_ASKED, Counts, counts_of
+from surveys.models import ArmState, Departure, Step, Study, StudyStatus
+from surveys.selectors import Alike, Counts, counts_of, present_people
 
 DAYS_OF_THE_RATE = 7
 
@@ -62,8 +62,9 @@ class Progress:
 def progress_of(study: Study, definition: StudyDefinition, *, names: Mapping[str, str]) -> Progress:
     """Everything about people and none of their answers; `names` are the arms as they are to be called, in the order to be shown.
     Those called alike are counted together."""
-    counts = counts_of(study)
-    watched = _watched(study)
+    present = present_people(study)
+    counts = counts_of(study, present)
+    watched = _watched(study, present)
     together = {shown: [arm for arm in names if names[arm] == shown] for shown in names.values()}
     groups = tuple(
         Group(
@@ -76,7 +77,7 @@ def progress_of(study: Study, definition: StudyDefinition, *, names: Mapping[str
         for subsample in definition.group_weights
         for shown, arms in together.items()
     )
-    days = _days(study)
+    days = _days(present)
     planned = definition.allocation.planned_participants
     return Progress(
         counts=counts,
@@ -106,27 +107,25 @@ def days_left(days: tuple[DayCount, ...], *, planned: int, today: date) -> int |
     return math.ceil((planned - days[-1].finished_so_far) * length / recent) if recent else None
 
 
-def _watched(study: Study) -> Counter[tuple[str, str]]:
+def _watched(study: Study, present: Iterable[Alike]) -> Counter[tuple[str, str]]:
     """Those who are past the lecture, by subsample and arm."""
     past = ALL_STEPS[ALL_STEPS.index(Step.VIDEO) + 1 :]
-    found = Participant.objects.filter(study=study, step__in=past).values_list("subsample", "arm").annotate(Count("pk"))
     gone = Departure.objects.filter(study=study, step__in=past).values_list("subsample", "arm").annotate(Sum("count"))
-    return Counter({(subsample, arm): count for subsample, arm, count in found}) + Counter(
-        {(subsample, arm): count for subsample, arm, count in gone}
-    )
+    watched = Counter({(subsample, arm): count for subsample, arm, count in gone})
+    for alike in present:
+        if alike.step in past:
+            watched[alike.subsample, alike.arm] += alike.people
+    return watched
 
 
-def _days(study: Study) -> tuple[DayCount, ...]:
+def _days(present: Iterable[Alike]) -> tuple[DayCount, ...]:
     consented: Counter[date] = Counter()
     finished: Counter[date] = Counter()
-    with_days = Participant.objects.filter(study=study, consented_on__isnull=False)
-    people = with_days.annotate(answered_on=Case(When(NOT_ASKED, then=None), default=F("finished_on")))
-    found = people.values_list("consented_on", "answered_on").annotate(Count("pk"))
-    for consented_on, finished_on, count in found:
-        if consented_on is not None:
-            consented[consented_on] += count
-        if finished_on is not None:
-            finished[finished_on] += count
+    for alike in present:
+        if alike.consented_on is not None:
+            consented[alike.consented_on] += alike.people
+            if alike.finished_on is not None and alike.answered:
+                finished[alike.finished_on] += alike.people
     days, agreed, answered = [], 0, 0
     for day in sorted(consented | finished):
         agreed, answered = agreed + consented[day], answered + finished[day]
