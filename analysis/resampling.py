@@ -18,6 +18,7 @@ from django.utils import timezone
 from analysis import runner
 from analysis.datasets import People
 from analysis.full_results import REPLICATES, QuestionAnalysis, outcome_results, question_analyses
+from analysis.low_priority import at_low_priority
 from analysis.methods.blas_threads import single_threaded_blas
 from analysis.methods.bootstrap import BootstrapChunk, chunk_count
 from analysis.models import Chunk, ChunkStatus, Run, RunStatus
@@ -40,7 +41,8 @@ def compute_next(run_id: int) -> bool:
         return False
     try:
         with single_threaded_blas(), _heartbeat(chunk):
-            computed = _analyses(run_id, run.seed)[chunk.question].chunk(chunk.family, chunk.index, seed=run.seed or 0)
+            analysis = _analyses(run_id, run.seed)[chunk.question]
+            computed = at_low_priority(analysis.chunk, chunk.family, chunk.index, seed=run.seed or 0)
     except Exception as error:
         runner.finish(Run.objects.get(pk=run_id), RunStatus.FAILED, error=f"{type(error).__name__}: {error}")
         raise

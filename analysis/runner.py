@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from analysis.datasets import cell_counts, people_of
 from analysis.direct_results import direct_results
+from analysis.low_priority import at_low_priority
 from analysis.methods.errors import MethodError
 from analysis.models import Chunk, ChunkStatus, Run, RunKind, RunStatus
 from surveys.definition import StudyDefinition
@@ -20,7 +21,7 @@ from webhooks.models import Event
 from webhooks.services import emit
 
 METHOD_VERSION = "1"
-DEBOUNCE = {RunKind.FIRST_RESULTS: timedelta(seconds=1), RunKind.FULL_RESULTS: timedelta(seconds=10)}
+DEBOUNCE = {RunKind.FIRST_RESULTS: timedelta(seconds=0.5), RunKind.FULL_RESULTS: timedelta(seconds=10)}
 # How long nothing may be heard of a worker. A part of the full results of very many people takes its time.
 SILENCE = {RunKind.FIRST_RESULTS: timedelta(seconds=20), RunKind.FULL_RESULTS: timedelta(seconds=60)}
 NO_SIGN = timedelta(seconds=10)
@@ -106,7 +107,7 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     people = people_of(run.study, definition)
     outcomes, chunks = {}, []
     for question, analysis in question_analyses(people, definition).items():
-        outcomes[question] = outcome_results(analysis)
+        outcomes[question] = at_low_priority(outcome_results, analysis)
         if "not_yet" not in outcomes[question]:
             chunks += [Chunk(run=run, question=question, family=family, index=index) for family, index in analysis.chunks()]
         heard_of(run.pk)

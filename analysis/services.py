@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 def request_refresh(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS) -> None:
-    """See to it that the study's results take in what is committed by now. Requests become one: of a second, of ten for full results."""
+    """See to it that the results take in what is committed by now. Requests of half a second become one, of ten for full results."""
     _send(runner.queue_run(study_id, kind=kind), after=runner.DEBOUNCE[kind])
 
 
