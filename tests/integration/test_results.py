@@ -187,5 +187,5 @@ def test_the_page_is_there_for_the_owner_and_administrators_only(answered: Study
     assert results_page(answered, logged_in(person(Role.ADMINISTRATOR))).status_code == 200
     assert results_page(answered, logged_in(person(Role.INVESTIGATOR))).status_code == 404
     assert results_page(answered, logged_in(person(Role.ANALYST))).status_code == 404
-    assert results_page(answered, logged_in(person(Role.IRB_OFFICER))).status_code == 403
+    assert results_page(answered, logged_in(person(Role.IRB_OFFICER))).status_code == 404
     assert results_page(answered, Client()).status_code == 302
