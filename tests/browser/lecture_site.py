@@ -55,7 +55,9 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
         duration_seconds=SECONDS,
     )
     context = {
-        "study": SimpleNamespace(slug=slug, title="Lecture videos", contact=""),
+        "study": SimpleNamespace(
+            slug=slug, title="Lecture videos", contact="", address=f"/s/{slug}/", progress_address=f"/s/{slug}/progress/"
+        ),
         "language": desk.language,
         "step": "video",
         "video": video,
@@ -88,7 +90,7 @@ def elsewhere(request: HttpRequest, slug: str) -> HttpResponse:
 _links: Sequence[URLPattern | URLResolver] = [
     path("s/<slug:slug>/", journey, name="journey"),
     path("s/<slug:slug>/progress/", progress, name="progress"),
-    *(path(f"s/<slug:slug>/{name}/", elsewhere, name=name) for name in ("privacy", "withdraw", "allocation")),
+    *(path(f"s/<slug:slug>/{name}/", elsewhere, name=name) for name in ("privacy", "withdraw", "allocation", "transparency")),
 ]
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include((_links, "surveys"))),
