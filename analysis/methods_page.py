@@ -43,10 +43,10 @@ def _scrolling(tokens: list[Token]) -> list[Token]:
     for token in tokens:
         if token.type == "table_open":
             found.append(Token("scroll_open", "div", 1, attrs={"class": "table-scroll", "tabindex": 0}, block=True))
-        if token.type == "fence":
-            token.attrSet("tabindex", "0")
+        if token.type in ("fence", "code_block"):
+            found.append(Token("scroll_open", "div", 1, attrs={"class": "table-scroll", "tabindex": 0}, block=True))
         found.append(token)
-        if token.type == "table_close":
+        if token.type in ("table_close", "fence", "code_block"):
             found.append(Token("scroll_close", "div", -1, block=True))
     return found
 

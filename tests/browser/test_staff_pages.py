@@ -11,7 +11,20 @@ from tests.browser.people import JOURNEY, SLUG, recruiting_study
 
 Check = Callable[[Page], None]
 STUDY = f"/studies/{SLUG}/"
-ACCOUNT = ("/accounts/", "/accounts/second-factor/", "/accounts/password/forgotten/")
+ACCOUNT = ("/accounts/", "/accounts/second-factor/", "/accounts/password/forgotten/", "/accounts/tokens/")
+OF_A_STUDY = (
+    "results",
+    "codes",
+    "people",
+    "webhooks",
+    "review",
+    "releases",
+    "log",
+    "rehearsal",
+    "build/debrief",
+    "build/quiz",
+    "build/questions",
+)
 
 
 @pytest.fixture
@@ -45,9 +58,8 @@ def test_every_page_fits_the_screen_and_serves_screen_readers(
         "",
         "/studies/",
         STUDY,
-        f"{STUDY}results/",
-        f"{STUDY}codes/",
-        f"{STUDY}people/",
+        *(f"{STUDY}{name}/" for name in OF_A_STUDY),
+        "/methods/",
         *ACCOUNT,
     ):
         if address:
