@@ -117,7 +117,7 @@ def test_numbers_that_do_not_follow_from_the_files_stop_the_release(study: Study
 
     def wrong(release: Release) -> Any:
         content = content_of(release)
-        content.results["outcomes"]["attention"]["effects"][0]["value"] += 1e-8
+        content.results["outcomes"]["attention"]["effects"][0]["honest_times_effect"]["value"] += 1e-8
         return content
 
     monkeypatch.setattr(building, "_content_of", wrong)
