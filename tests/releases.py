@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 from accounts.models import Role, User
 from analysis.models import Release
@@ -35,8 +36,7 @@ def closed_study(*, people: int = PEOPLE, bots: bool = False, **changes: object)
 
 def started_release(study: Study, **changes: object) -> Release:
     """Chosen by the investigator; no worker has it yet."""
-    choices = {name: getattr(CHOICES, name) for name in Choices.__slots__}  # type: ignore[attr-defined]
-    return services.start_release(study, choices=Choices(**{**choices, **changes}), site=SITE, actor=study.owner)
+    return services.start_release(study, choices=replace(CHOICES, **changes), site=SITE, actor=study.owner)
 
 
 def built_release(study: Study, **changes: object) -> Release:

@@ -48,7 +48,7 @@ def test_bots_are_sent_and_what_they_were_planted_is_compared_with_what_is_found
     found = get(study.owner, address)["rehearsal"]
     assert (found["status"], found["sent"], found["counts"]["consented"] + found["counts"]["declined"]) == ("done", 40, 40)
     effect = found["questions"][0]["comparisons"][0]
-    stored = Run.objects.get(pk=claimed.pk).results["outcomes"][found["questions"][0]["question"]]["effects"][0]  # type: ignore[index]
+    stored = Run.objects.get(pk=claimed.pk).results["outcomes"][found["questions"][0]["question"]]["effects"][0]
     assert (effect["planted"], effect["estimate"]) == (0.2, stored["value"])
     assert (effect["low"], effect["high"]) == (stored["interval"]["low"], stored["interval"]["high"])
 
@@ -56,9 +56,9 @@ def test_bots_are_sent_and_what_they_were_planted_is_compared_with_what_is_found
 def test_a_rehearsal_is_stopped_and_deleted_and_each_step_is_recorded() -> None:
     study = draft_study()
     address, client = f"studies/{study.slug}/rehearsal/", logged_in(study.owner)
-    assert post(client, f"{address}stop/").json()["rehearsal"] is None  # type: ignore[attr-defined]
+    assert post(client, f"{address}stop/").json()["rehearsal"] is None
     assert post(client, address, {}).status_code == 202
-    assert post(client, f"{address}stop/").json()["rehearsal"]["status"] == CrowdStatus.STOPPED  # type: ignore[attr-defined]
+    assert post(client, f"{address}stop/").json()["rehearsal"]["status"] == CrowdStatus.STOPPED
     for _again in range(2):
         assert client.delete(API + address).status_code == 204
     assert not Study.objects.filter(rehearsal_of=study).exists()

@@ -1,8 +1,8 @@
 """The audit log: what is recorded stays, in order, and every change to it shows."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from audit.exported import verify_lines
 from audit.models import AppendOnlyError, Entry, Head
 from audit.selectors import EXPORTED, entries_about, exported_log, verify
 from audit.services import record
+from tests.simultaneous import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -285,16 +286,12 @@ def test_writers_at_the_same_time_make_one_chain(postgresql: None, actor: Any) -
     """Sixteen at once, some of which change their mind: no gap, no fork, nobody turned away."""
 
     def write(number: int) -> None:
-        try:
-            for attempt in range(5):
-                with transaction.atomic():
-                    record(actor=actor, action=OPENED, subject=None, details={"writer": number, "attempt": attempt})
-                    transaction.set_rollback(attempt == 4)
-        finally:
-            connection.close()
+        for attempt in range(5):
+            with transaction.atomic():
+                record(actor=actor, action=OPENED, subject=None, details={"writer": number, "attempt": attempt})
+                transaction.set_rollback(attempt == 4)
 
-    with ThreadPoolExecutor(16) as pool:
-        list(pool.map(write, range(16)))
+    at_once(*(partial(write, number) for number in range(16)))
     assert (verify().intact, verify().broken_at) == (16 * 4, None)
 
 

@@ -1,6 +1,8 @@
 """Arms on the builder's pages: what is said about them, and files that are uploaded, replaced and removed."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -105,16 +107,18 @@ def test_a_file_is_uploaded_shown_replaced_and_removed(browser: Client, study: S
     assert Entry.objects.filter(action="study.media_removed").count() >= 3
 
 
-def test_a_removed_file_is_gone_from_the_disk_unless_a_protocol_has_it(browser: Client, study: Study, committed: object) -> None:
+def test_a_removed_file_is_gone_from_the_disk_unless_a_protocol_has_it(
+    browser: Client, study: Study, committed: Callable[..., Any]
+) -> None:
     poster = MediaFile.objects.get(study=study, name="slides-only.webp")
-    with committed():  # type: ignore[operator]
+    with committed():
         browser.post(address("build_arm", study, "slides"), {"action": "remove-file", "file": poster.name})
     assert not Path(poster.file.path).exists()
     assert not MediaFile.objects.filter(pk=poster.pk).exists()
     reviewed = study_in(StudyStatus.APPROVED, slug="reviewed")
     take_back(reviewed, actor=reviewed.owner, reason="another poster")
     poster = MediaFile.objects.get(study=reviewed, name="slides-only.webp")
-    with committed():  # type: ignore[operator]
+    with committed():
         logged_in(reviewed.owner).post(address("build_arm", reviewed, "slides"), {"action": "remove-file", "file": poster.name})
     assert Path(poster.file.path).exists()
     poster.refresh_from_db()

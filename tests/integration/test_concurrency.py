@@ -2,14 +2,13 @@
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from datetime import timedelta
-from threading import Barrier
-from typing import Any, TypeVar
+from functools import partial
+from itertools import chain
+from typing import Any
 
 import pytest
-from django.db import connections
 from django.db.models import Sum
 from django.http import HttpResponse
 from django.template.base import Template
@@ -40,10 +39,10 @@ from surveys.services.allocation import change_arm
 from surveys.services.entry import add_entry_codes
 from surveys.tokens import withdrawal_code
 from tests.factories import QUESTIONS, answer, document, follow, person, recruiting_study, send, study_in, token_of, walk
+from tests.simultaneous import at_once, outcomes_at_once
 
 pytestmark = pytest.mark.usefixtures("postgresql")
 
-T = TypeVar("T")
 ARMS, SUBSAMPLES = ("slides", "instructor"), ("1", "2")
 
 
@@ -51,22 +50,6 @@ ARMS, SUBSAMPLES = ("slides", "instructor"), ("1", "2")
 def _templates_that_tell_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """Django's client copies the context of every template that is rendered meanwhile, in whatever thread; nobody needs that here."""
     monkeypatch.setattr(Template, "_render", lambda template, context: template.nodelist.render(context))
-
-
-def at_once(several: int, act: Callable[[int], T]) -> list[T]:
-    """What `act(0)` … `act(several - 1)` return, all started at the same moment on threads of their own."""
-    barrier = Barrier(several)
-
-    def one(index: int) -> T:
-        try:
-            connections["default"].ensure_connection()
-            barrier.wait(30)
-            return act(index)
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(several) as pool:
-        return list(pool.map(one, range(several)))
 
 
 def people_at(study: Study, step: str, several: int, **answers: dict[str, Any]) -> list[Client]:
@@ -82,6 +65,11 @@ def tab_of(client: Client) -> Client:
     tab = Client()
     tab.cookies = copy.deepcopy(client.cookies)
     return tab
+
+
+def answers_at_once(clients: list[Client], study: Study, step: str) -> Counter[int]:
+    """The statuses of what all of them are told who send the page of `step` at the same moment."""
+    return statuses(at_once(*(partial(answer, client, study, step) for client in clients)))
 
 
 def withdraw(client: Client, study: Study) -> HttpResponse:
@@ -115,7 +103,7 @@ def blocks(labels: list[str], size: int) -> Iterator[list[str]]:
 
 def test_64_people_at_once_walk_the_whole_journey() -> None:
     study = recruiting_study(allocation={"planned_participants": 96, "block_multiples": [2]})
-    pages = at_once(64, lambda index: walk(Client(), study))
+    pages = at_once(*(partial(walk, Client(), study) for _ in range(64)))
     assert all("Completion code" in page.content.decode() for page in pages)
     assert Participant.objects.filter(study=study, step="finished").count() == 64
     assert Counter(Response.objects.values_list("question", flat=True)) == dict.fromkeys(QUESTIONS, 64)
@@ -135,7 +123,7 @@ def test_one_person_in_four_tabs_takes_each_step_once(step: str) -> None:
     study = recruiting_study()
     [client] = people_at(study, step, 1)
     tabs = [tab_of(client) for _ in range(4)]
-    assert statuses(at_once(4, lambda index: answer(tabs[index], study, step))) == {303: 4}
+    assert answers_at_once(tabs, study, step) == {303: 4}
     person = Participant.objects.get()
     assert person.step == {"consent": "background", "background": "video", "video": "quiz", "quiz": "die", "die": "questions"}.get(
         step, "finished"
@@ -149,7 +137,8 @@ def test_four_tabs_with_different_answers_leave_the_answers_of_one() -> None:
     study = recruiting_study()
     [client] = people_at(study, "questions", 1)
     tabs = [tab_of(client) for _ in range(4)]
-    at_once(4, lambda index: send(tabs[index], study, "questions", **{f"answer-{name}": str(index % 2) for name in QUESTIONS}))
+    different = [{f"answer-{name}": said for name in QUESTIONS} for said in "0101"]
+    at_once(*(partial(send, tab, study, "questions", **answers) for tab, answers in zip(tabs, different, strict=True)))
     answers = Response.objects.values_list("reported_yes", flat=True)
     assert len(answers) == 4
     assert len(set(answers)) == 1
@@ -159,7 +148,7 @@ def test_of_two_people_with_one_code_one_enters() -> None:
     study = recruiting_study(entry={"kind": "codes"})
     add_entry_codes(study, codes=["a-code-for-one"], actor=study.owner)
     clients = people_at(study, "consent", 4, welcome={"language": "en", "code": "a-code-for-one"})
-    assert statuses(at_once(4, lambda index: answer(clients[index], study, "consent"))) == {303: 1, 403: 3}
+    assert answers_at_once(clients, study, "consent") == {303: 1, 403: 3}
     assert Participant.objects.count() == 1
     assert EntryCode.objects.get().spent
 
@@ -168,7 +157,7 @@ def test_of_two_people_with_one_code_one_enters() -> None:
 def test_a_panel_member_who_comes_twice_at_once_enters_once(panel: str) -> None:
     study = recruiting_study(entry={"kind": panel})
     clients = people_at(study, "consent", 4, welcome={"language": "en", "panel_identifier": "5f1c"})
-    assert statuses(at_once(4, lambda index: answer(clients[index], study, "consent"))) == {303: 1, 403: 3}
+    assert answers_at_once(clients, study, "consent") == {303: 1, 403: 3}
     assert Participant.objects.count() == PanelMember.objects.count() == 1
 
 
@@ -176,7 +165,7 @@ def test_withdrawals_at_once_and_twice_delete_and_count_everybody_once() -> None
     study = recruiting_study()
     clients = people_at(study, "finished", 8)
     stay = people_at(study, "finished", 2)
-    pages = at_once(16, lambda index: withdraw(tab_of(clients[index % 8]), study))
+    pages = at_once(*(partial(withdraw, tab_of(client), study) for client in clients * 2))
     assert set(statuses(pages)) <= {200, 422}
     assert Participant.objects.count() == len(stay)
     assert Response.objects.count() == 4 * len(stay)
@@ -188,12 +177,8 @@ def test_withdrawals_at_once_and_twice_delete_and_count_everybody_once() -> None
 def test_whoever_withdraws_in_one_tab_while_another_sends_a_page_is_gone(step: str) -> None:
     study = recruiting_study(allocation={"planned_participants": 2})
     clients = people_at(study, step, 8)
-
-    def act(index: int) -> HttpResponse:
-        tab = tab_of(clients[index // 2])
-        return withdraw(tab, study) if index % 2 else answer(tab, study, step)
-
-    assert set(statuses(at_once(16, act))) <= {200, 303, 409}
+    pairs = [(partial(answer, tab_of(client), study, step), partial(withdraw, tab_of(client), study)) for client in clients]
+    assert set(statuses(at_once(*chain.from_iterable(pairs)))) <= {200, 303, 409}
     assert Participant.objects.count() == Response.objects.count() == 0
     assert tally(study, TallyKind.WITHDREW) == 8
 
@@ -201,14 +186,9 @@ def test_whoever_withdraws_in_one_tab_while_another_sends_a_page_is_gone(step: s
 def test_an_arm_that_closes_while_people_are_assigned_gets_nobody_afterwards() -> None:
     study = recruiting_study()
     clients = people_at(study, "background", 24)
-
-    def act(index: int) -> None:
-        if index == 24:
-            change_arm(study, arm="instructor", actor=study.owner, quota=None, closed=True)
-        else:
-            assert answer(clients[index], study, "background").status_code == 303
-
-    at_once(25, act)
+    close = partial(change_arm, study, arm="instructor", actor=study.owner, quota=None, closed=True)
+    _closed, *pages = at_once(close, *(partial(answer, client, study, "background") for client in clients))
+    assert statuses(pages) == {303: 24}
     assert_everybody_has_one_line(study)
     assert Participant.objects.exclude(arm="").count() == 24
     before = Participant.objects.filter(arm="instructor").count()
@@ -222,7 +202,7 @@ def test_a_list_that_runs_out_is_extended_once_for_all_who_wait(background: str 
     study = recruiting_study(allocation={"planned_participants": 8}, **({} if background else {"background": None}))
     step = "background" if background else "consent"
     clients = people_at(study, step, 40)
-    assert statuses(at_once(40, lambda index: answer(clients[index], study, step))) == {303: 40}
+    assert answers_at_once(clients, study, step) == {303: 40}
     assert Participant.objects.filter(step="video").count() == 40
     assert_everybody_has_one_line(study)
     assert list(study.allocation_lists.values_list("length", flat=True)) == [8, 64]
@@ -232,7 +212,7 @@ def test_a_quota_holds_while_more_people_than_places_come_at_once() -> None:
     arms = [arm | {"quota": 5} for arm in document()["arms"]]
     study = recruiting_study(arms=arms, allocation={"planned_participants": 4})
     clients = people_at(study, "background", 24)
-    assert statuses(at_once(24, lambda index: answer(clients[index], study, "background"))) == {303: 10, 403: 14}
+    assert answers_at_once(clients, study, "background") == {303: 10, 403: 14}
     assert Counter(Participant.objects.exclude(arm="").values_list("arm", flat=True)) == dict.fromkeys(ARMS, 5)
     assert_everybody_has_one_line(study)
 
@@ -241,34 +221,24 @@ def test_arms_that_change_while_people_consent_and_are_assigned_block_nobody() -
     study = recruiting_study(background=None, allocation={"planned_participants": 8})
     clients = people_at(study, "consent", 24)
 
-    def act(index: int) -> None:
-        if index >= 24:
-            for closed in (True, False) * 3:
-                change_arm(study, arm=ARMS[index % 2], actor=study.owner, quota=None, closed=closed and index % 2 == 0)
-        else:
-            assert answer(clients[index], study, "consent").status_code == 303
+    def change(arm: str) -> None:
+        for closed in (True, False) * 3:
+            change_arm(study, arm=arm, actor=study.owner, quota=None, closed=closed and arm == ARMS[0])
 
-    at_once(28, act)
+    changes = [partial(change, arm) for arm in ARMS * 2]
+    pages = at_once(*(partial(answer, client, study, "consent") for client in clients), *changes)
+    assert statuses(pages[:24]) == {303: 24}
     assert Participant.objects.filter(step="video").count() == 24
     assert_everybody_has_one_line(study)
 
 
 def test_of_two_officers_who_decide_at_once_one_does_and_the_other_is_told() -> None:
     study = study_in(StudyStatus.IN_REVIEW)
-    officers = [person(Role.IRB_OFFICER), person(Role.IRB_OFFICER)]
-
-    def decide(index: int) -> str:
-        try:
-            if index % 2:
-                reviews.reject(study, actor=officers[1], reason="no", version=1)
-            else:
-                reviews.approve(study, actor=officers[0], version=1)
-        except TransitionError as error:
-            return str(error)
-        return "decided"
-
-    outcomes = Counter(at_once(8, decide))
-    assert outcomes == {"decided": 1, "Nothing of this study waits for a decision. Somebody else may have decided already.": 7}
+    approve = partial(reviews.approve, study, actor=person(Role.IRB_OFFICER), version=1)
+    reject = partial(reviews.reject, study, actor=person(Role.IRB_OFFICER), reason="no", version=1)
+    errors = [one for one in outcomes_at_once(*[approve, reject] * 4) if isinstance(one, BaseException)]
+    assert [type(error) for error in errors] == [TransitionError] * 7
+    assert {str(error) for error in errors} == {"Nothing of this study waits for a decision. Somebody else may have decided already."}
     decision = Decision.objects.get()
     study.refresh_from_db()
     assert study.status == (StudyStatus.APPROVED if decision.verdict == Verdict.APPROVED else StudyStatus.DRAFT)
@@ -279,15 +249,9 @@ def test_an_approval_that_ends_while_people_consent_pauses_the_study_once_and_le
     study = recruiting_study()
     clients = people_at(study, "consent", 12)
     Study.objects.filter(pk=study.pk).update(approved_until=timezone.localdate() - timedelta(days=1))
-
-    def act(index: int) -> int:
-        if index < 4:
-            return len(reviews.pause_expired_studies())
-        return answer(clients[index - 4], study, "consent").status_code
-
-    outcomes = at_once(16, act)
-    assert sum(outcomes[:4]) == 1
-    assert set(outcomes[4:]) == {403}
+    outcomes = at_once(*[reviews.pause_expired_studies] * 4, *(partial(answer, client, study, "consent") for client in clients))
+    assert sum(map(len, outcomes[:4])) == 1
+    assert statuses(outcomes[4:]) == {403: 12}
     assert not Participant.objects.exists()
     assert Entry.objects.filter(action="study.approval_expired").count() == 1
 
@@ -300,7 +264,7 @@ def test_one_person_in_four_tabs_is_drawn_once_and_asked_once_without_a_die() ->
     for step in ("direct_consent", "direct_questions"):
         follow(client, study, until=step)
         tabs = [tab_of(client) for _ in range(4)]
-        assert statuses(at_once(4, lambda index: answer(tabs[index], study, step))) == {303: 4}  # noqa: B023  (done before the next step)
+        assert answers_at_once(tabs, study, step) == {303: 4}
     assert [slot.subsample for slot in taken(study)] == ["direct"]
     assert DirectAnswer.objects.count() == 4
     assert Participant.objects.get().step == "finished"

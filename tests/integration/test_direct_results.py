@@ -245,7 +245,7 @@ def test_bots_who_deny_say_no_directly_and_the_others_the_truth(client: Client) 
             prevalence=0.5,
             effect=0.0,
             cheater_proportion=0.5,
-            behaviour="always_yes",  # type: ignore[arg-type]
+            behaviour="always_yes",
             habits=Habits(under_reports=under_reports, agrees_to_direct=0.25),
         )
         bots = [crowd.draw(rng) for rng in np.random.default_rng(3).spawn(400)]

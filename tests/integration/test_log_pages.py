@@ -129,7 +129,7 @@ def test_a_long_log_is_checked_by_a_worker(officer: User, monkeypatch: pytest.Mo
 def test_the_exported_file_holds_everything_and_verifies(officer: User) -> None:
     recruiting_study()
     response = logged_in(officer).get("/log/export/")
-    lines = b"".join(response.streaming_content).decode().splitlines(keepends=True)  # type: ignore[attr-defined]
+    lines = b"".join(response.streaming_content).decode().splitlines(keepends=True)
     verification = verify_lines(lines)
     assert (verification.broken_at, verification.intact) == (None, Entry.objects.count())
     assert '"action": "log.exported"' in lines[-2]

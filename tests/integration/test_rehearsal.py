@@ -84,7 +84,7 @@ def test_bots_walk_a_copy_and_the_page_says_whether_what_was_planted_is_found(
     claimed = runner.claim(run.pk)
     assert claimed is not None
     runner.execute(claimed)
-    found = Run.objects.get(pk=run.pk).results["outcomes"]["attention"]["effects"][0]["interval"]  # type: ignore[index]
+    found = Run.objects.get(pk=run.pk).results["outcomes"]["attention"]["effects"][0]["interval"]
     text = page_text(study)
     inside = (found["low"] is None or found["low"] <= 0.2) and (found["high"] is None or found["high"] >= 0.2)
     assert f"The planted effect .20 lies {'inside' if inside else 'outside'} the interval" in text
@@ -224,7 +224,7 @@ def test_what_was_submitted_is_rehearsed_once_it_is_frozen() -> None:
     sandbox = start(study).study
     assert sandbox.definition["questions"] == study.definition["questions"]
     assert sandbox.protocol is not None
-    assert sandbox.protocol.media == study.protocol.media  # type: ignore[union-attr]
+    assert sandbox.protocol.media == study.protocol.media
 
 
 @pytest.mark.parametrize("changes", [{"bots": 0}, {"bots": 5001}, {"prevalence": 0.9, "effect": 0.2}, {"cheater_proportion": 1.1}])

@@ -3,10 +3,10 @@
 import threading
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connections
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
@@ -22,6 +22,7 @@ from surveys.services.participation import JourneyError
 from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import person
 from tests.releases import CHOICES, PEOPLE, SITE, built_release, closed_study, package_of, requested_release, rows_in, started_release
+from tests.simultaneous import outcomes_at_once
 
 pytestmark = pytest.mark.django_db
 CODE = "AAAA-BBBB-CCCC-DDDD"
@@ -138,34 +139,12 @@ def test_a_broker_that_is_away_leaves_it_to_the_sweep(study: Study, committed: C
     assert building.waiting() == [release.pk]
 
 
-def on_threads(*acts: Callable[[], Any]) -> list[Any]:
-    """What each act returns or raises, all of them started at the same moment."""
-    barrier, found = threading.Barrier(len(acts)), [None] * len(acts)
-
-    def one(index: int) -> None:
-        try:
-            connections["default"].ensure_connection()
-            barrier.wait(30)
-            found[index] = acts[index]()
-        except Exception as error:
-            found[index] = error  # type: ignore[call-overload]
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=one, args=(index,)) for index in range(len(acts))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    return found
-
-
 @pytest.mark.usefixtures("postgresql")
 @pytest.mark.parametrize("attempt", range(3))
 def test_two_approvals_at_once_publish_once(study: Study, attempt: int) -> None:
     release = requested_release(study)
     officers = [person(Role.IRB_OFFICER) for _ in range(4)]
-    outcomes = on_threads(*(lambda officer=officer: services.approve(release, actor=officer) for officer in officers))  # type: ignore[misc]
+    outcomes = outcomes_at_once(*(partial(services.approve, release, actor=officer) for officer in officers))
     assert [one for one in outcomes if one is True] == [True]
     assert [type(one) for one in outcomes if one is not True] == [ReleaseError] * 3
     assert Entry.objects.filter(action="release.published").count() == 1
@@ -177,7 +156,9 @@ def test_two_approvals_at_once_publish_once(study: Study, attempt: int) -> None:
 @pytest.mark.parametrize("attempt", range(6))
 def test_a_withdrawal_and_an_approval_at_once_leave_nobody_in_public_who_withdrew(study: Study, attempt: int) -> None:
     release, officer = requested_release(study), person(Role.IRB_OFFICER)
-    withdrawn, approved = on_threads(lambda: participation.withdraw(study, code=CODE), lambda: services.approve(release, actor=officer))
+    withdrawn, approved = outcomes_at_once(
+        partial(participation.withdraw, study, code=CODE), partial(services.approve, release, actor=officer)
+    )
     release.refresh_from_db()
     if approved is True:
         assert isinstance(withdrawn, JourneyError)
@@ -200,7 +181,7 @@ def test_a_withdrawal_during_a_build_is_never_in_what_can_be_approved(study: Stu
         pause.wait(delay)
         return participation.withdraw(study, code=CODE)
 
-    withdrawn, _built = on_threads(withdraw, lambda: building.build(building.claim(release.pk) or release))
+    withdrawn, _built = outcomes_at_once(withdraw, lambda: building.build(building.claim(release.pk) or release))
     assert withdrawn is True
     tasks.sweep()
     release.refresh_from_db()

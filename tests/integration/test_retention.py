@@ -201,7 +201,7 @@ def test_who_withdraws_afterwards_is_told_the_truth() -> None:
 
 def test_results_that_use_background_answers_stay_and_say_when_they_were_computed() -> None:
     study, _client, _code = closed_study(finished=2, unfinished=())
-    runner.execute(runner.claim(runner.queue_run(study.pk).pk))  # type: ignore[union-attr, arg-type]
+    runner.execute(runner.claim(runner.queue_run(study.pk).pk))
     Run.objects.filter(study=study, kind=RunKind.FULL_RESULTS).delete()
     kept = Run.objects.create(study=study, kind=RunKind.FULL_RESULTS, status=RunStatus.DONE, n=2, results={"outcomes": {}, "n": 2})
     under_way = Run.objects.create(study=study, kind=RunKind.FULL_RESULTS, status=RunStatus.RUNNING, data=b"background answers")

@@ -63,7 +63,7 @@ def issuer() -> Iterator[Any]:
     handler = type("OneIssuer", (Issuer,), {"asked": [], "person": dict(PERSON)})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        handler.address = f"http://127.0.0.1:{server.server_address[1]}"  # type: ignore[attr-defined]
+        handler.address = f"http://127.0.0.1:{server.server_address[1]}"
         yield handler
         server.shutdown()
 

@@ -205,7 +205,7 @@ def test_what_is_in_review_or_over_cannot_be_changed(status: StudyStatus) -> Non
     with pytest.raises(TransitionError, match=f"This study cannot be changed now; it is {study.get_status_display().lower()}."):
         studies.change_definition(study, definition=definition(), actor=study.owner)
     with (LECTURES / "captions-en.vtt").open("rb") as content, pytest.raises(TransitionError, match="to a draft or an amendment only"):
-        add_media_file(study, name="captions-en.vtt", content=content, actor=study.owner)  # type: ignore[arg-type]
+        add_media_file(study, name="captions-en.vtt", content=content, actor=study.owner)
 
 
 def test_a_study_without_its_files_is_not_ready_for_review() -> None:
