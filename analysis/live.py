@@ -1,6 +1,6 @@
 """The live page put together for one reader: words, numbers, figures and tables that all come from the same view of the study."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -94,13 +94,19 @@ class LiveView:
         """By question, treatment and control, how the estimate moved."""
         found: dict[tuple[str, str, str], list[Moment]] = {}
         for n, results in history(self.study):
-            for question, outcome in readable(results, self.names)["outcomes"].items():
+            outcomes = readable(results, self.names)["outcomes"]
+            for question in self.questions_in(outcomes):
+                outcome = outcomes[question]
                 simple = {one["treatment"]: one for one in outcome.get("effects", ()) if one["method"] == "difference_in_means"}
                 for anytime in outcome.get("anytime", ()):
                     effect = simple.get(anytime["treatment"], {})
                     moment = Moment(n=n, value=anytime["value"], fixed=_ends(effect.get("interval")), anytime=_ends(anytime["interval"]))
                     found.setdefault((question, anytime["treatment"], anytime["control"]), []).append(moment)
         return found
+
+    def questions_in(self, outcomes: Collection[str]) -> list[str]:
+        """Those of which there are outcomes, in the order of the study: a database may give stored results back in another one."""
+        return [question.name for question in self.definition.questions if question.name in outcomes]
 
     @cached_property
     def balance(self) -> list[dict[str, Any]]:

@@ -49,7 +49,8 @@ def counts_document(study: Study, *, reader: User, with_groups: bool, ask_blinde
 def _described(run: Run | None, results: Mapping[str, Any], live: LiveView) -> dict[str, Any] | None:
     if run is None:
         return None
-    outcomes = [_outcome(question, outcome) for question, outcome in results.get("outcomes", {}).items()]
+    stored = results.get("outcomes", {})
+    outcomes = [_outcome(question, stored[question]) for question in live.questions_in(stored)]
     found: dict[str, Any] = lettered(
         {"outcomes": outcomes, "balance": results.get("balance"), "direct_group": results.get("direct_group")}, live.names
     )

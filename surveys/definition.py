@@ -3,7 +3,7 @@
 Everything that can be wrong inside one study file is checked here, so that whoever holds a `StudyDefinition` holds a valid one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Annotated, Any, Literal, Self
 
@@ -42,7 +42,7 @@ class Text(RootModel[NonEmpty | Annotated[dict[Language, NonEmpty], Field(min_le
     def in_language(self, language: str) -> str:
         if isinstance(self.root, str):
             return self.root
-        return self.root.get(language) or self.root.get("en") or next(iter(self.root.values()))
+        return self.root.get(language) or self.root.get("en") or self.root[min(self.root)]
 
 
 def _unique_names(parts: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -129,6 +129,11 @@ class Video(Part):
     captions: dict[Language, CaptionsName] = {}
     poster: PictureName | None = None
     transcript: Text | None = None
+
+    def captions_in_order(self, languages: Sequence[str]) -> list[tuple[str, str]]:
+        """Language and file, first in the order of `languages`: a database may give captions back in another order than the author's."""
+        order = dict.fromkeys([*languages, *sorted(self.captions)])
+        return [(code, self.captions[code]) for code in order if code in self.captions]
 
     def files(self) -> Iterator[str]:
         yield from self.sources

@@ -145,7 +145,7 @@ def _arms(definition: StudyDefinition, shown: Presentation, media: Mapping[str, 
             share=arm.weight / total,
             quota=arm.quota,
             files=arm.video.sources,
-            captions=", ".join(LANGUAGE_NAMES.get(code, code) for code in arm.video.captions),
+            captions=", ".join(LANGUAGE_NAMES.get(code, code) for code, _name in arm.video.captions_in_order(definition.languages)),
             transcript_html=shown.videos[arm.name].transcript_html,
             seconds=shown.videos[arm.name].duration_seconds,
         )

@@ -228,11 +228,12 @@ def _video(
 ) -> VideoView:
     video = definition.arm(arm).video
     there = {name: media_address(media[name]["id"]) for name in video.files() if name in media}
+    captions = video.captions_in_order([language, *definition.languages])  # a browser shows the first
     return VideoView(
         title=definition.title.in_language(language),
         missing=tuple(name for name in video.files() if name not in there),
         sources=tuple((there[name], media[name]["media_type"]) for name in video.sources if name in there),
-        captions=tuple((there[name], code, LANGUAGE_NAMES.get(code, code)) for code, name in video.captions.items() if name in there),
+        captions=tuple((there[name], code, LANGUAGE_NAMES.get(code, code)) for code, name in captions if name in there),
         poster_url=there.get(video.poster or "", ""),
         transcript_html=sanitised_html(video.transcript.in_language(language)) if video.transcript else "",
         duration_seconds=max((media[name]["duration_seconds"] for name in video.sources if name in there), default=0.0),

@@ -38,7 +38,7 @@ def _gaps(definition: StudyDefinition) -> Iterator[ToDo]:
     for place, text in [*contact, *texts_of(definition)]:
         key = re.split(r"[.\[]", place)[0]
         part = next((part for part in PARTS if key in part.keys), PARTS[-1])
-        by_language = text.root.items() if isinstance(text.root, dict) else [(definition.languages[0], text.root)]
+        by_language = sorted(text.root.items()) if isinstance(text.root, dict) else [(definition.languages[0], text.root)]
         for code, words in by_language:
             for gap in gaps_in(words):
                 shown = gap if len(gap) <= 80 else f"{gap[:77]}…"

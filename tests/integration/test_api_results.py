@@ -17,7 +17,7 @@ from analysis.models import RunKind
 from surveys.models import Study, StudyStatus
 from surveys.services import studies
 from tests.api_requests import API, get, problem
-from tests.factories import document, draft_study, logged_in, person, recruiting_study, study_in
+from tests.factories import QUESTIONS, document, draft_study, logged_in, person, recruiting_study, study_in
 from tests.finished_people import TELLING_DIE, add_finished_people, compute
 
 pytestmark = pytest.mark.django_db
@@ -77,9 +77,10 @@ def test_results_are_the_stored_ones_and_keep_their_mark() -> None:
 def test_too_few_answers_are_said_in_words() -> None:
     study = recruiting_study()
     compute(study)
-    outcome = get(study.owner, f"studies/{study.slug}/results/")["first_results"]["outcomes"][0]
-    assert outcome["not_yet"]
-    assert outcome["effects"] == []
+    outcomes = get(study.owner, f"studies/{study.slug}/results/")["first_results"]["outcomes"]
+    assert [outcome["question"] for outcome in outcomes] == list(QUESTIONS), "in the order of the study"
+    assert all(outcome["not_yet"] for outcome in outcomes)
+    assert all(outcome["effects"] == [] for outcome in outcomes)
 
 
 def test_a_blinded_study_is_blinded_in_every_answer_until_it_is_closed() -> None:

@@ -167,6 +167,7 @@ def arm_view(arm: Arm, study: Study, definition: StudyDefinition) -> dict[str, A
         return reverse("surveys:preview_media", args=[study.slug, there[name].pk])
 
     videos = [name for name in arm.video.sources if name in there]
+    captions = arm.video.captions_in_order(definition.languages)
     poster = arm.video.poster if arm.video.poster in there else None
     return {
         "name": arm.name,
@@ -176,7 +177,7 @@ def arm_view(arm: Arm, study: Study, definition: StudyDefinition) -> dict[str, A
         "is_control": arm.name == definition.control,
         "sources": [(address(name), there[name].media_type) for name in videos],
         "poster": address(poster) if poster else "",
-        "captions": [(address(name), code, LANGUAGE_NAMES.get(code, code)) for code, name in arm.video.captions.items() if name in there],
+        "captions": [(address(name), code, LANGUAGE_NAMES.get(code, code)) for code, name in captions if name in there],
         "uncaptioned": [LANGUAGE_NAMES.get(code, code) for code in definition.languages if arm.video.captions.get(code) not in there],
         "duration": max((there[name].duration_seconds or 0 for name in videos), default=None),
         "address": reverse("surveys:build_arm", args=[study.slug, arm.name]),

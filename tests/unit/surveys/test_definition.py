@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from analysis.methods.designs import Design
-from surveys.definition import Text
+from surveys.definition import Text, Video
 from surveys.errors import DefinitionError
 from surveys.study_file import dump, read_study_file
 from tests.factories import definition, document
@@ -162,12 +162,19 @@ def test_a_text_speaks_the_language_asked_for_or_else_english_or_else_any() -> N
     assert Text("everywhere").in_language("de") == "everywhere"
     assert Text({"en": "yes", "de": "ja"}).in_language("de") == "ja"
     assert Text({"de": "ja", "en": "yes"}).in_language("fr") == "yes"
-    assert Text({"de": "ja"}).in_language("fr") == "ja"
+    for stored in ({"de": "ja", "it": "sì"}, {"it": "sì", "de": "ja"}):  # in whichever order a database gives it back
+        assert Text(stored).in_language("fr") == "ja"
 
 
 def test_the_media_of_a_study_are_those_of_all_arms() -> None:
     both = {f"{video}.{kind}" for video in ("slides-only", "with-instructor") for kind in ("webm", "mp4", "webp")}
     assert definition().files() == {*both, "captions-en.vtt"}
+
+
+def test_captions_come_in_the_order_of_the_languages_whatever_the_database_did() -> None:
+    video = Video(sources=("a.mp4",), captions={"de": "d.vtt", "it": "i.vtt", "en": "e.vtt", "fr": "f.vtt"})
+    assert [code for code, _name in video.captions_in_order(["fr", "es", "de"])] == ["fr", "de", "en", "it"]
+    assert dict(video.captions_in_order([])) == video.captions
 
 
 SYMMETRIC = {"1": {"yes": [1], "no": [6]}, "2": {"yes": [1, 2], "no": [5, 6]}}

@@ -40,6 +40,13 @@ def test_every_text_stands_in_the_language_asked_for(shown: Any) -> None:
     assert (german.questions[0].yes_label, german.questions[0].no_label) == ("Ja", "Nein")
 
 
+@pytest.mark.parametrize(("language", "order"), [("en", ["en", "de"]), ("de", ["de", "en"])])
+def test_captions_in_the_language_asked_for_come_first(shown: Any, language: str, order: list[str]) -> None:
+    arms = [arm | {"video": arm["video"] | {"captions": {"de": "captions-de.vtt", "en": "captions-en.vtt"}}} for arm in document()["arms"]]
+    for video in shown(language, arms=arms).videos.values():
+        assert [code for _address, code, _label in video.captions] == order
+
+
 def test_an_unknown_language_falls_back_to_english(shown: Any) -> None:
     assert shown("fr").consent_html == shown("en").consent_html
 
