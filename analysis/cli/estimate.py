@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.cli.estimate_text import estimate_text, forest_rows
-from analysis.cli.options import design_option, format_option, level_option
+from analysis.cli.options import PROPORTION, design_option, format_option, level_option
 from analysis.cli.progress import progress_bar
 from analysis.cli.reading import MISSING, AnswerFile, read_design
 from analysis.methods.adjusted_study import adjusted_study
@@ -25,6 +25,7 @@ from analysis.methods.forest import forest_svg
 from analysis.methods.resampled_counts import ResampledCounts
 from analysis.methods.resampled_patterns import ResampledPatterns
 from analysis.methods.results import Effect, OutcomeEstimate
+from analysis.methods.sensitivity import CheatingSensitivity, sensitivity_to_arm_dependent_cheating
 
 
 def at_least_two(context: click.Context, option: click.Parameter, replicates: int) -> int:
@@ -50,6 +51,11 @@ def at_least_two(context: click.Context, option: click.Parameter, replicates: in
 )
 @level_option
 @click.option("--seed", type=click.IntRange(min=0), help="Of the bootstrap; default: a fresh one, reported with the results.")
+@click.option(
+    "--kappa",
+    type=PROPORTION,
+    help="Say what remains of the effects if the yes rates of cheaters differ by up to this between two arms.",
+)
 @format_option
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Write a forest plot to this SVG file.")
 def estimate(
@@ -60,6 +66,7 @@ def estimate(
     replicates: int,
     level: float,
     seed: int | None,
+    kappa: float | None,
     output_format: str,
     plot: Path | None,
 ) -> None:
@@ -70,28 +77,48 @@ def estimate(
     design = read_design(design_path)
     answers = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates)
     resampling = Resampling(replicates=replicates, seed=secrets.randbits(32) if seed is None else seed, level=level)
-    results = (_with_covariates if covariates else _from_counts)(answers, design, resampling=resampling)
+    found = (_with_covariates if covariates else _from_counts)(answers, design, resampling=resampling, kappa=kappa)
+    results = {name: one.estimate for name, one in found.items()}
     if plot is not None:
         plot.write_text(forest_svg(forest_rows(results), title=f"Effects and {100 * level:g} % intervals"), encoding="utf-8")
     if output_format == "json":
-        document = {"design": design.to_document(), "outcomes": {name: asdict(result) for name, result in results.items()}}
+        document = {"design": design.to_document(), "outcomes": {name: one.document() for name, one in found.items()}}
         click.echo(json.dumps(document, allow_nan=False, ensure_ascii=False, indent=2))
     else:
-        click.echo(estimate_text(results, design))
+        click.echo(estimate_text(results, design, sensitivity={name: one.sensitivity for name, one in found.items()}))
 
 
-def _from_counts(answers: AnswerFile, design: Design, *, resampling: Resampling) -> dict[str, OutcomeEstimate]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One outcome: the estimates and, if it was asked for, what remains of them if cheating depends on the arm."""
+
+    estimate: OutcomeEstimate
+    sensitivity: tuple[CheatingSensitivity, ...]
+
+    @classmethod
+    def of(cls, estimate: OutcomeEstimate, counts: NDArray[Any], *, design: Design, level: float, kappa: float | None) -> Found:
+        """Without κ, nothing was asked for."""
+        bounds = () if kappa is None else sensitivity_to_arm_dependent_cheating(counts, design=design, kappa=kappa, level=level)
+        return cls(estimate=estimate, sensitivity=bounds)
+
+    def document(self) -> dict[str, Any]:
+        """The estimates' document; ``sensitivity`` is in it if it was asked for."""
+        return asdict(self.estimate) | ({"sensitivity": [asdict(one) for one in self.sensitivity]} if self.sensitivity else {})
+
+
+def _from_counts(answers: AnswerFile, design: Design, *, resampling: Resampling, kappa: float | None) -> dict[str, Found]:
     """Estimates without covariates; memory does not grow with the number of rows."""
     with progress_bar(answers.path.stat().st_size, label="Reading") as advance:
         found = answers.counts(advance)
     results = {}
     for name in answers.outcomes:
         with answers.about(name):
-            results[name] = _from_counts_of(found.counts[name], design, resampling=resampling, missing=found.missing[name])
+            result = _from_counts_of(found.counts[name], design, resampling=resampling, missing=found.missing[name])
+            results[name] = Found.of(result, found.counts[name], design=design, level=resampling.level, kappa=kappa)
     return results
 
 
-def _with_covariates(answers: AnswerFile, design: Design, *, resampling: Resampling) -> dict[str, OutcomeEstimate]:
+def _with_covariates(answers: AnswerFile, design: Design, *, resampling: Resampling, kappa: float | None) -> dict[str, Found]:
     """Estimates with and without covariates; everybody who answered a question counts, whatever covariates are missing."""
     with progress_bar(answers.path.stat().st_size, label="Reading") as advance:
         columns = answers.columns(advance)
@@ -110,7 +137,8 @@ def _with_covariates(answers: AnswerFile, design: Design, *, resampling: Resampl
             effects = effects_with_covariates(study, level=resampling.level)
             if design.identification.effect:
                 effects = resampling.of(effects, ResampledPatterns(study))
-        results[name] = _with_effects(result, (*result.effects, *effects))
+            result = _with_effects(result, (*result.effects, *effects))
+            results[name] = Found.of(result, study.counts, design=design, level=resampling.level, kappa=kappa)
     return results
 
 

@@ -8,11 +8,14 @@ from analysis.cli.tables import interval, number, p_value, paragraph, table
 from analysis.methods.designs import Design
 from analysis.methods.forest import ForestRow, forest_text
 from analysis.methods.results import Effect, Interval, OutcomeEstimate
+from analysis.methods.sensitivity import CheatingSensitivity
 
 
-def estimate_text(results: Mapping[str, OutcomeEstimate], design: Design) -> str:
+def estimate_text(
+    results: Mapping[str, OutcomeEstimate], design: Design, *, sensitivity: Mapping[str, Sequence[CheatingSensitivity]]
+) -> str:
     """All outcomes, then one forest plot."""
-    parts = [_outcome_text(name, result, design) for name, result in results.items()]
+    parts = [_outcome_text(name, result, design, sensitivity=sensitivity[name]) for name, result in results.items()]
     return "\n\n\n".join([*parts, forest_text(forest_rows(results))])
 
 
@@ -32,7 +35,7 @@ def _forest_row(outcome: str, effect: Effect) -> ForestRow:
     )
 
 
-def _outcome_text(name: str, result: OutcomeEstimate, design: Design) -> str:
+def _outcome_text(name: str, result: OutcomeEstimate, design: Design, *, sensitivity: Sequence[CheatingSensitivity]) -> str:
     epsilon = "∞" if result.epsilon is None else f"{result.epsilon:.3f}"
     cheaters, test = result.cheater_proportion, result.specification_test
     lines = [
@@ -60,6 +63,8 @@ def _outcome_text(name: str, result: OutcomeEstimate, design: Design) -> str:
     if result.prevalence:
         shown = ", ".join(f"{one.arm} {number(one.value)} ({_interval(one.interval)})" for one in result.prevalence)
         lines.append(f"prevalence among honest people: {shown}")
+    if sensitivity:
+        lines += ["", _sensitivity_text(sensitivity)]
     if result.notes:
         lines += ["", *(paragraph(note, bullet="• ") for note in _notes(result))]
     return "\n".join(lines)
@@ -73,6 +78,26 @@ def _bounds_text(result: OutcomeEstimate, by_contrast: Sequence[Effect]) -> str:
     rows = [
         [name, *("—" if ends is None else interval(*ends) for ends in (None if overall is None else overall.cheater_proportion, *effects))]
         for name, (overall, effects) in zip(("allowing for chance", "as if there were no chance"), both, strict=True)
+    ]
+    return table(header, rows)
+
+
+def _sensitivity_text(sensitivity: Sequence[CheatingSensitivity]) -> str:
+    """What remains of every effect if cheaters answer otherwise in one arm than in the other."""
+    header = [
+        f"if cheaters' yes rates differ by up to κ = {sensitivity[0].kappa:g}",
+        "effect",
+        "allowing for chance",
+        "explained away by κ =",
+    ]
+    rows = [
+        [
+            f"{one.treatment} − {one.control}",
+            "—" if one.effect is None else interval(*one.effect),
+            _interval(one.interval),
+            number(one.breakdown),
+        ]
+        for one in sensitivity
     ]
     return table(header, rows)
 

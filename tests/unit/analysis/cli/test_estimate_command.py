@@ -13,7 +13,7 @@ import pytest
 from analysis.cli.reading import AnswerFile
 from analysis.methods.designs import Design
 from analysis.methods.effects import estimate_outcome
-from tests.unit.analysis.cli.running import COUNTS, DESIGN, SYMMETRIC, answers_file, candor, estimated
+from tests.unit.analysis.cli.running import COUNTS, DESIGN, SYMMETRIC, answers_file, candor, estimated, refused
 
 
 def test_the_document_has_what_the_contract_promises():
@@ -66,6 +66,30 @@ def test_covariates_add_the_methods_that_use_them_and_drop_nobody():
     simple, adjusted = effects["difference_in_means"], effects["doubly_robust"]
     assert abs(adjusted["value"] - simple["value"]) < 0.5 * simple["standard_error"]
     assert any("missing" in note for note in outcome["notes"])
+
+
+def test_kappa_adds_what_remains_if_cheating_depends_on_the_arm():
+    """x̂ = .6 and Δ̂ = .4: κ = ¼ moves Δ by κ(1 − x̂)/t̄ = .2, and κ = ½ would explain it away."""
+    arguments = (answers_file(), "--design", "design.json", "--outcome", "attention", "--bootstrap", "0")
+    plain, asked = estimated(*arguments)["outcomes"]["attention"], estimated(*arguments, "--kappa", "1/4")["outcomes"]["attention"]
+    (bound,) = asked.pop("sensitivity")
+    assert asked == plain
+    assert bound["honest_times_effect"] == pytest.approx([0.2, 0.6])
+    assert bound["effect"] == pytest.approx([1 / 3, 1])
+    assert (bound["treatment"], bound["kappa"], bound["breakdown"]) == ("treatment", 0.25, pytest.approx(0.5))
+    assert bound["interval"]["low"] < 1 / 3
+    with_covariates = estimated(*arguments, "--covariate", "country", "--kappa", "1/4")["outcomes"]["attention"]
+    assert with_covariates["sensitivity"] == [bound]
+    text = " ".join(candor("estimate", *arguments, "--kappa", "1/4").stdout.split())
+    assert "if cheaters' yes rates differ by up to κ = 0.25" in text
+    assert "treatment − control 0.333 to 1.000" in text
+    assert "κ =" not in candor("estimate", *arguments).stdout
+
+
+def test_kappa_is_refused_where_the_honest_share_is_unknown_or_no_two_rates_differ_so_much():
+    Path("symmetric.json").write_text(json.dumps(SYMMETRIC))
+    assert "needs the honest share" in refused("estimate", answers_file(), "--design", "symmetric.json", "--kappa", "0.1")
+    assert "from 0 to 1" in refused("estimate", "answers.csv", "--design", "design.json", "--kappa", "1.5")
 
 
 def test_the_same_seed_gives_the_same_document():
