@@ -129,7 +129,17 @@ def _interval(drawing: Drawing, across: Scale, ends: Ends, y: float, kind: str) 
 
 
 def _with_ends(value: float, ends: Ends | None) -> str:
-    if ends is None:
-        return f"{value * 100:+.0f}"
-    low, high = ("…" if end is None else f"{end * 100:+.0f}" for end in ends)
-    return _("%(value)s (%(low)s to %(high)s)") % {"value": f"{value * 100:+.0f}", "low": low, "high": high}
+    shown = f"{value * 100:+.0f}"
+    match ends:
+        case None:
+            return shown
+        case None, None:
+            words = _("%(value)s (unbounded)")
+        case None, _high:
+            words = _("%(value)s (up to %(high)s)")
+        case _low, None:
+            words = _("%(value)s (from %(low)s)")
+        case _:
+            words = _("%(value)s (%(low)s to %(high)s)")
+    low, high = ("" if end is None else f"{end * 100:+.0f}" for end in ends)
+    return words % {"value": shown, "low": low, "high": high}

@@ -1,0 +1,24 @@
+"""Pictures of estimates: what stands beside an interval says where it ends, if it does."""
+
+import re
+
+import pytest
+
+from analysis.figures.intervals import Ends, ForestLine, forest_figure
+
+
+@pytest.mark.parametrize(
+    ("ends", "words", "arrows"),
+    [
+        ((0.12, 0.8), "+58 (+12 to +80)", 0),
+        ((None, 0.8), "+58 (up to +80)", 1),
+        ((0.12, None), "+58 (from +12)", 1),
+        ((None, None), "+58 (unbounded)", 2),
+        (None, "+58", 0),
+    ],
+)
+def test_an_interval_without_an_end_says_so_and_has_an_arrow_there(ends: Ends | None, words: str, arrows: int) -> None:
+    line = ForestLine(label="Face minus slides", detail="difference in means", value=0.58, main=ends, second=None)
+    picture = forest_figure([line], title="Effects").svg()
+    assert words in re.findall(r"<text[^>]*>([^<]*)</text>", picture)
+    assert picture.count("<path") == arrows
