@@ -1,7 +1,8 @@
 """What those who were asked without a die said, in counts: after the study has ended, and never of a handful of people.
 
 While a study runs its results are computed again after every few people, and the difference between two exact counts would tell what
-those few said. With the die that is harmless; without it, only how many people were asked is shown until nobody comes any more.
+those few said. With the die that is harmless; without it, only how many people were asked is shown until nobody comes any more, except
+in a rehearsal, which only bots answer.
 """
 
 from dataclasses import asdict
@@ -37,7 +38,7 @@ def direct_results(study: Study, definition: StudyDefinition) -> dict[str, Any]:
         "for_publication": False,
         "outcomes": [],
     }
-    if found["ended"]:
+    if found["ended"] or study.rehearsal_of_id is not None:  # bots have nothing to hide
         with_die = cell_counts(study, definition, only_who_agreed_to_direct=True)
         for question, direct in _direct_counts(study, definition).items():
             compared = direct_comparison(direct, with_die[question], design=definition.design())

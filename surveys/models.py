@@ -369,6 +369,7 @@ class Crowd(models.Model):
     cheater_proportion = models.FloatField()
     behaviour = models.CharField(max_length=20)
     drops_out = models.FloatField()
+    under_reports = models.FloatField(default=0.0)
     endings = models.JSONField(default=dict, blank=True, help_text="How they ended → how many.")
     seconds = models.FloatField(default=0)
     error = models.TextField(blank=True)

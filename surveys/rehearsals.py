@@ -34,7 +34,10 @@ class RehearsalError(SurveyError, ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planted:
-    """Who the bots are. Shares and the effect are proportions, not percentages; `effect` is that of every arm but the control."""
+    """Who the bots are. Shares and the effect are proportions, not percentages; `effect` is that of every arm but the control.
+
+    `under_reports` is the share who deny a true yes when they are asked without a die.
+    """
 
     bots: int
     prevalence: float
@@ -42,11 +45,12 @@ class Planted:
     cheater_proportion: float
     behaviour: str
     drops_out: float
+    under_reports: float = 0.0
 
     def __post_init__(self) -> None:
         if not 1 <= self.bots <= MOST_BOTS:
             raise RehearsalError(f"Expected 1 to {MOST_BOTS:,} bots, found {self.bots:,}.")
-        for name in ("prevalence", "cheater_proportion", "drops_out"):
+        for name in ("prevalence", "cheater_proportion", "drops_out", "under_reports"):
             if not 0 <= (share := getattr(self, name)) <= 1:
                 raise RehearsalError(f"Expected a {name.replace('_', ' ')} from 0 to 1, found {share:g}.")
         if not 0 <= (treated := self.prevalence + self.effect) <= 1:
@@ -58,6 +62,8 @@ def rehearse(study: Study, *, edition: Edition, planted: Planted, actor: User) -
     """Make a sandbox copy of `edition` in the place of an older one, and send the bots on their way."""
     if study.rehearsal_of_id is not None:
         raise TransitionError("A rehearsal cannot be rehearsed.")
+    if planted.under_reports and edition.definition.direct_group is None:
+        raise RehearsalError("This study asks nobody without a die, so nobody can deny a yes there.")
     _delete_sandbox(Study.objects.select_for_update(no_key=True).get(pk=study.pk))
     slug = f"rehearsal-{secrets.token_hex(8)}"
     allocation = Allocation(**dict(edition.definition.allocation) | {"planned_participants": max(planted.bots, 2)})

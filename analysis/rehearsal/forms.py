@@ -45,6 +45,19 @@ class PlantedForm(forms.Form):
         label=_("Drop-out"), help_text=_("How many of 100 leave in the middle."), min_value=0, max_value=90, initial=5
     )
 
+    under_reporting = forms.FloatField(
+        label=_("Denial"),
+        help_text=_("How many of 100 with a true yes deny it when they are asked without a die."),
+        min_value=0,
+        max_value=100,
+        initial=0,
+    )
+
+    def __init__(self, *args: Any, asks_directly: bool, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if not asks_directly:
+            del self.fields["under_reporting"]
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if "prevalence" in cleaned and "effect" in cleaned and not 0 <= (treated := cleaned["prevalence"] + cleaned["effect"]) <= 100:
@@ -60,4 +73,5 @@ class PlantedForm(forms.Form):
             cheater_proportion=given["cheaters"] / 100,
             behaviour=given["behaviour"],
             drops_out=given["dropout"] / 100,
+            under_reports=given.get("under_reporting", 0) / 100,
         )

@@ -62,14 +62,14 @@ def rehearsal_view(sandbox: Study, *, language: str) -> RehearsalView:
     full = latest_results(sandbox, RunKind.FULL_RESULTS)
     first = latest_results(sandbox)
     newest = full if full and first and (full.n or 0) >= (first.n or 0) else first or full
-    outcomes = (newest.results or {}).get("outcomes", {}) if newest else {}
+    results = (newest.results or {}) if newest else {}
     waits = {state_of_work(sandbox, kind).status for kind in RunKind} & {RunStatus.QUEUED, RunStatus.RUNNING}
     turned_away = int(crowd.endings.get("turned away", 0))
     return RehearsalView(
         crowd=crowd,
         counts=counts,
         sent=min(counts.consented + counts.declined + turned_away, crowd.bots),
-        questions=tuple(_questions(definition, crowd, outcomes, language)),
+        questions=tuple(_questions(definition, crowd, results, language)),
         warning=_broken_assumption(definition, crowd),
         behaviour=str(dict(BEHAVIOURS).get(crowd.behaviour, crowd.behaviour)),
         turned_away=turned_away,
@@ -77,13 +77,13 @@ def rehearsal_view(sandbox: Study, *, language: str) -> RehearsalView:
     )
 
 
-def _questions(
-    definition: StudyDefinition, crowd: Crowd, outcomes: Mapping[str, Mapping[str, Any]], language: str
-) -> Iterator[RehearsedQuestion]:
+def _questions(definition: StudyDefinition, crowd: Crowd, results: Mapping[str, Any], language: str) -> Iterator[RehearsedQuestion]:
+    denied = {one["question"]: one["under_reporting"] for one in results.get("direct_group", {}).get("outcomes", ())}
     for question in definition.questions:
-        outcome = outcomes.get(question.name)
+        outcome = results.get("outcomes", {}).get(question.name)
         if outcome is None:
             continue
+        outcome = {**outcome, "under_reporting": denied.get(question.name, ())}
         known = "not_yet" not in outcome
         yield RehearsedQuestion(
             name=question.name,
@@ -115,10 +115,14 @@ def _comparisons(definition: StudyDefinition, crowd: Crowd, outcome: Mapping[str
     yield _compared(
         _("Share who did not follow the die"), _("share of cheaters"), crowd.cheater_proportion, cheaters["value"], cheaters["interval"]
     )
+    prevalence = {arm.name: crowd.prevalence + (crowd.effect if arm.name != definition.control else 0.0) for arm in definition.arms}
     for one in outcome.get("prevalence", ()):
-        planted = crowd.prevalence + (crowd.effect if one["arm"] != definition.control else 0.0)
         what = _("Prevalence: %(arm)s") % {"arm": labels[one["arm"]]}
-        yield _compared(what, _("prevalence"), planted, one["value"], one["interval"])
+        yield _compared(what, _("prevalence"), prevalence[one["arm"]], one["value"], one["interval"])
+    for one in outcome["under_reporting"]:
+        if one["value"] is not None:
+            what = _("Denied without a die: %(arm)s") % {"arm": labels[one["arm"]]}
+            yield _compared(what, _("denial"), crowd.under_reports * prevalence[one["arm"]], one["value"], one["interval"])
 
 
 def _compared(

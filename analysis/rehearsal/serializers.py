@@ -25,6 +25,7 @@ class PlantedSerializer(serializers.Serializer[Any]):
         choices=BEHAVIOURS, default=PlantedForm.base_fields["behaviour"].initial, help_text="What those do who do not follow the die."
     )
     dropout = _proportion("dropout", "Share who leave in the middle.")
+    under_reporting = _proportion("under_reporting", "Share who deny a true yes when they are asked without a die, in studies that do so.")
 
     def planted(self) -> Planted:
         given = self.validated_data
@@ -35,6 +36,7 @@ class PlantedSerializer(serializers.Serializer[Any]):
             cheater_proportion=given["cheaters"],
             behaviour=given["behaviour"],
             drops_out=given["dropout"],
+            under_reports=given["under_reporting"],
         )
 
 
@@ -47,6 +49,7 @@ class WhatWasPlantedSerializer(serializers.Serializer[Any]):
     cheaters = serializers.FloatField(source="cheater_proportion")
     behaviour = serializers.CharField()
     dropout = serializers.FloatField(source="drops_out")
+    under_reporting = serializers.FloatField(source="under_reports")
     seed = serializers.IntegerField(help_text="Of the bots: the same seed gives the same bots.")
 
 

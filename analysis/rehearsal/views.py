@@ -11,7 +11,7 @@ from accounts.models import Role
 from analysis.rehearsal.forms import PlantedForm
 from analysis.rehearsal.page import rehearsal_view
 from surveys.rehearsals import delete_rehearsal, rehearse, stop_rehearsal
-from surveys.selectors import access_own_study, edition_for, rehearsal_of
+from surveys.selectors import access_own_study, definition_for, edition_for, rehearsal_of
 
 
 @require_role(*Role)
@@ -20,7 +20,8 @@ def rehearsal(request: HttpRequest, slug: str) -> HttpResponse:
     """The sandbox copy of a study: send bots, stop them, see what was found, and take everything away again."""
     user = user_of(request)
     study = access_own_study(user, slug)
-    form = PlantedForm(request.POST if request.POST.get("action") == "start" else None)
+    sent = request.POST if request.POST.get("action") == "start" else None
+    form = PlantedForm(sent, asks_directly=definition_for(user, study).direct_group is not None)
     match request.POST.get("action"):
         case "start" if form.is_valid():
             rehearse(study, edition=edition_for(user, study), planted=form.planted(), actor=user)

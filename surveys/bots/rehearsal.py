@@ -63,6 +63,6 @@ def _send(crowd: Crowd, *, first: int, n: int) -> Counter[Ending]:
         effect=crowd.effect,
         cheater_proportion=crowd.cheater_proportion,
         behaviour=Behaviour(crowd.behaviour),
-        habits=Habits(drops_out=crowd.drops_out),
+        habits=Habits(drops_out=crowd.drops_out, under_reports=crowd.under_reports),
     )
     return send_bots(crowd.study, population=population, n=n, first=first, workers=WORKERS, seed=crowd.seed)

@@ -35,8 +35,9 @@ def test_bots_are_sent_and_what_they_were_planted_is_compared_with_what_is_found
     crowd = Crowd.objects.get()
     assert queued == [(crowd.pk, 0)]
     waiting = get(study.owner, address)["rehearsal"]
-    planted = {"bots": 40, "prevalence": 0.4, "effect": 0.2, "cheaters": 0, "behaviour": "random", "dropout": 0, "seed": crowd.seed}
-    assert (waiting["status"], waiting["sent"], waiting["is_working"], waiting["planted"]) == ("walking", 0, True, planted)
+    planted = {"bots": 40, "prevalence": 0.4, "effect": 0.2, "cheaters": 0, "behaviour": "random", "dropout": 0, "under_reporting": 0}
+    assert (waiting["status"], waiting["sent"], waiting["is_working"]) == ("walking", 0, True)
+    assert waiting["planted"] == {**planted, "seed": crowd.seed}
     following: int | None = 0
     while following is not None:
         following = rehearsal.send_next(crowd.pk, following)
@@ -75,6 +76,8 @@ def test_a_rehearsal_is_stopped_and_deleted_and_each_step_is_recorded() -> None:
         ({"dropout": "nan"}, "dropout"),
         ({"behaviour": "shout"}, "behaviour"),
         ({"prevalence": 0.9, "effect": 0.2}, ""),
+        ({"under_reporting": 1.1}, "under_reporting"),
+        ({"under_reporting": 0.1}, ""),  # nobody is asked without a die
     ],
 )
 def test_what_cannot_be_planted_is_refused(planted: dict[str, Any], field: str) -> None:

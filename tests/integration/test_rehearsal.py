@@ -13,12 +13,13 @@ from django.utils import timezone
 from accounts.models import Role
 from analysis import runner
 from analysis.models import Run, RunKind
+from analysis.rehearsal.page import rehearsal_view
 from audit.models import Entry
 from surveys import tasks
 from surveys.bots import rehearsal
 from surveys.bots.walker import UnexpectedPageError
 from surveys.errors import TransitionError
-from surveys.models import Crowd, CrowdStatus, MediaFile, Participant, Response, Study, StudyStatus
+from surveys.models import Crowd, CrowdStatus, DirectAnswer, MediaFile, Participant, Response, Study, StudyStatus
 from surveys.rehearsals import Planted, RehearsalError, delete_rehearsal, rehearse, stop_rehearsal
 from surveys.selectors import access_study, counts_of, edition_for, rehearsal_of, studies_of
 from surveys.services import studies
@@ -52,6 +53,17 @@ def turns(crowd: Crowd, turn: int = 0) -> Iterator[int]:
         following = rehearsal.send_next(crowd.pk, following)
 
 
+def computed(sandbox: Study) -> dict[str, Any]:
+    """The first results of all bots who have come."""
+    Run.objects.all().delete()
+    run = runner.queue_run(sandbox.pk, after=timedelta(0))
+    assert run is not None
+    claimed = runner.claim(run.pk)
+    assert claimed is not None
+    runner.execute(claimed)
+    return dict(Run.objects.get(pk=run.pk).results)
+
+
 def page_text(study: Study) -> str:
     response = logged_in(study.owner).get(reverse("analysis:rehearsal", args=[study.slug]))
     assert response.status_code == 200
@@ -78,13 +90,7 @@ def test_bots_walk_a_copy_and_the_page_says_whether_what_was_planted_is_found(
     assert not Participant.objects.filter(study=study).exists()
     assert set(Participant.objects.values_list("is_bot", flat=True)) == {True}
 
-    Run.objects.all().delete()
-    run = runner.queue_run(sandbox.pk, after=timedelta(0))
-    assert run is not None
-    claimed = runner.claim(run.pk)
-    assert claimed is not None
-    runner.execute(claimed)
-    found = Run.objects.get(pk=run.pk).results["outcomes"]["attention"]["effects"][0]["interval"]
+    found = computed(sandbox)["outcomes"]["attention"]["effects"][0]["interval"]
     text = page_text(study)
     inside = (found["low"] is None or found["low"] <= 0.2) and (found["high"] is None or found["high"] >= 0.2)
     assert f"The planted effect .20 lies {'inside' if inside else 'outside'} the interval" in text
@@ -95,6 +101,43 @@ def test_bots_walk_a_copy_and_the_page_says_whether_what_was_planted_is_found(
         ("study.rehearsed", str(study.pk)),
         ("study.bots_sent", str(study.pk)),
     ]
+
+
+def study_that_asks_some_directly() -> Study:
+    return draft_study(direct_group={"share": 0.5, "consent": "May we?"}, background=None, quiz=None)
+
+
+def test_bots_who_all_deny_say_no_where_they_are_asked_without_a_die() -> None:
+    crowd = start(study_that_asks_some_directly(), prevalence=1.0, effect=0.0, under_reports=1.0)
+    assert list(turns(crowd)) == [0]
+    assert set(DirectAnswer.objects.values_list("yes", flat=True)) == {False}
+
+
+def test_the_denial_that_was_planted_stands_beside_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rehearsal, "FEW", 120)
+    study = study_that_asks_some_directly()
+    client, address = logged_in(study.owner), reverse("analysis:rehearsal", args=[study.slug])
+    form = {"action": "start", "bots": "120", "prevalence": "60", "effect": "0", "cheaters": "0", "behaviour": "random", "dropout": "0"}
+    assert client.post(address, form).status_code == 422, "the page asks how many deny"
+    assert client.post(address, form | {"under_reporting": "20"}).status_code == 302
+    crowd = Crowd.objects.get()
+    assert list(turns(crowd)) == [0]
+    outcomes = computed(crowd.study)["direct_group"]["outcomes"]
+    # Of about 25 people in an arm about 12 say yes: that fewer than five do, and are withheld, in both arms is as good as impossible.
+    found = [one["value"] for outcome in outcomes for one in outcome["under_reporting"] if one["value"] is not None]
+    questions = rehearsal_view(crowd.study, language="en").questions
+    shown = [one for question in questions for one in question.comparisons if one.what.startswith("Denied without a die")]
+    assert [one.estimate for one in shown] == found != []
+    assert [one.planted for one in shown] == pytest.approx([0.2 * 0.6] * len(found))
+    assert "deny it without a die: 0.20" in page_text(study)
+
+
+def test_a_study_that_asks_everybody_with_a_die_is_not_asked_who_denies() -> None:
+    study = draft_study()
+    page = logged_in(study.owner).get(reverse("analysis:rehearsal", args=[study.slug])).content.decode()
+    assert "Denial" not in page
+    with pytest.raises(RehearsalError, match="asks nobody without a die"):
+        start(study, under_reports=0.2)
 
 
 def test_nobody_but_bots_of_this_installation_comes_in() -> None:
@@ -227,7 +270,9 @@ def test_what_was_submitted_is_rehearsed_once_it_is_frozen() -> None:
     assert sandbox.protocol.media == study.protocol.media
 
 
-@pytest.mark.parametrize("changes", [{"bots": 0}, {"bots": 5001}, {"prevalence": 0.9, "effect": 0.2}, {"cheater_proportion": 1.1}])
+@pytest.mark.parametrize(
+    "changes", [{"bots": 0}, {"bots": 5001}, {"prevalence": 0.9, "effect": 0.2}, {"cheater_proportion": 1.1}, {"under_reports": 2}]
+)
 def test_what_cannot_be_planted_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(RehearsalError):
         Planted(**{**FEW, **changes})
