@@ -89,7 +89,9 @@ def test_somebody_walks_the_preview_and_nobody_has_been_there(page: Page, study:
     page.get_by_role("button", name="Roll the die").click()
     expect(page.locator("[data-status]")).to_contain_text("Answer")
     page.get_by_role("link", name="Next page").click()
-    for question in page.locator("section.question").all():
+    questions = page.locator("section.question")
+    expect(questions).to_have_count(len(definition().questions))
+    for question in questions.all():
         question.get_by_role("button", name="Roll the die").click()
         question.get_by_label("Yes").check()
     page.get_by_role("button", name="Submit answers").click()

@@ -5,12 +5,11 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from analysis import resampling, runner
 from analysis.models import RunKind
 from surveys.models import Study
 from tests.browser.people import SLUG, TWO_QUESTIONS, recruiting_study
 from tests.browser.test_staff_pages import log_in
-from tests.finished_people import add_finished_people
+from tests.finished_people import add_finished_people, compute
 
 Check = Callable[[Page], None]
 RESULTS = f"/studies/{SLUG}/results/"
@@ -24,16 +23,6 @@ def study(transactional_db: None) -> Study:
         compute(study, RunKind.FIRST_RESULTS)
     compute(study, RunKind.FULL_RESULTS)
     return study
-
-
-def compute(study: Study, kind: RunKind) -> None:
-    run = runner.queue_run(study.pk, kind=kind)
-    assert run is not None
-    claimed = runner.claim(run.pk)
-    assert claimed is not None
-    runner.execute(claimed)
-    while resampling.compute_next(run.pk):
-        pass
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])

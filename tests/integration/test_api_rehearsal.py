@@ -5,14 +5,13 @@ from typing import Any
 import pytest
 
 from accounts.models import Role, User
-from analysis import runner
-from analysis.models import Run
 from audit.models import Entry
 from surveys import tasks
 from surveys.bots import rehearsal
 from surveys.models import Crowd, CrowdStatus, MemberRole, Study, StudyMember
 from tests.api_requests import API, get, post, problem
 from tests.factories import draft_study, logged_in, person
+from tests.integration.test_rehearsal import computed, turns
 
 pytestmark = pytest.mark.usefixtures("transactional_db")
 
@@ -38,18 +37,12 @@ def test_bots_are_sent_and_what_they_were_planted_is_compared_with_what_is_found
     planted = {"bots": 40, "prevalence": 0.4, "effect": 0.2, "cheaters": 0, "behaviour": "random", "dropout": 0, "under_reporting": 0}
     assert (waiting["status"], waiting["sent"], waiting["is_working"]) == ("walking", 0, True)
     assert waiting["planted"] == {**planted, "seed": crowd.seed}
-    following: int | None = 0
-    while following is not None:
-        following = rehearsal.send_next(crowd.pk, following)
-    Run.objects.all().delete()
-    run = runner.queue_run(crowd.study_id)
-    claimed = runner.claim(run.pk) if run else None
-    assert claimed is not None
-    runner.execute(claimed)
+    assert list(turns(crowd)) == [0, 1]
+    results = computed(crowd.study)
     found = get(study.owner, address)["rehearsal"]
     assert (found["status"], found["sent"], found["counts"]["consented"] + found["counts"]["declined"]) == ("done", 40, 40)
     effect = found["questions"][0]["comparisons"][0]
-    stored = Run.objects.get(pk=claimed.pk).results["outcomes"][found["questions"][0]["question"]]["effects"][0]
+    stored = results["outcomes"][found["questions"][0]["question"]]["effects"][0]
     assert (effect["planted"], effect["estimate"]) == (0.2, stored["value"])
     assert (effect["low"], effect["high"]) == (stored["interval"]["low"], stored["interval"]["high"])
 

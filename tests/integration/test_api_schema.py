@@ -17,10 +17,10 @@ from schemathesis.specs.openapi.checks import content_type_conformance, response
 
 from accounts.models import Role, TokenScope, User
 from accounts.services import issue_token
-from analysis import runner
+from analysis.models import RunKind
 from surveys.services.studies import fingerprint
 from tests.factories import draft_study, person, recruiting_study
-from tests.finished_people import add_finished_people
+from tests.finished_people import add_finished_people, compute
 from webhooks.models import Event
 from webhooks.services import add_webhook, emit
 
@@ -55,10 +55,7 @@ def test_every_answer_is_one_that_the_document_promises(role: Role | None) -> No
     running = recruiting_study(owner=owner, slug="running")
     draft = draft_study(owner=owner, slug="draft")
     add_finished_people(running, 20)
-    run = runner.queue_run(running.pk)
-    claimed = runner.claim(run.pk) if run else None
-    assert claimed is not None
-    runner.execute(claimed)
+    compute(running, RunKind.FIRST_RESULTS)
     hook = add_webhook(
         running, address="https://lab.example.org/", events=list(Event.values), site="https://candor.example.org", actor=owner
     )

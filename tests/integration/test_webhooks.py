@@ -22,7 +22,7 @@ from surveys.models import Study
 from surveys.services import studies
 from tests.api_requests import API, post, problem
 from tests.factories import logged_in, page_of, recruiting_study
-from tests.finished_people import add_finished_people
+from tests.finished_people import add_finished_people, compute
 from webhooks import outbox
 from webhooks import tasks as webhook_tasks
 from webhooks.models import Delivery, DeliveryStatus, Event, Webhook
@@ -88,13 +88,6 @@ def deliver_all() -> None:
         webhook_tasks.deliver(str(delivery_id))
 
 
-def refreshed(study: Study) -> None:
-    run = runner.queue_run(study.pk)
-    claimed = runner.claim(run.pk) if run else None
-    assert claimed is not None
-    runner.execute(claimed)
-
-
 def documented_check() -> Callable[[str, dict[str, str], bytes], bool]:
     """The function of docs/api.md, as it stands there."""
     [code] = [part for part in re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL) if "is_from_candor" in part]
@@ -134,14 +127,14 @@ def test_new_results_are_told_once_a_minute_and_the_planned_number_once(study: S
     hook_of(study)
     add_finished_people(study, planned - 1)
     for _ in range(3):
-        refreshed(study)
+        compute(study, RunKind.FIRST_RESULTS)
     assert list(Delivery.objects.values_list("event", flat=True)) == ["results.updated"]
     waits = Delivery.objects.get().due_at
     assert waits is not None
     assert 50 < (waits - timezone.now()).total_seconds() <= 60
     add_finished_people(study, 1, seed=2)
     for _ in range(2):
-        refreshed(study)
+        compute(study, RunKind.FIRST_RESULTS)
     assert sorted(Delivery.objects.values_list("event", flat=True)) == ["n.reached", "results.updated"]
 
 

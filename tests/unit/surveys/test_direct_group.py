@@ -96,7 +96,6 @@ def test_without_a_share_nobody_is_drawn() -> None:
 @pytest.mark.parametrize("scheme", ["simple", "complete", "permuted_block"])
 def test_every_scheme_draws_people_in_no_order_that_could_be_foreseen(scheme: str) -> None:
     lists = [[line.subsample == DIRECT for line in drawn("1/4", length=40, scheme=scheme)] for _ in range(400)]
-    assert all(map(any, lists))
     # Any one line is direct in a quarter of all lists: 100 ± 5 standard deviations of 8.7.
     assert all(abs(sum(one[place] for one in lists) - 100) < 44 for place in range(40))
 
