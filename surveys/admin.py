@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from accounts.access import user_of
 from surveys.models import AllocationList, ArmState, Protocol, Study
+from surveys.selectors import blinded_studies_of, may_change
 from surveys.services.allocation import change_arm
 from surveys.services.studies import change_definition, may_be_edited
 from surveys.study_file import define, dump
@@ -38,7 +39,8 @@ class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
-        return super().has_change_permission(request, obj) and (obj is None or may_be_edited(obj))
+        allowed = super().has_change_permission(request, obj)
+        return allowed and (obj is None or (may_be_edited(obj) and may_change(user_of(request), obj)))
 
     def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         return False
@@ -56,6 +58,10 @@ class ArmStateAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     list_display = ("study", "arm", "quota", "closed")
     readonly_fields = ("study", "arm")
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """A quota and a stop tell a blinded viewer how arms grow."""
+        return super().get_queryset(request).exclude(study__in=blinded_studies_of(user_of(request)))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

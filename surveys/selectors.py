@@ -18,6 +18,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from accounts.models import Role, User
+from audit.selectors import Asked
 from surveys.assignment import DIRECT, Assignment, list_document
 from surveys.definition import StudyDefinition
 from surveys.models import (
@@ -140,6 +141,15 @@ def is_blinded_viewer(user: User, study: Study) -> bool:
     return standing_of(user, study) == Standing.BLINDED_VIEWER
 
 
+def blinded_studies_of(user: User) -> list[Study]:
+    """The studies in which this person must not learn yet which arm is which, with their rehearsals."""
+    theirs = (
+        StudyMember.objects.filter(user=user, role=MemberRole.BLINDED_VIEWER).exclude(study__owner=user).exclude(study__status__in=ENDED)
+    )
+    keys = theirs.values("study")
+    return list(Study.objects.filter(Q(pk__in=keys) | Q(rehearsal_of__in=keys)).defer("definition").order_by("slug"))
+
+
 def _owned_or_shared(user: User) -> Q:
     return Q(owner=user) | Q(pk__in=StudyMember.objects.filter(user=user).values("study"))
 
@@ -156,6 +166,21 @@ def may_read_log(user: User, study: Study) -> bool:
     if standing == Standing.BLINDED_VIEWER:
         return False
     return user.role == Role.IRB_OFFICER or standing in (Standing.OWNER, Standing.ADMINISTRATOR, Standing.EDITOR)
+
+
+def log_for(
+    user: User, *, study: Study | None = None, kind: str = "", person: str = "", since: date | None = None, until: date | None = None
+) -> Asked:
+    """The entries of the audit log that this person may read, of those they ask for: none about a study in which they are still blinded.
+
+    Every way to read the log begins here.
+    """
+    return Asked(subject=study, hidden=blinded_studies_of(user), kind=kind, person=person, since=since, until=until)
+
+
+def names_of_hidden(asked: Asked) -> list[str]:
+    """The studies about which somebody reads nothing; a rehearsal has no name of its own."""
+    return [one.slug for one in asked.hidden if isinstance(one, Study) and one.rehearsal_of_id is None]
 
 
 def access_log(user: User, slug: str) -> Study:

@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from surveys.api import arms, codes, definitions, files, reviews, studies
+from surveys.api import log as api_log
 from surveys.views import about, investigator, invitations, irb, log, participant, people, preview, retention, transparency
 from surveys.views.builder.about import About
 from surveys.views.builder.allocation import AllocationPage
@@ -61,6 +62,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/preview/", preview.preview, name="preview"),
     path("studies/<slug:slug>/preview/media/<uuid:media_id>/", preview.preview_media, name="preview_media"),
     path("studies/<slug:slug>/log/", log.study_log, name="study_log"),
+    path("studies/<slug:slug>/log/export/", log.export_study_log, name="export_study_log"),
     path("studies/<slug:slug>/forget/", retention.forget, name="forget"),
     path("log/", log.whole_log, name="log"),
     path("log/verify/", log.verify_log, name="verify_log"),
@@ -68,6 +70,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/people/", people.people, name="people"),
     path("invitations/<str:token>/", invitations.invitation, name="invitation"),
     path("invitations/<str:token>/account/", invitations.new_account, name="new_account"),
+    path("api/v1/log/", api_log.WholeLog.as_view(), name="api_log"),
+    path("api/v1/log/verify/", api_log.Verify.as_view(), name="api_verify_log"),
+    path("api/v1/log/export/", api_log.Export.as_view(), name="api_export_log"),
+    path("api/v1/studies/<slug:slug>/log/", api_log.StudyLog.as_view(), name="api_study_log"),
+    path("api/v1/studies/<slug:slug>/log/export/", api_log.StudyExport.as_view(), name="api_export_study_log"),
     path("api/v1/studies/", studies.Studies.as_view(), name="api_studies"),
     path("api/v1/studies/<slug:slug>/", studies.StudyDetail.as_view(), name="api_study"),
     path("api/v1/studies/<slug:slug>/definition/", definitions.Definition.as_view(), name="api_definition"),

@@ -1,13 +1,16 @@
 """What every test may use. Tests that need PostgreSQL and Redis run under `make test` or `python -m tests.services pytest …`."""
 
 from collections.abc import Callable, Iterator
+from importlib import import_module, reload
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
 from django.db import connection
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.test import override_settings
+from django.urls import clear_url_caches
 
 import audit.triggers
 import surveys.triggers
@@ -69,3 +72,21 @@ def production_site(tmp_path: Path) -> Iterator[Site]:
 def committed(django_capture_on_commit_callbacks: Callable[..., object]) -> Callable[..., object]:
     """`with committed():` runs what the block queued with `transaction.on_commit`, as the end of a request would."""
     return lambda: django_capture_on_commit_callbacks(execute=True)
+
+
+@pytest.fixture
+def mail_server(settings: Any) -> Iterator[None]:
+    """As where EMAIL_HOST is set, with the addresses that there are only there; what is sent lies in `django.core.mail.outbox`."""
+
+    def read_addresses_again() -> None:
+        for name in ("accounts.urls", "config.urls"):
+            reload(import_module(name))
+        clear_url_caches()
+
+    configured = settings.EMAIL_IS_CONFIGURED
+    settings.EMAIL_IS_CONFIGURED = True
+    settings.DEFAULT_FROM_EMAIL = "candor@university.example"
+    read_addresses_again()
+    yield
+    settings.EMAIL_IS_CONFIGURED = configured
+    read_addresses_again()

@@ -28,4 +28,4 @@ def registered() -> dict[str, str]:
 
 
 VERIFIED = register("log.verified", "The chain of the audit log was checked")
-EXPORTED = register("log.exported", "The audit log was exported")
+EXPORTED = register("log.exported", "The audit log, or a part of it, was exported")

@@ -61,6 +61,28 @@ def follow(links: Iterable[Link], *, last: int, last_hash: str) -> Verification:
     return Verification(intact=intact)
 
 
+def follow_part(links: Iterable[Link], *, last: int, last_hash: str) -> Verification:
+    """Check entries between which others are left out: each by its own hash, neighbours also by what the later one says of the earlier one.
+
+    `intact` and `broken_at` count within the part.
+    """
+    intact, before, before_hash = 0, 0, GENESIS
+    for link in links:
+        reason = ""
+        if not before < link.sequence <= last:
+            reason = f"entry {link.sequence} is out of order"
+        elif link.sequence == before + 1 and link.previous_hash != before_hash:
+            reason = f"entry {link.sequence} does not follow from the entry before it"
+        elif link.hash != link.expected_hash():
+            reason = f"the content of entry {link.sequence} is not what was recorded"
+        elif link.sequence == last and link.hash != last_hash:
+            reason = f"entry {link.sequence} is not the entry that was recorded last"
+        if reason:
+            return Verification(intact=intact, broken_at=intact + 1, reason=reason)
+        intact, before, before_hash = intact + 1, link.sequence, link.hash
+    return Verification(intact=intact)
+
+
 def past_the_end(last: int) -> Verification:
     """More entries were found than were recorded."""
     return Verification(intact=last, broken_at=last + 1, reason="it was added past the log's end")

@@ -1,12 +1,19 @@
-"""The log as a file that can be verified anywhere: JSON Lines, one entry each, and a last line that says where the log ended."""
+"""The log as a file that can be verified anywhere: JSON Lines, one entry each, and a last line that says where the log ended.
 
+A part of the log is a file, too, with a first line that says which part it is and what it proves: less than the whole.
+"""
+
+import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
-from datetime import datetime
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any, TypeVar
 
-from audit.chain import Link, Verification, follow, hash_of, past_the_end
+from audit.chain import Verification, follow, follow_part, hash_of, past_the_end
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +36,7 @@ class ExportedEntry:
         return hash_of(**content)
 
     def line(self) -> str:
-        return json.dumps({**asdict(self), "at": self.at.isoformat()}, ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps({**asdict(self), "at": self.at.astimezone(UTC).isoformat()}, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 FIELDS = frozenset(ExportedEntry.__dataclass_fields__)
@@ -39,27 +46,66 @@ class UnreadableLineError(ValueError):
     """A line of a file that is no entry."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartHead:
+    """The first line of a part: which one it is, and where the log ended when the file was made."""
+
+    part: str
+    end: int
+    hash: str
+
+    def line(self) -> str:
+        return json.dumps({**asdict(self), "proves": WHAT_A_PART_PROVES}, ensure_ascii=False) + "\n"
+
+
+WHAT_A_PART_PROVES = (
+    "Each entry is as its own hash says. That no entry is left out, and that the log was not written anew, only a file of the whole log "
+    "shows: the same entries must stand there with the same hashes."
+)
+
+
 def last_line(*, sequence: int, hash: str) -> str:
     """The end of the file: without it, or with fewer entries than it says, the file was cut."""
     return json.dumps({"end": sequence, "hash": hash}) + "\n"
 
 
+def lines_of(entries: Iterable[ExportedEntry], *, sequence: int, hash: str) -> Iterator[str]:
+    """The file, line by line, of a log that ends with this entry."""
+    for entry in entries:
+        yield entry.line()
+    yield last_line(sequence=sequence, hash=hash)
+
+
+def lines_of_part(entries: Iterable[ExportedEntry], *, head: PartHead) -> Iterator[str]:
+    """The file of some of the entries; its last line has their number and the SHA-256 of all that stands above it."""
+    digest, lines = hashlib.sha256(), 0
+    for line in chain([head.line()], (entry.line() for entry in entries)):
+        digest.update(line.encode())
+        lines += 1
+        yield line
+    yield json.dumps({"entries": lines - 1, "sha256": digest.hexdigest()}) + "\n"
+
+
 def verify_lines(lines: Iterable[str]) -> Verification:
     """Check an exported file by itself; nothing else is needed."""
-    entries: list[Link] = []
+    lines = iter(lines)
+    first = next(lines, "")
+    if head := part_head(first):
+        return _verify_part(head, first, lines)
+    entries: list[ExportedEntry] = []
     end: tuple[int, str] | None = None
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(chain([first] if first else [], lines), 1):
+        if end is not None:
+            return Verification(intact=end[0], broken_at=number, reason="the file goes on after its last line")
         try:
-            found = _read(line)
+            found = _read(line, last=("end", "hash"))
         except UnreadableLineError as error:
             before = follow(entries, last=len(entries), last_hash=entries[-1].hash if entries else "")
             return before if before.broken_at else Verification(intact=before.intact, broken_at=number, reason=str(error))
-        if end is not None:
-            return Verification(intact=end[0], broken_at=number, reason="the file goes on after its last line")
-        if isinstance(found, tuple):
-            end = found
-        else:
+        if isinstance(found, ExportedEntry):
             entries.append(found)
+        else:
+            end = found
     if end is None:
         found_so_far = follow(entries, last=len(entries) + 1, last_hash="")
         if found_so_far.broken_at == len(entries) + 1:
@@ -69,25 +115,76 @@ def verify_lines(lines: Iterable[str]) -> Verification:
     return past_the_end(end[0]) if verification.broken_at is None and verification.intact > end[0] else verification
 
 
-def _read(line: str) -> ExportedEntry | tuple[int, str]:
+def part_head(line: str) -> PartHead | None:
+    """What the first line of a part says; None: the file is of the whole log, or is none of ours."""
     try:
         document = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError):
+        return None
+    match document:
+        case {"part": str(part), "end": int(end), "hash": str(hash)}:
+            return PartHead(part=part, end=end, hash=hash)
+    return None
+
+
+def _verify_part(head: PartHead, first: str, lines: Iterator[str]) -> Verification:
+    """By line of the file: the first one is the head."""
+    digest = hashlib.sha256(_ended(first))
+    entries: list[ExportedEntry] = []
+    last: tuple[int, str] | None = None
+    fault = ""
+    for line in lines:
+        try:
+            found = _read(line, last=("entries", "sha256"))
+        except UnreadableLineError as error:
+            fault = str(error)
+            break
+        if not isinstance(found, ExportedEntry):
+            last = found
+            break
+        entries.append(found)
+        digest.update(_ended(line))
+    verification = follow_part(entries, last=head.end, last_hash=head.hash)
+    if verification.broken_at is not None:
+        return replace(verification, broken_at=verification.broken_at + 1)
+    if last is None:
+        fault = fault or "the file ends here, before its last line"
+    elif last[0] != len(entries):
+        fault = f"by its last line the file has {last[0]} entries, and there are {len(entries)}"
+    elif last[1] != digest.hexdigest():
+        fault = "every entry is as its own hash says, but the file is not as it was written"
+    elif next(lines, None) is not None:
+        return Verification(intact=len(entries), broken_at=len(entries) + 3, reason="the file goes on after its last line")
+    return Verification(intact=len(entries), broken_at=len(entries) + 2 if fault else None, reason=fault)
+
+
+def _ended(line: str) -> bytes:
+    return line.rstrip("\n").encode() + b"\n"
+
+
+def _read(line: str, *, last: tuple[str, str]) -> ExportedEntry | tuple[int, str]:
+    """An entry; or a last line, by the names of its number and its hash. Written in any other way than the export's, it is neither."""
+    try:
+        document = json.loads(line)
+    except (ValueError, RecursionError) as error:
         raise UnreadableLineError("its line is not JSON") from error
     match document:
-        case {"end": int(sequence), "hash": str(hash)} if len(document) == 2:
-            return sequence, hash
         case {"sequence": int(), "at": str(at), "hash": str(), "previous_hash": str()} if set(document) == FIELDS:
             try:
-                return ExportedEntry(**{**document, "at": datetime.fromisoformat(at)})
-            except ValueError as error:
-                raise UnreadableLineError("its time cannot be read") from error
-        case _:
-            raise UnreadableLineError("its line is not an entry")
+                entry = ExportedEntry(**{**document, "at": datetime.fromisoformat(at)})
+                written = entry.line()
+            except (ValueError, OverflowError) as error:
+                raise UnreadableLineError("its line holds a time or a number that no log holds") from error
+            return _as_written(line, written, entry)
+        case dict() if tuple(document) == last:
+            number, hash = document.values()
+            if isinstance(number, int) and isinstance(hash, str):
+                return _as_written(line, json.dumps(document), (number, hash))
+    raise UnreadableLineError("its line is not an entry")
 
 
-def lines_of(entries: Iterable[ExportedEntry], *, sequence: int, hash: str) -> Iterator[str]:
-    """The file, line by line, of a log that ends with this entry."""
-    for entry in entries:
-        yield entry.line()
-    yield last_line(sequence=sequence, hash=hash)
+def _as_written(line: str, written: str, found: Found) -> Found:
+    """JSON can say the same in many ways, and even two things at once; the export knows one way."""
+    if line.rstrip("\n") != written.rstrip("\n"):
+        raise UnreadableLineError("its line is not written as the log's export writes it")
+    return found

@@ -1,6 +1,6 @@
 """Reading the log."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -9,7 +9,7 @@ from django.db import models
 
 from audit.actions import VERIFIED
 from audit.chain import Verification, follow, past_the_end
-from audit.exported import ExportedEntry, lines_of
+from audit.exported import ExportedEntry, PartHead, lines_of, lines_of_part
 from audit.models import Entry, Head
 
 PAGE_SIZE = 50
@@ -41,16 +41,23 @@ def entries_about(subject: models.Model) -> models.QuerySet[Entry]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Which entries somebody wants to see. `kind` is an action ("study.launched") or the beginning of several ("study.")."""
+    """Which entries somebody wants to see, without those about what is `hidden` from them.
+
+    `kind` is an action ("study.launched") or the beginning of several ("study.").
+    """
 
     kind: str = ""
     person: str = ""
     subject: models.Model | None = None
+    hidden: Collection[models.Model] = ()
     since: date | None = None
     until: date | None = None
 
     def entries(self) -> models.QuerySet[Entry]:
         found = entries_about(self.subject) if self.subject else Entry.objects.order_by("-sequence")
+        for kind in {one._meta.label_lower for one in self.hidden}:
+            keys = [str(one.pk) for one in self.hidden if one._meta.label_lower == kind]
+            found = found.exclude(subject_kind=kind, subject_id__in=keys)
         if self.kind:
             found = found.filter(action__startswith=self.kind) if self.kind.endswith(".") else found.filter(action=self.kind)
         if self.person:
@@ -105,11 +112,14 @@ def names_of_subjects(entries: Iterable[Entry]) -> dict[tuple[str, str], str]:
     return names
 
 
-def exported_log() -> Iterator[str]:
-    """The whole log as a file, line by line, as it is at this moment."""
+def exported_log(asked: Asked | None = None, *, part: str = "") -> Iterator[str]:
+    """The log as a file, line by line, as it is at this moment: all of it, or what was asked for, called `part`."""
     head = _head()
-    rows = Entry.objects.filter(sequence__lte=head.sequence).order_by("sequence").values(*EXPORTED).iterator(chunk_size=1000)
-    return lines_of((ExportedEntry(**row) for row in rows), sequence=head.sequence, hash=head.hash)
+    entries = (asked or Asked()).entries().filter(sequence__lte=head.sequence).order_by("sequence")
+    exported = (ExportedEntry(**row) for row in entries.values(*EXPORTED).iterator(chunk_size=1000))
+    if part:
+        return lines_of_part(exported, head=PartHead(part=part, end=head.sequence, hash=head.hash))
+    return lines_of(exported, sequence=head.sequence, hash=head.hash)
 
 
 def _midnight(day: date) -> datetime:

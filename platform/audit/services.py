@@ -1,6 +1,6 @@
 """Writing to the log."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from audit import actions, chain
 from audit.models import Entry, Head
-from audit.selectors import entries_about, verify
+from audit.selectors import Asked, entries_about, exported_log, verify
 
 
 @transaction.atomic
@@ -51,3 +51,10 @@ def verify_and_record(*, actor: AbstractBaseUser | None) -> Entry:
     verification = verify()
     details = {"intact": verification.intact, "broken_at": verification.broken_at, "finding": verification.sentence}
     return record(actor=actor, action=actions.VERIFIED, subject=None, details=details)
+
+
+def export(asked: Asked, *, part: str = "", actor: AbstractBaseUser) -> Iterator[str]:
+    """A file of the log, or of what was asked for, called `part`. Who took it stands in it."""
+    details = {"entries": asked.entries().count(), **({"part": part} if part else {})}
+    record(actor=actor, action=actions.EXPORTED, subject=asked.subject, details=details)
+    return exported_log(asked, part=part)

@@ -4,7 +4,9 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 _REFUSAL = "audit entries can be neither changed nor deleted"
 
-_INSTALL = {
+_IN_THE_WAY = "WHEN EXISTS (SELECT 1 FROM audit_entry WHERE sequence = NEW.sequence OR hash = NEW.hash)"
+
+STATEMENTS = {
     "postgresql": (
         f"""CREATE OR REPLACE FUNCTION audit_refuse() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION '{_REFUSAL}' USING ERRCODE = 'integrity_constraint_violation'; END $$""",
@@ -13,13 +15,17 @@ _INSTALL = {
         """CREATE OR REPLACE TRIGGER audit_head_is_kept BEFORE DELETE OR TRUNCATE ON audit_head
         FOR EACH STATEMENT EXECUTE FUNCTION audit_refuse()""",
     ),
-    "sqlite": tuple(
-        f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE {event} ON {table} BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
-        for name, event, table in (
-            ("audit_entry_is_not_updated", "UPDATE", "audit_entry"),
-            ("audit_entry_is_not_deleted", "DELETE", "audit_entry"),
-            ("audit_head_is_kept", "DELETE", "audit_head"),
-        )
+    "sqlite": (
+        *(
+            f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE {event} ON {table} {condition} BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
+            for name, event, table, condition in (
+                ("audit_entry_is_not_updated", "UPDATE", "audit_entry", ""),
+                ("audit_entry_is_not_deleted", "DELETE", "audit_entry", ""),
+                ("audit_head_is_kept", "DELETE", "audit_head", ""),
+                # `INSERT OR REPLACE` deletes what is in its way, and the trigger on deletion is not asked.
+                ("audit_entry_is_not_replaced", "INSERT", "audit_entry", _IN_THE_WAY),
+            )
+        ),
     ),
 }
 _REMOVE = {
@@ -31,6 +37,7 @@ _REMOVE = {
     "sqlite": (
         "DROP TRIGGER IF EXISTS audit_entry_is_not_updated",
         "DROP TRIGGER IF EXISTS audit_entry_is_not_deleted",
+        "DROP TRIGGER IF EXISTS audit_entry_is_not_replaced",
         "DROP TRIGGER IF EXISTS audit_head_is_kept",
     ),
 }
@@ -38,7 +45,7 @@ _REMOVE = {
 
 def install(connection: BaseDatabaseWrapper) -> None:
     """Refuse UPDATE, DELETE and TRUNCATE on the log from now on."""
-    _execute(connection, _INSTALL[connection.vendor])
+    _execute(connection, STATEMENTS[connection.vendor])
 
 
 def remove(connection: BaseDatabaseWrapper) -> None:

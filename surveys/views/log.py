@@ -1,7 +1,7 @@
-"""The audit log to be read: who did what, when; whether it is still as it was written; and all of it as a file."""
+"""The audit log to be read: who did what, when; whether it is still as it was written; and as a file, all of it or of one study."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django import forms
@@ -15,14 +15,13 @@ from kombu.exceptions import OperationalError
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
-from audit import actions, selectors, tasks
+from audit import actions, selectors
 from audit.models import Entry
-from audit.services import record, verify_and_record
 from surveys.models import Study
-from surveys.selectors import access_log, access_study, studies_of
+from surveys.selectors import access_log, access_study, log_for, names_of_hidden, studies_of
+from surveys.services import log as services
 
 READERS = (Role.IRB_OFFICER, Role.ADMINISTRATOR)
-LARGEST_CHECKED_AT_ONCE = 20_000
 LONGEST_VALUE = 60
 HASH = re.compile(r"[0-9a-f]{64}")
 
@@ -67,14 +66,10 @@ def study_log(request: HttpRequest, slug: str) -> HttpResponse:
 @require_role(*READERS)
 @require_POST
 def verify_log(request: HttpRequest) -> HttpResponse:
-    """Check the chain now: at once while it is short, else by a worker."""
-    user = user_of(request)
-    if selectors.number_of_entries() < LARGEST_CHECKED_AT_ONCE:
-        verify_and_record(actor=user)
-        return redirect("surveys:log")
+    """Check the chain now, or have it checked."""
     try:
-        tasks.verify_log.apply_async(args=(user.pk,), retry=False)
-        messages.success(request, gettext("The log is being checked. The finding stands here in a minute or so; reload the page then."))
+        if services.verify_log(actor=user_of(request)) is None:
+            messages.success(request, gettext("The log is being checked. The finding stands here in a minute or so; reload the page then."))
     except OperationalError:
         messages.error(request, gettext("The worker cannot be reached now. Try again in a minute."))
     return redirect("surveys:log")
@@ -83,20 +78,34 @@ def verify_log(request: HttpRequest) -> HttpResponse:
 @require_role(*READERS)
 @require_safe
 def export_log(request: HttpRequest) -> HttpResponseBase:
-    """The whole log as JSON Lines with hashes, sent while it is read."""
-    if request.method == "GET":
-        record(actor=user_of(request), action=actions.EXPORTED, subject=None, details={"entries": selectors.number_of_entries()})
-    response = StreamingHttpResponse(selectors.exported_log(), content_type="application/jsonl")
-    response["Content-Disposition"] = 'attachment; filename="audit-log.jsonl"'
+    """The whole log as JSON Lines with hashes; less what its reader must not know."""
+    lines = services.export_log(actor=user_of(request)) if request.method == "GET" else iter(())
+    return _file(lines, "audit-log.jsonl")
+
+
+@require_role(*Role)
+@require_safe
+def export_study_log(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The entries about one study, in the same form, with what they prove by themselves."""
+    user = user_of(request)
+    study = access_log(user, slug)
+    lines = services.export_log(study=study, actor=user) if request.method == "GET" else iter(())
+    return _file(lines, f"audit-log-{study.slug}.jsonl")
+
+
+def _file(lines: Iterator[str], name: str) -> HttpResponseBase:
+    response = StreamingHttpResponse(lines, content_type="application/jsonl")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 
 def _page(request: HttpRequest, asked: Filter, *, study: Study | None, template: str, context: Mapping[str, Any]) -> HttpResponse:
     wanted = asked.cleaned_data
-    filters = selectors.Asked(
+    filters = log_for(
+        user_of(request),
+        study=study,
         kind=wanted.get("kind", ""),
         person=wanted.get("person", ""),
-        subject=study,
         since=wanted.get("since"),
         until=wanted.get("until"),
     )
@@ -115,6 +124,7 @@ def _page(request: HttpRequest, asked: Filter, *, study: Study | None, template:
         "checked": checked,
         "is_broken": bool(checked and checked.details.get("broken_at")),
         "errors": asked.wrong(),
+        "hidden": names_of_hidden(filters),
     }
     return render(request, template, {**shown, **context}, status=422 if asked.errors else 200)
 

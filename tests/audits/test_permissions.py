@@ -75,12 +75,22 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "surveys:log":                     (LOGIN,  403,    403,    403,    403,    403,    200,    403,    200),
     "surveys:verify_log":              (LOGIN,  403,    403,    403,    403,    403,    405,    403,    405),
     "surveys:export_log":              (LOGIN,  403,    403,    403,    403,    403,    200,    403,    200),
+    "surveys:api_log":                 (NO,     403,    403,    403,    403,    403,    200,    403,    200),
+    "surveys:api_verify_log":          (NO,     403,    403,    403,    403,    403,    405,    403,    405),
+    "surveys:api_export_log":          (NO,     403,    403,    403,    403,    403,    200,    403,    200),
     "analysis:api_power":              (NO,     405,    403,    403,    403,    405,    405,    403,    405),
     "analysis:public_releases":        (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:signing_keys":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:api_releases":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_tokens":                 (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:methods_page":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
+}  # fmt: skip
+# Addresses that there are only where a mail server is configured.
+WITH_MAIL: dict[str, tuple[Any, ...]] = {
+    "account_reset_password_done":          (200, 200, 200, 200, 200, 200, 200, 200, 200),
+    "account_reset_password_from_key_done": (200, 200, 200, 200, 200, 200, 200, 200, 200),
+    # A secret that nobody was sent: the page that says so, without a form.
+    "account_reset_password_from_key":      (200, 200, 200, 200, 200, 200, 200, 200, 200),
 }  # fmt: skip
 # The same for the addresses of one study, which belongs to `owner`; once it recruits …
 RECRUITING: dict[str, tuple[Any, ...]] = {
@@ -124,6 +134,9 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:comment":                 (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
     "surveys:codes":                   (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:study_log":               (LOGIN,  200,    200,    404,    404,    404,    200,    404,    200),
+    "surveys:export_study_log":        (LOGIN,  200,    200,    404,    404,    404,    200,    404,    200),
+    "surveys:api_study_log":           (NO,     200,    200,    404,    404,    404,    200,    404,    200),
+    "surveys:api_export_study_log":    (NO,     200,    200,    404,    404,    404,    200,    404,    200),
     "analysis:rehearsal":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:forget":                  (LOGIN,  200,    404,    404,    404,    404,    404,    404,    200),
     "analysis:results":                (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
@@ -209,6 +222,9 @@ DRAFT: dict[str, tuple[Any, ...]] = {
     "surveys:comment":                 (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
     "surveys:codes":                   (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:study_log":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:export_study_log":        (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:api_study_log":           (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:api_export_study_log":    (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:rehearsal":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:forget":                  (LOGIN,  200,    404,    404,    404,    404,    404,    404,    200),
     "analysis:results":                (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
@@ -262,6 +278,8 @@ SENT: dict[str, tuple[Any, ...]] = {
     "analysis:api_stop_rehearsal":     (NO,     200,    200,    404,    404,    404,    404,    404,    200),
 }  # fmt: skip
 ARGUMENTS = {
+    "uidb36": "1",
+    "key": "made-up",
     "release_id": 1,
     "part": "background",
     "name": "gender",
@@ -360,6 +378,13 @@ def test_every_address_has_a_name_and_a_line() -> None:
     assert of_a_study == set(RECRUITING), "a line in RECRUITING for each address of a study, and no other"
     assert of_a_study == set(DRAFT), "a line in DRAFT for each address of a study, and no other"
     assert not [name for name in names if not name or name.endswith(":")], "an address has no name"
+
+
+@pytest.mark.usefixtures("mail_server")
+@pytest.mark.parametrize("visitor", VISITORS)
+def test_where_mail_can_be_sent(visitor: str, people: dict[str, User]) -> None:
+    assert set(own_routes()) == set(EVERYWHERE) | set(RECRUITING) | set(WITH_MAIL)
+    check(WITH_MAIL, visitor, people)
 
 
 @pytest.mark.parametrize("visitor", VISITORS)

@@ -16,8 +16,10 @@ from audit.models import Entry
 from audit.selectors import PAGE_SIZE
 from audit.services import record
 from surveys import actions
-from surveys.models import Study, StudyStatus
-from surveys.views import log
+from surveys.models import MemberRole, Study, StudyMember, StudyStatus
+from surveys.services import log
+from surveys.services.allocation import change_arm
+from surveys.services.studies import close
 from tests.factories import draft_study, logged_in, page_of, person, recruiting_study, study_in
 
 pytestmark = pytest.mark.django_db
@@ -121,6 +123,8 @@ def test_a_long_log_is_checked_by_a_worker(officer: User, monkeypatch: pytest.Mo
     monkeypatch.setattr(log.tasks.verify_log, "apply_async", lambda args, **options: asked.append(args))
     client = logged_in(officer)
     assert "The log is being checked." in client.post("/log/verify/", follow=True).content.decode()
+    answered = client.post("/api/v1/log/verify/")
+    assert (answered.status_code, answered.json()["finding"]) == (202, "The log is being checked.")
     log.tasks.verify_log(*asked[0])
     assert "as it was written" in client.get("/log/").content.decode()
     assert Entry.objects.get(action="log.verified").actor == officer
@@ -133,6 +137,139 @@ def test_the_exported_file_holds_everything_and_verifies(officer: User) -> None:
     verification = verify_lines(lines)
     assert (verification.broken_at, verification.intact) == (None, Entry.objects.count())
     assert '"action": "log.exported"' in lines[-2]
+
+
+def file_of(response: Any) -> list[str]:
+    return b"".join(response.streaming_content).decode().splitlines(keepends=True)
+
+
+@pytest.mark.parametrize("address", ["/studies/{slug}/log/export/", "/api/v1/studies/{slug}/log/export/"])
+def test_the_entries_of_one_study_are_a_file_that_verifies_and_says_what_it_is(address: str, officer: User) -> None:
+    study, other = recruiting_study(), draft_study(slug="another-study")
+    response = logged_in(study.owner).get(address.format(slug=study.slug))
+    assert response["Content-Disposition"] == f'attachment; filename="audit-log-{study.slug}.jsonl"'
+    lines = file_of(response)
+    verification = verify_lines(lines)
+    about = Entry.objects.filter(subject_kind="surveys.study", subject_id=str(study.pk))
+    assert (verification.broken_at, verification.intact) == (None, about.count())
+    assert '"action": "log.exported"' in lines[-2]
+    assert f"the entries about the study {study.slug}" in lines[0]
+    assert not [line for line in lines if other.slug in line]
+    whole = file_of(logged_in(officer).get("/log/export/"))
+    assert set(lines[1:-1]) < set(whole), "the same lines stand in the whole log"
+    assert logged_in(other.owner).get(address.format(slug=study.slug)).status_code == 404
+
+
+def test_asking_for_the_head_of_a_file_exports_nothing() -> None:
+    study = recruiting_study()
+    client = logged_in(study.owner)
+    before = Entry.objects.count()
+    response = client.head(f"/studies/{study.slug}/log/export/")
+    assert (response.status_code, Entry.objects.count()) == (200, before)
+
+
+def test_the_page_of_a_study_offers_its_file_and_says_what_it_proves() -> None:
+    study = draft_study()
+    page = page_of(logged_in(study.owner).get(f"/studies/{study.slug}/log/"))
+    assert page.xpath(f'//a[@href="/studies/{study.slug}/log/export/"]')
+    assert "cannot prove alone that no entry was left out" in page.text_content()
+
+
+def test_programs_read_the_log_with_the_same_filters_and_pages(officer: User) -> None:
+    study = recruiting_study()
+    for number in range(PAGE_SIZE + 3):
+        record(actor=officer, action=actions.PAUSED, subject=study, details={"number": number})
+    client, address = logged_in(officer), f"/api/v1/studies/{study.slug}/log/"
+    first = client.get(address, {"kind": "study.paused"}).json()
+    assert [entry["details"]["number"] for entry in first["entries"]] == list(range(PAGE_SIZE + 2, 2, -1))
+    assert first["newer"] is None
+    older = client.get(address, {"kind": "study.paused", "before": first["older"]}).json()
+    assert [entry["details"]["number"] for entry in older["entries"]] == [2, 1, 0]
+    back = client.get(address, {"kind": "study.paused", "after": older["newer"]}).json()
+    assert back["entries"] == first["entries"]
+    (launched,) = client.get("/api/v1/log/", {"kind": "study.launched", "study": study.slug}).json()["entries"]
+    entry = Entry.objects.get(action=actions.LAUNCHED)
+    assert (launched["hash"], launched["actor_name"], launched["details"]) == (entry.hash, study.owner.username, entry.details)
+    assert launched["meaning"] == "A study was launched and the hash of its allocation list published"
+    assert client.get("/api/v1/log/", {"until": "2001-01-01"}).json()["entries"] == []
+    wrong = client.get("/api/v1/log/", {"since": "yesterday"})
+    assert (wrong.status_code, "since" in wrong.json()["errors"]) == (400, True)
+    assert logged_in(study.owner).get("/api/v1/log/").status_code == 403
+
+
+def test_programs_have_the_chain_checked_and_take_the_whole_log(officer: User) -> None:
+    recruiting_study()
+    client = logged_in(officer)
+    before = Entry.objects.count()
+    found = client.post("/api/v1/log/verify/").json()
+    assert found == {"intact": before, "broken_at": None, "finding": f"All {before} entries are as they were written."}
+    lines = file_of(client.get("/api/v1/log/export/", headers={"Accept": "application/jsonl"}))
+    assert (verify_lines(lines).broken_at, len(lines)) == (None, Entry.objects.count() + 1)
+
+
+@pytest.fixture
+def blinded(officer: User) -> Study:
+    """A study with a telling entry, in which the officer is a blinded viewer, and another one in which they are not."""
+    study = recruiting_study()
+    change_arm(study, arm="slides", actor=study.owner, quota=7, closed=False)
+    draft_study(slug="another-study")
+    StudyMember.objects.create(study=study, user=officer, role=MemberRole.BLINDED_VIEWER)
+    return study
+
+
+@pytest.mark.parametrize("role", [Role.IRB_OFFICER, Role.ADMINISTRATOR])
+def test_a_blinded_viewer_reads_nothing_about_that_study_in_the_whole_log(blinded: Study, officer: User, role: Role) -> None:
+    User.objects.filter(pk=officer.pk).update(role=role, is_superuser=role == Role.ADMINISTRATOR, is_staff=role == Role.ADMINISTRATOR)
+    client = logged_in(User.objects.get(pk=officer.pk))
+    for query in ("", "?kind=study.", "?kind=study.arm_changed", f"?study={blinded.slug}", f"?person={blinded.owner.username}", "?after=0"):
+        page, program = client.get(f"/log/{query}"), client.get(f"/api/v1/log/{query}")
+        assert (page.status_code, program.status_code) == (200, 200)
+        assert f"You are a blinded viewer of {blinded.slug}" in page.content.decode()
+        assert program.json()["left_out"] == [blinded.slug]
+        assert len(sentences(page)) == len(program.json()["entries"])
+        for entry in program.json()["entries"]:
+            assert (entry["subject_kind"], entry["subject_id"]) != ("surveys.study", str(blinded.pk))
+        assert "quota: 7" not in page.content.decode()
+        assert '"quota"' not in program.content.decode()
+    assert any(entry["action"] == "study.created" for entry in client.get("/api/v1/log/").json()["entries"]), "other studies are there"
+    for address in ("/log/export/", "/api/v1/log/export/"):
+        lines = file_of(client.get(address))
+        assert f"all entries but those about {blinded.slug}, in which {officer.username} is a blinded viewer" in lines[0]
+        assert verify_lines(lines).broken_at is None
+        assert not [line for line in lines if "quota" in line]
+    for address in ("/studies/{}/log/", "/studies/{}/log/export/", "/api/v1/studies/{}/log/", "/api/v1/studies/{}/log/export/"):
+        assert client.get(address.format(blinded.slug)).status_code == 404
+
+
+def test_once_the_study_is_closed_its_entries_are_in_the_whole_log_again(blinded: Study, officer: User) -> None:
+    close(blinded, actor=blinded.owner)
+    client = logged_in(officer)
+    assert "arm: slides" in client.get("/log/").content.decode()
+    assert len(file_of(client.get("/log/export/"))) == Entry.objects.count() + 1
+
+
+def test_a_blinded_administrator_sees_no_quota_in_the_admin_and_cannot_make_the_study_theirs(blinded: Study) -> None:
+    administrator = person(Role.ADMINISTRATOR)
+    client = logged_in(administrator)
+    state = blinded.arm_states.get(arm="slides")
+    addresses = ("/admin/surveys/armstate/", f"/admin/surveys/armstate/{state.pk}/change/", f"/admin/surveys/armstate/{state.pk}/history/")
+    assert "slides" in client.get(addresses[0]).content.decode()
+    StudyMember.objects.create(study=blinded, user=administrator, role=MemberRole.BLINDED_VIEWER)
+    for address in addresses:
+        assert "slides" not in client.get(address, follow=True).content.decode()
+    Study.objects.filter(pk=blinded.pk).update(status=StudyStatus.APPROVED)
+    assert client.post(f"/admin/surveys/study/{blinded.pk}/change/", {"owner": administrator.pk}).status_code == 403
+
+
+def test_all_that_is_recorded_of_a_study_is_about_the_study() -> None:
+    """What is hidden from a blinded viewer is found by its subject: so nothing telling may stand under another one."""
+    study = study_in(StudyStatus.CLOSED)
+    client = logged_in(study.owner)
+    client.post(f"/studies/{study.slug}/results/compute/", {"action": "start"})
+    client.get(f"/studies/{study.slug}/results/tables/participants.csv")
+    of_a_study = Entry.objects.exclude(action__startswith="account.").exclude(action__startswith="log.")
+    assert of_a_study.count() >= 6
+    assert set(of_a_study.values_list("subject_kind", "subject_id")) == {("surveys.study", str(study.pk))}
 
 
 def actions_since(sequence: int) -> list[str]:
