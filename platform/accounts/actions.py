@@ -2,11 +2,18 @@
 
 from audit.actions import register
 
+ONCE_IN_A_WHILE = "one entry in a quarter of an hour"
+
 CREATED = register("account.created", "An account was created")
 ROLE_CHANGED = register("account.role_changed", "A person was given another role")
 CHANGED = register("account.changed", "An account was changed: its name, its password, or whether it may be used")
 LOGGED_IN = register("account.logged_in", "Somebody logged in")
-LOGIN_FAILED = register("account.login_failed", "Somebody tried to log in with a wrong name or password")
+LOGIN_FAILED = register(
+    "account.login_failed", "Somebody tried to log in with a wrong name or password, or by another login that was not accepted"
+)
+LOGIN_REFUSED = register("account.login_refused", f"A login was refused after too many failures; {ONCE_IN_A_WHILE}")
+TOKEN_REFUSED = register("account.token_refused", f"A program showed a token for the API that is not accepted; {ONCE_IN_A_WHILE}")
+PASSWORD_ASKED = register("account.password_asked", "Somebody asked for a link to set a forgotten password")
 TOKEN_ISSUED = register("account.token_issued", "A token for the API was issued")
 TOKEN_REVOKED = register("account.token_revoked", "A token for the API was revoked")
 LOGGED_OUT = register("account.logged_out", "Somebody logged out")

@@ -5,10 +5,16 @@ import hashlib
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core import context as allauth_context
 from allauth.mfa.adapter import DefaultMFAAdapter
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
-from django.http import HttpRequest
+from django.contrib.sites.shortcuts import get_current_site
+from django.http import HttpRequest, HttpResponse
+
+from accounts.models import User
+from accounts.sending import send_later
+from accounts.services import record_failed_login
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -19,6 +25,21 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Failures are counted by `SlowedBackend`, for every door."""
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Later, by itself: how long the mail server takes, or that it fails, must not tell whether an address has an account."""
+        request = allauth_context.request
+        send_later(
+            self.render_mail(
+                template_prefix, email, {"request": request, "email": email, "current_site": get_current_site(request)} | context
+            )
+        )
+
+    def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
+        """Somebody else vouched for them, but the account is switched off."""
+        record_failed_login(user.username, door="single sign-on")
+        response: HttpResponse = super().respond_user_inactive(request, user)
+        return response
 
     def get_client_ip(self, request: HttpRequest) -> str:
         return "0.0.0.0"  # noqa: S104  # not an address to listen at: everybody's, for nobody's is known

@@ -10,6 +10,7 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from accounts.models import ApiToken, Role, TokenScope, User, hash_of_api_token
+from accounts.services import record_refused_token
 
 
 class ApiTokenAuthentication(TokenAuthentication):
@@ -19,9 +20,9 @@ class ApiTokenAuthentication(TokenAuthentication):
 
     def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
         """The same answer for a token that is unknown, out of date or of an account that is switched off."""
-        of_today = ApiToken.objects.select_related("user").filter(last_day__gte=timezone.localdate(), user__is_active=True)
-        token = of_today.filter(token_hash=hash_of_api_token(key)).first()
-        if token is None:
+        token = ApiToken.objects.select_related("user").filter(token_hash=hash_of_api_token(key)).first()
+        if token is None or token.last_day < timezone.localdate() or not token.user.is_active:
+            record_refused_token(token)
             raise AuthenticationFailed("This token is unknown, revoked or out of date.")
         return token.user, token
 

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 
 from accounts.errors import TooManyAttemptsError
 from accounts.models import User
+from accounts.services import record_refused_login
 
 ATTEMPTS = 20
 PERIOD_SECONDS = 15 * 60
@@ -24,6 +25,7 @@ class SlowedBackend(ModelBackend):
         key = "login-failures:" + hashlib.sha256((username or "").lower().encode()).hexdigest()
         cache.add(key, 0, PERIOD_SECONDS)
         if cache.get(key, 0) >= ATTEMPTS:
+            record_refused_login(username or "")
             raise TooManyAttemptsError
         user = super().authenticate(request, username=username, password=password, **kwargs)
         if user is None:

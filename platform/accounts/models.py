@@ -4,7 +4,8 @@ import hashlib
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractUser, UserManager
-from django.db import models
+from django.db import models, transaction
+from django.dispatch import Signal
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
@@ -18,13 +19,20 @@ class Role(models.TextChoices):
     ANALYST = "analyst", _("Analyst")
 
 
+administrator_made = Signal()
+"""Whoever has the server's command line made an administrator. Arguments: `user`. Sent in the same transaction."""
+
+
 class Accounts(UserManager["User"]):
     """`createsuperuser` makes an administrator: the role and Django's flag always agree."""
 
     use_in_migrations = False
 
     def create_superuser(self, username: str, email: str | None = None, password: str | None = None, **fields: Any) -> "User":
-        return super().create_superuser(username, email, password, **{**fields, "role": Role.ADMINISTRATOR})
+        with transaction.atomic(using=self.db):
+            user = super().create_superuser(username, email, password, **{**fields, "role": Role.ADMINISTRATOR})
+            administrator_made.send(type(user), user=user)
+        return user
 
 
 class User(AbstractUser):

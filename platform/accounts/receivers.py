@@ -1,4 +1,4 @@
-"""What happens to accounts, wherever it happens (page, admin, single sign-on), goes to the services."""
+"""What happens to accounts, wherever it happens (page, admin, single sign-on, command line), goes to the services."""
 
 import time
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from django.http import HttpRequest
 
 from accounts import actions, services
 from accounts.middleware import SEEN, SINCE
-from accounts.models import User
+from accounts.models import Role, User, administrator_made
 
 
 @receiver(user_logged_in)
@@ -31,6 +31,11 @@ def logged_out(sender: Any, user: User | None, **kwargs: Any) -> None:
 @receiver(user_login_failed)
 def login_failed(sender: Any, credentials: Mapping[str, Any], **kwargs: Any) -> None:
     services.record_failed_login(str(credentials.get("username", "")))
+
+
+@receiver(administrator_made)
+def made_administrator(sender: Any, user: User, **kwargs: Any) -> None:
+    services.record_created(user, role=Role.ADMINISTRATOR)
 
 
 @receiver([password_changed, password_reset, password_set])

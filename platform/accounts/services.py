@@ -1,8 +1,11 @@
 """Creating accounts, giving them roles and tokens; every change stands in the audit log."""
 
+import hashlib
 import secrets
+from collections.abc import Iterable
 from datetime import timedelta
 
+from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 
@@ -10,6 +13,8 @@ from accounts import actions
 from accounts.models import ApiToken, Role, TokenScope, User, hash_of_api_token
 from audit.services import record
 
+REFUSALS_SECONDS = 15 * 60
+"""Whoever is refused tries again and again: this often it is recorded, or the log would be theirs to fill."""
 DEMO_ROLES = {
     "investigator": Role.INVESTIGATOR,
     "irb": Role.IRB_OFFICER,
@@ -57,6 +62,7 @@ def ensure_demo_users(*, password: str) -> list[User]:
             if not user.check_password(password):
                 user.set_password(password)
                 user.save(update_fields=["password"])
+                record_password_given(user)
         users.append(user)
     return users
 
@@ -91,10 +97,42 @@ def record_login(user: User) -> None:
     record(actor=user, action=actions.LOGGED_IN, subject=user)
 
 
-def record_failed_login(username: str) -> None:
-    """Only names that exist are recorded: people type their password into the wrong field."""
-    user = User.objects.filter(username=username).first()
-    record(actor=None, action=actions.LOGIN_FAILED, subject=user, details={"username": user.username if user else None})
+def record_failed_login(username: str, *, door: str = "") -> None:
+    """Only names that exist are recorded: people type their password into the wrong field. `door`: which, if it was not our own."""
+    user = _called(username)
+    details = {"username": user.username if user else None, **({"door": door} if door else {})}
+    record(actor=None, action=actions.LOGIN_FAILED, subject=user, details=details)
+
+
+def record_refused_login(username: str) -> None:
+    """After too many failures nobody looks at the password any more."""
+    if _is_first(f"login {username.lower()}"):
+        user = _called(username)
+        record(actor=None, action=actions.LOGIN_REFUSED, subject=user, details={"username": user.username if user else None})
+
+
+def record_refused_code(user: User) -> None:
+    """The same for the second factor: the password was right, and nobody looks at the code any more."""
+    if _is_first(f"code {user.pk}"):
+        record(actor=None, action=actions.LOGIN_REFUSED, subject=user, details={"username": user.username, "door": "second factor"})
+
+
+def record_refused_token(token: ApiToken | None) -> None:
+    """Out of date, or of an account that is switched off. None: revoked, or made up; of those nothing can be told."""
+    if _is_first(f"token {token.pk if token else ''}"):
+        subject = token.user if token else None
+        record(actor=None, action=actions.TOKEN_REFUSED, subject=subject, details={"name": token.name if token else None})
+
+
+def record_password_asked(users: Iterable[User]) -> None:
+    """Whose e-mail address was given, if anybody's; the address itself is not kept."""
+    for user in tuple(users) or (None,):
+        record(actor=None, action=actions.PASSWORD_ASKED, subject=user, details={"username": user.username if user else None})
+
+
+def record_password_given(user: User) -> None:
+    """Whoever has the server's command line set another password for them."""
+    record(actor=None, action=actions.CHANGED, subject=user, details={"fields": ["Password"]})
 
 
 def record_logout(user: User) -> None:
@@ -111,6 +149,18 @@ def record_second_factor(user: User, *, action: str, kind: str) -> None:
 
 
 @transaction.atomic
+def remove_second_factor(*, user: User, actor: User | None = None) -> int:
+    """For somebody who lost their phone and their codes: how many were removed. The password opens the account again."""
+    from allauth.mfa.models import Authenticator
+
+    kinds = list(Authenticator.objects.filter(user=user).order_by("pk").values_list("type", flat=True))
+    Authenticator.objects.filter(user=user).delete()
+    for kind in kinds:
+        record(actor=actor, action=actions.SECOND_FACTOR_REMOVED, subject=user, details={"kind": kind})
+    return len(kinds)
+
+
+@transaction.atomic
 def end_sessions(*, user: User) -> User:
     """Log this person out everywhere; the session that asks must take the new hash."""
     user = User.objects.select_for_update().get(pk=user.pk)
@@ -118,6 +168,17 @@ def end_sessions(*, user: User) -> User:
     user.save(update_fields=["session_epoch"])
     record(actor=user, action=actions.LOGGED_OUT_ELSEWHERE, subject=user)
     return user
+
+
+def _called(username: str) -> User | None:
+    """Who was meant, also by whoever pressed the shift key; the name as it was typed goes first."""
+    named = User.objects.filter(username__iexact=username)
+    return named.filter(username=username).first() or named.first()
+
+
+def _is_first(refused: str) -> bool:
+    """Whether this was not refused before within `REFUSALS_SECONDS`."""
+    return cache.add("refused:" + hashlib.sha256(refused.encode()).hexdigest(), True, REFUSALS_SECONDS)
 
 
 def _give(user: User, role: Role) -> None:

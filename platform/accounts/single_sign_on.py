@@ -3,6 +3,7 @@
 from typing import Any
 
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.providers.base import AuthError
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest
@@ -19,7 +20,12 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         domain = sociallogin.provider.app.settings["domain"]
         addresses = [one.email.lower() for one in sociallogin.email_addresses if one.verified]
         if domain and not any(address.endswith(f"@{domain}") for address in addresses):
+            services.record_failed_login("", door="single sign-on")
             raise PermissionDenied(_("Expected a confirmed e-mail address of %(domain)s.") % {"domain": domain})
+
+    def on_authentication_error(self, request: HttpRequest, provider: Any, error: Any = None, **kwargs: Any) -> None:
+        if error != AuthError.CANCELLED:
+            services.record_failed_login("", door="single sign-on")
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         return True

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.views import LogoutView
 from django.http import HttpRequest, HttpResponseBase
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 
 from accounts import token_views, views
 
@@ -55,7 +55,12 @@ if settings.EMAIL_IS_CONFIGURED:
     urlpatterns += [
         path("password/forgotten/sent/", _account("password_reset_done"), name="account_reset_password_done"),
         path("password/forgotten/done/", _account("password_reset_from_key_done"), name="account_reset_password_from_key_done"),
-        path("password/forgotten/<str:uidb36>/<str:key>/", _account("password_reset_from_key"), name="account_reset_password_from_key"),
+        # allauth puts the two parts of the secret together with a hyphen, and there are more of them in the second one.
+        re_path(
+            r"^password/forgotten/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>[^/]+)/$",
+            _account("password_reset_from_key"),
+            name="account_reset_password_from_key",
+        ),
     ]
 if settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]:
     urlpatterns += [

@@ -63,6 +63,11 @@ STALE_PAGE = Problem(
     advice=_("Go back, reload the page and send it again. Cookies must be allowed for this site."),
     code="stale-page",
 )
+TOO_MANY = Problem(
+    status=HTTPStatus.TOO_MANY_REQUESTS,
+    title=_("This was asked for too often"),
+    advice=_("Wait a quarter of an hour, then try again."),
+)
 INTERNAL = Problem(
     status=HTTPStatus.INTERNAL_SERVER_ERROR,
     title=_("Something went wrong on our side"),
@@ -181,6 +186,11 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's handler404. What the exception says is for developers."""
     return respond(request, NOT_FOUND)
+
+
+def too_many_requests(request: HttpRequest) -> HttpResponse:
+    """Where allauth counts."""
+    return respond(request, TOO_MANY)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -10,6 +10,7 @@ from accounts.views import admin_door
 handler400 = "config.error_responses.bad_request"
 handler403 = "config.error_responses.permission_denied"
 handler404 = "config.error_responses.not_found"
+handler429 = "config.error_responses.too_many_requests"  # allauth asks for it
 handler500 = "config.error_responses.internal_error"
 
 # /healthz is answered by `config.health.HealthMiddleware`, before anything else.

@@ -1,18 +1,22 @@
 """People, their roles and their logins, and what the audit log keeps of them."""
 
+from datetime import timedelta
+from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, Group
 from django.core.cache import cache
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.management import call_command
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
+from django.utils import timezone
 
 from accounts import actions, backends, services
 from accounts.access import require_role
-from accounts.models import Role, User
+from accounts.models import ApiToken, Role, TokenScope, User
 from audit.models import Entry
 from audit.selectors import verify
 
@@ -87,9 +91,32 @@ def test_the_database_refuses_an_unknown_role(investigator: User) -> None:
         User.objects.filter(pk=investigator.pk).update(role="emperor")
 
 
-def test_createsuperuser_makes_an_administrator() -> None:
-    user = User.objects.create_superuser("boss", password=PASSWORD)
-    assert (user.role, user.is_staff) == (Role.ADMINISTRATOR, True)
+def test_createsuperuser_makes_an_administrator_and_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
+    call_command("createsuperuser", interactive=False, username="boss", email="boss@example.org", verbosity=0)
+    user = User.objects.get()
+    assert (user.role, user.is_staff, user.check_password(PASSWORD)) == (Role.ADMINISTRATOR, True, True)
+    (entry,) = recorded(actions.CREATED)
+    assert (entry.actor, entry.subject_id, entry.details) == (None, str(user.pk), {"username": "boss", "role": "administrator"})
+
+
+def test_an_administrator_who_cannot_be_recorded_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(**kwargs: Any) -> None:
+        raise OSError("no room")
+
+    monkeypatch.setattr(services, "record", fails)
+    with pytest.raises(OSError, match="no room"):
+        User.objects.create_superuser("boss", password=PASSWORD)
+    assert not User.objects.exists()
+
+
+def test_a_password_given_by_command_is_recorded(investigator: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("getpass.getpass", lambda prompt: "seven horses on the moon")
+    call_command("changepassword", "ada", stdout=StringIO())
+    investigator.refresh_from_db()
+    assert investigator.check_password("seven horses on the moon")
+    (entry,) = recorded(actions.CHANGED)
+    assert (entry.actor, entry.subject_id, entry.details) == (None, str(investigator.pk), {"fields": ["Password"]})
 
 
 def test_the_demo_has_one_person_per_role_however_often_it_starts() -> None:
@@ -152,6 +179,57 @@ def test_many_wrong_passwords_close_the_door_for_a_while(investigator: User, cli
     assert client.post(LOGIN, {"login": "bob", "password": PASSWORD}).status_code == 302
     cache.clear()
     assert Client().post(LOGIN, {"login": "ada", "password": PASSWORD}).status_code == 302
+
+
+@pytest.mark.parametrize("typed", ["ada", "ADA", "nobody"])
+def test_a_login_refused_after_too_many_failures_is_recorded_once_in_a_while(
+    investigator: User, client: Client, monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    monkeypatch.setattr(backends, "ATTEMPTS", 2)
+    for password in ("wrong", "wrong", PASSWORD, PASSWORD, "wrong"):
+        client.post(LOGIN, {"login": typed, "password": password})
+    subject, username = ("", None) if typed == "nobody" else (str(investigator.pk), "ada")
+    assert [entry.subject_id for entry in recorded(actions.LOGIN_FAILED)] == [subject] * 2
+    assert [(entry.subject_id, entry.details) for entry in recorded(actions.LOGIN_REFUSED)] == [(subject, {"username": username})]
+    cache.clear()
+    for _ in range(3):
+        client.post(LOGIN, {"login": typed, "password": "wrong"})
+    assert len(recorded(actions.LOGIN_REFUSED)) == 2
+
+
+def test_a_wrong_password_where_it_is_asked_for_again_is_recorded(investigator: User, client: Client) -> None:
+    client.post(LOGIN, {"login": "ada", "password": PASSWORD})
+    session = client.session
+    session["account_authentication_methods"] = []
+    session.save()
+    asked = client.get("/accounts/second-factor/app/")
+    assert asked.status_code == 302
+    client.post(asked["Location"], {"password": "wrong"})
+    assert [entry.details for entry in recorded(actions.LOGIN_FAILED)] == [{"username": "ada"}]
+
+
+def test_a_token_that_is_not_accepted_is_recorded_once_in_a_while(investigator: User) -> None:
+    token = services.issue_token(user=investigator, name="script", scope=TokenScope.READ, days=1)
+    other = services.issue_token(user=investigator, name="another", scope=TokenScope.READ, days=1)
+    before = len(recorded(actions.TOKEN_REFUSED))
+
+    def ask(shown: str) -> int:
+        return Client(headers={"Authorization": f"Bearer {shown}"}).get("/api/v1/studies/").status_code
+
+    assert (ask(token), len(recorded(actions.TOKEN_REFUSED))) == (200, before)
+    ApiToken.objects.filter(name="script").update(last_day=timezone.localdate() - timedelta(days=1))
+    assert [ask(token), ask(token), ask(token + "x"), ask("made up"), ask(other)] == [401, 401, 401, 401, 200]
+    User.objects.filter(pk=investigator.pk).update(is_active=False)
+    assert ask(other) == 401
+    key = str(investigator.pk)
+    assert [(entry.actor, entry.subject_id, entry.details) for entry in recorded(actions.TOKEN_REFUSED)] == [
+        (None, key, {"name": "script"}),
+        (None, "", {"name": None}),
+        (None, key, {"name": "another"}),
+    ]
+    assert token not in repr(list(Entry.objects.values()))
+    services.revoke_token(user=investigator, name="script")
+    assert ask(token) == 401
 
 
 def test_the_right_password_forgets_earlier_slips(investigator: User, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,14 @@
 import re
 import time
 from collections.abc import Callable, Iterator
+from io import StringIO
 from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal import auth
 from django.core.cache import cache
+from django.core.management import CommandError, call_command
 from django.http import HttpResponse
 from django.test import Client
 
@@ -112,6 +114,7 @@ def test_a_recovery_code_opens_once(ada: User) -> None:
         log_in(other)
         other.post(CODE, {"code": codes[0]})
         assert is_in(other) == opened
+    assert recorded(actions.SECOND_FACTOR_FAILED) == [{"kind": "totp"}], "a code that was used is a wrong one"
 
 
 def test_wrong_codes_close_the_door_for_a_while(ada: User, settings: Any) -> None:
@@ -122,8 +125,11 @@ def test_wrong_codes_close_the_door_for_a_while(ada: User, settings: Any) -> Non
     log_in(other)
     for _ in range(3):
         other.post(CODE, {"code": "000000"})
-    other.post(CODE, {"code": code_of(secret)})
+    for _ in range(2):
+        other.post(CODE, {"code": code_of(secret)})
     assert not is_in(other)
+    assert len(recorded(actions.SECOND_FACTOR_FAILED)) == 3
+    assert recorded(actions.LOGIN_REFUSED) == [{"username": "ada", "door": "second factor"}]
 
 
 def test_removing_the_second_factor_needs_it_and_is_recorded(ada: User) -> None:
@@ -135,6 +141,25 @@ def test_removing_the_second_factor_needs_it_and_is_recorded(ada: User) -> None:
     other = Client()
     log_in(other)
     assert is_in(other)
+
+
+def test_who_lost_phone_and_codes_is_let_in_by_command_and_it_is_recorded(ada: User) -> None:
+    with pytest.raises(CommandError, match="ada has no second factor"):
+        call_command("remove_second_factor", "ada")
+    client = Client()
+    log_in(client)
+    set_up(client)
+    call_command("remove_second_factor", "ada", stdout=StringIO())
+    entries = Entry.objects.filter(action=actions.SECOND_FACTOR_REMOVED)
+    assert [(entry.actor, entry.subject_id, entry.details) for entry in entries] == [
+        (None, str(ada.pk), {"kind": "totp"}),
+        (None, str(ada.pk), {"kind": "recovery_codes"}),
+    ]
+    other = Client()
+    log_in(other)
+    assert is_in(other)
+    with pytest.raises(CommandError, match="Nobody is called eve"):
+        call_command("remove_second_factor", "eve")
 
 
 @pytest.mark.parametrize(("role", "compulsory"), [(Role.IRB_OFFICER, True), (Role.ADMINISTRATOR, True), (Role.INVESTIGATOR, False)])

@@ -130,6 +130,8 @@ ACCOUNT_RATE_LIMITS = {
     "verify_phone": None,
 }
 MFA_ADAPTER = "accounts.adapters.SecondFactorAdapter"
+ACCOUNT_FORMS = {"reset_password": "accounts.login_forms.ForgottenPasswordForm"}
+MFA_FORMS = {"authenticate": "accounts.login_forms.CodeForm", "reauthenticate": "accounts.login_forms.CodeAgainForm"}
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_TOTP_ISSUER = "Candor"

@@ -1,0 +1,40 @@
+"""allauth's forms around logging in, with what the audit log must hold of them."""
+
+from typing import Any
+
+from allauth.account.forms import ResetPasswordForm
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+
+from accounts.services import record_password_asked, record_refused_code
+
+
+class _Counted:
+    """After too many wrong codes allauth does not look at them any more, and tells nobody."""
+
+    def clean_code(self) -> str:
+        try:
+            code: str = super().clean_code()  # type: ignore[misc]
+        except ValidationError as error:
+            if error.code == "too_many_login_attempts":
+                record_refused_code(self.user)  # type: ignore[attr-defined]
+            raise
+        return code
+
+
+class CodeForm(_Counted, AuthenticateForm):  # type: ignore[misc]
+    """After the password."""
+
+
+class CodeAgainForm(_Counted, ReauthenticateForm):  # type: ignore[misc]
+    """Before something about logging in is changed."""
+
+
+class ForgottenPasswordForm(ResetPasswordForm):  # type: ignore[misc]
+    """Recorded for every address alike, whether it has an account or not."""
+
+    def save(self, request: HttpRequest, **kwargs: Any) -> str:
+        record_password_asked(self.users)
+        address: str = super().save(request, **kwargs)
+        return address

@@ -1,0 +1,16 @@
+"""`manage.py changepassword`, recorded."""
+
+import getpass
+from typing import Any
+
+from django.contrib.auth.management.commands import changepassword
+
+from accounts.models import User
+from accounts.services import record_password_given
+
+
+class Command(changepassword.Command):
+    def handle(self, *args: Any, **options: Any) -> str | None:
+        changed = super().handle(*args, **options)
+        record_password_given(User.objects.get(username=options["username"] or getpass.getuser()))
+        return changed
