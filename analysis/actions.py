@@ -8,6 +8,7 @@ COMPUTATION_STOPPED = register("results.computation_stopped", "A computation of 
 TABLE_FETCHED = register("results.table_fetched", "A table of results was downloaded")
 RESULTS_FETCHED = register("results.fetched", "Results were fetched by the API; one entry for each person and day")
 UNBLINDED = register("results.unblinded", "The arms of a study that was blinded were shown before it was closed")
+RELEASE_ROWS_SEEN = register("release.rows_seen", "Rows of data that were not public yet were looked at; one entry for each person and day")
 RELEASE_STARTED = register("release.started", "An investigator chose what a release of data is to hold")
 RELEASE_REQUESTED = register("release.requested", "An investigator asked the IRB officer to approve a release")
 RELEASE_PUBLISHED = register("release.published", "An IRB officer approved a release, and its data became public")

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role, User
+from analysis import actions
 from analysis.models import OPEN_RELEASES, Release, ReleaseStatus
 from analysis.releases import services
 from analysis.releases.building import STAGES
@@ -27,6 +28,7 @@ from analysis.releases.selectors import (
     waiting_for,
 )
 from analysis.releases.signing import public_pem
+from audit.services import record_once_a_day
 from surveys.errors import SurveyError
 from surveys.selectors import access_own_study, access_study, definition_for, may_change, may_review
 
@@ -71,6 +73,8 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
             messages.error(request, str(error))
         return redirect("analysis:releases_one", slug, release_id)
     header, rows = preview(release)
+    if rows and release.status in OPEN_RELEASES:
+        record_once_a_day(actor=user, action=actions.RELEASE_ROWS_SEEN, subject=release.study)
     context = {
         "study": release.study,
         "release": release,

@@ -20,10 +20,10 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         domain = sociallogin.provider.app.settings["domain"]
         addresses = [one.email.lower() for one in sociallogin.email_addresses if one.verified]
         if domain and not any(address.endswith(f"@{domain}") for address in addresses):
-            services.record_failed_login("", door="single sign-on")
             raise PermissionDenied(_("Expected a confirmed e-mail address of %(domain)s.") % {"domain": domain})
 
     def on_authentication_error(self, request: HttpRequest, provider: Any, error: Any = None, **kwargs: Any) -> None:
+        """Also after `pre_social_login` said no. Whoever changes their mind has not failed."""
         if error != AuthError.CANCELLED:
             services.record_failed_login("", door="single sign-on")
 

@@ -15,6 +15,8 @@ from rest_framework.views import APIView
 
 from accounts.api_access import person_of
 from accounts.models import Role
+from audit.services import record_once_a_day
+from surveys import actions
 from surveys.api.bodies import JsonText, MergePatchText, YamlText
 from surveys.definition import StudyDefinition
 from surveys.errors import ConcurrentEditError, PreconditionFailedError, PreconditionRequiredError
@@ -60,7 +62,9 @@ class Definition(APIView):
     @extend_schema(operation_id="studies_definition", responses=DEFINITION)
     def get(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        return _answer(document_of(definition_for(user, access_study(user, slug))), slug)
+        study = access_study(user, slug)
+        record_once_a_day(actor=user, action=actions.STUDY_EXPORTED, subject=study)
+        return _answer(document_of(definition_for(user, study)), slug)
 
     @extend_schema(
         operation_id="studies_replace_definition",

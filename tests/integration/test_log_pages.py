@@ -282,6 +282,7 @@ def actions_since(sequence: int) -> list[str]:
         ("/studies/{slug}/codes/", "study.codes_opened"),
         ("/studies/{slug}/results/tables/participants.csv", "results.table_fetched"),
         ("/api/v1/studies/{slug}/results/", "results.fetched"),
+        ("/api/v1/studies/{slug}/definition/?format=yaml", "study.exported"),
         ("/s/{slug}/allocation/1/", "study.allocation_fetched"),
     ],
 )

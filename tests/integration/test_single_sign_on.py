@@ -107,7 +107,7 @@ def test_who_comes_from_the_institution_gets_an_account_with_the_stated_role(iss
 def test_who_comes_from_elsewhere_gets_none(issuer: Any, changes: dict[str, Any]) -> None:
     issuer.person.update(changes)
     found = visit(issuer, OIDC_DOMAIN="example.edu")
-    assert (found["logged_in"], found["accounts"], found["log"]) == (False, [], [])
+    assert (found["logged_in"], found["accounts"], found["log"]) == (False, [], ["account.login_failed"])
     assert found["status"] < 500
 
 
