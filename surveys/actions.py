@@ -40,3 +40,6 @@ TRANSFERRED = register("study.transferred", "A study was given to another owner"
 REHEARSED = register("study.rehearsed", "A sandbox copy of a study was made and simulated participants were sent through it")
 REHEARSAL_STOPPED = register("study.rehearsal_stopped", "The simulated participants of a rehearsal were stopped")
 REHEARSAL_DELETED = register("study.rehearsal_deleted", "The sandbox copy of a study was deleted")
+
+# Whoever did one of these has written on the study. They do not review it, even if they have left it or have another role by now.
+AUTHORSHIP = (STUDY_CREATED, STUDY_CHANGED, MEDIA_ADDED, MEDIA_REMOVED, SUBMITTED)

@@ -40,9 +40,10 @@ def read_participant(token_hash: str, *, slug: str | None = None, lock: bool = F
     return participant
 
 
-def read_study(slug: str) -> Study | None:
-    """The study of this name."""
-    row = _one(_study_sql(vendor=connection.vendor), [slug])
+def read_study(slug: str, *, hold: bool = False) -> Study | None:
+    """The study of this name. `hold` makes whoever changes its status wait until the transaction ends; any number can hold it at once."""
+    hold = hold and connection.features.has_select_for_update
+    row = _one(_study_sql(hold=hold, vendor=connection.vendor), [slug])
     return _instance(Study, STUDY_FIELDS, row) if row else None
 
 
@@ -93,8 +94,9 @@ def _participant_sql(*, of_study: bool, lock: bool, vendor: str) -> str:
 
 
 @cache
-def _study_sql(*, vendor: str) -> str:
-    return f"SELECT {', '.join(_column(Study, name) for name in STUDY_FIELDS)} FROM {_table(Study)} WHERE slug = %s"  # noqa: S608
+def _study_sql(*, hold: bool, vendor: str) -> str:
+    columns = ", ".join(_column(Study, name) for name in STUDY_FIELDS)
+    return f"SELECT {columns} FROM {_table(Study)} WHERE slug = %s{' FOR KEY SHARE' if hold else ''}"  # noqa: S608
 
 
 @cache

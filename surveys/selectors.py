@@ -18,7 +18,8 @@ from django.http import Http404
 from django.utils import timezone
 
 from accounts.models import Role, User
-from audit.selectors import Asked
+from audit.selectors import Asked, entries_about
+from surveys import actions
 from surveys.assignment import DIRECT, Assignment, list_document
 from surveys.definition import StudyDefinition
 from surveys.models import (
@@ -190,8 +191,10 @@ def access_log(user: User, slug: str) -> Study:
 
 
 def may_review(user: User, study: Study) -> bool:
-    """Whether this person may decide about the study: an IRB officer who has no part in it."""
-    return user.role == Role.IRB_OFFICER and standing_of(user, study) is None
+    """Whether this person may decide about the study: an IRB officer who has no part in it, and who never wrote on it."""
+    if user.role != Role.IRB_OFFICER or standing_of(user, study) is not None:
+        return False
+    return not entries_about(study).filter(actor_id=user.pk, action__in=actions.AUTHORSHIP).exists()
 
 
 def approval_of(study: Study) -> Decision | None:

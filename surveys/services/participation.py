@@ -12,7 +12,7 @@ from django.utils import timezone
 from surveys.assignment import DIRECT
 from surveys.errors import EntryRefusedError, JourneyError, StepOutOfOrderError, StudyClosedError, StudyFullError, StudyNotOpenError
 from surveys.events import answers_changed
-from surveys.hot_rows import insert, read_participant, update
+from surveys.hot_rows import insert, read_participant, read_study, update
 from surveys.journey import (
     BACKGROUND,
     CONSENT,
@@ -94,13 +94,16 @@ def decline(study: Study) -> None:
 
 
 def enrol(study: Study, *, visit: Visit) -> Participant:
-    """Store a participant who consents. The same visit twice, or in two tabs at once, is one participant."""
-    protocol = require_open(study, is_bot=visit.is_bot)
+    """Store a participant who consents. The same visit twice, or in two tabs at once, is one participant.
+
+    From the moment in which a study is paused or suspended nobody is stored, whenever their page was asked for.
+    """
     token_hash = hash_of_token(visit.token)
-    if existing := read_participant(token_hash):
-        return existing
     try:
         with transaction.atomic():
+            protocol = _require_still_open(study, is_bot=visit.is_bot)
+            if existing := read_participant(token_hash):
+                return existing
             participant = Participant(
                 study=study,
                 protocol_id=protocol.id,
@@ -121,6 +124,14 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
             return existing
         raise EntryRefusedError(situation="already_taken") from None
     return participant
+
+
+def _require_still_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
+    """The protocol that the person has read. What was read of the study before may be out of date; now it holds until they are stored."""
+    current = read_study(study.slug, hold=True)
+    if current is None or current.protocol_id != study.protocol_id:
+        raise StepOutOfOrderError
+    return require_open(current, is_bot=is_bot)
 
 
 def _spend_entry(study: Study, protocol: FrozenProtocol, visit: Visit) -> None:

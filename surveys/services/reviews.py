@@ -31,7 +31,8 @@ def approve(
 ) -> Study:
     """Let a study recruit under the submitted protocol until `valid_until`, a year from now if nothing is said.
 
-    Of a running study newcomers see that protocol from now on, but nobody is taken in until the investigator resumes.
+    Of a running study newcomers see that protocol from now on, but nobody is taken in until the investigator resumes. A renewal lets
+    a study go on that recruits, unless it comes with conditions: these have to be acknowledged before anybody else is taken in.
     `version` is the one that the officer has read: another one that came in meanwhile is not approved by mistake.
     """
     study = _submitted(study, actor=actor, version=version)
@@ -43,6 +44,8 @@ def approve(
     decision = _decide(study, Verdict.APPROVED, actor=actor, reason=reason, conditions=conditions, valid_until=valid_until)
     if study.status == StudyStatus.IN_REVIEW:
         take_step(study, StudyStatus.APPROVED)
+    elif study.status == StudyStatus.RECRUITING and decision.conditions:
+        take_step(study, StudyStatus.PAUSED)
     study.protocol, study.approved_until = decision.protocol, valid_until
     study.submitted = study.submitted_on = None
     study.save()

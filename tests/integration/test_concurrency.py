@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from accounts.models import Role
 from audit.models import Entry
-from surveys.errors import TransitionError
+from surveys.errors import StudyNotOpenError, TransitionError
 from surveys.models import (
     AllocationSlot,
     Decision,
@@ -34,10 +34,11 @@ from surveys.models import (
     TallyKind,
     Verdict,
 )
-from surveys.services import reviews
+from surveys.services import participation, reviews
 from surveys.services.allocation import change_arm
 from surveys.services.entry import add_entry_codes
-from surveys.tokens import withdrawal_code
+from surveys.services.participation import Visit
+from surveys.tokens import new_token, withdrawal_code
 from tests.factories import QUESTIONS, answer, document, follow, person, recruiting_study, send, study_in, token_of, walk
 from tests.simultaneous import at_once, outcomes_at_once
 
@@ -254,6 +255,24 @@ def test_an_approval_that_ends_while_people_consent_pauses_the_study_once_and_le
     assert statuses(outcomes[4:]) == {403: 12}
     assert not Participant.objects.exists()
     assert Entry.objects.filter(action="study.approval_expired").count() == 1
+
+
+def test_nobody_who_consents_while_an_officer_suspends_a_study_is_stored_afterwards() -> None:
+    study, officer = recruiting_study(), person(Role.IRB_OFFICER)
+    clients = people_at(study, "consent", 12)
+    read_before = Study.objects.get(pk=study.pk)
+
+    def act(index: int) -> int:
+        if index == 0:
+            reviews.suspend(study, actor=officer, reason="A student complained.")
+            return Participant.objects.filter(study=study).count()
+        return answer(clients[index - 1], study, "consent").status_code
+
+    stored, *answers = at_once(13, act)
+    assert set(answers) <= {303, 403}
+    assert Participant.objects.count() == stored == answers.count(303)
+    with pytest.raises(StudyNotOpenError):
+        participation.enrol(read_before, visit=Visit(token=new_token(), language="en"))
 
 
 def test_one_person_in_four_tabs_is_drawn_once_and_asked_once_without_a_die() -> None:

@@ -13,16 +13,31 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from accounts.models import Role, User
+from accounts.services import change_role
 from audit.models import Entry
 from surveys.errors import DefinitionError, StudyNotOpenError, TransitionError
-from surveys.models import Comment, Decision, Participant, Protocol, Study, StudyStatus, Verdict
+from surveys.models import Comment, Decision, MemberRole, Participant, Protocol, Study, StudyMember, StudyStatus, Verdict
 from surveys.review_reading import consent_counts
 from surveys.services import participation, reviews, studies
 from surveys.services.participation import Visit
 from surveys.services.retention import forget_operational_data
+from surveys.services.sharing import remove_member
 from surveys.tasks import expire_approvals
 from surveys.tokens import new_token, withdrawal_code
-from tests.factories import answer, definition, document, heading, logged_in, person, recruiting_study, send, study_in, token_of, walk
+from tests.factories import (
+    answer,
+    definition,
+    document,
+    draft_study,
+    heading,
+    logged_in,
+    person,
+    recruiting_study,
+    send,
+    study_in,
+    token_of,
+    walk,
+)
 
 pytestmark = pytest.mark.django_db
 S = StudyStatus
@@ -121,6 +136,40 @@ def test_conditions_are_acknowledged_before_anybody_is_taken_in(officer: User) -
     desk.post(page, {"action": "launch"})
     study.refresh_from_db()
     assert study.status == S.RECRUITING
+
+
+def test_a_renewal_with_conditions_pauses_recruiting_until_they_are_acknowledged(officer: User) -> None:
+    study, newcomer = recruiting_study(), Client()
+    answer(newcomer, study, "welcome")
+    study = reviews.approve(studies.submit_for_review(study, actor=study.owner), actor=officer, conditions="Not in the exams.")
+    assert study.status == S.PAUSED
+    assert heading(send(newcomer, study, "consent", choice="agree")) == "This study is taking a break"
+    with pytest.raises(TransitionError, match="conditions that nobody has acknowledged"):
+        studies.resume(study, actor=study.owner)
+    reviews.acknowledge_conditions(study, actor=study.owner)
+    assert studies.resume(study, actor=study.owner).status == S.RECRUITING
+
+
+@pytest.mark.parametrize("way_out", ["an editor who leaves", "an administrator who becomes an officer"])
+def test_whoever_has_written_on_a_study_never_decides_on_it(way_out: str) -> None:
+    study = draft_study()
+    if way_out == "an editor who leaves":
+        author = person(Role.IRB_OFFICER)
+        StudyMember.objects.create(study=study, user=author, role=MemberRole.EDITOR)
+        studies.change_definition(study, definition=definition(consent=NEW_CONSENT), actor=author)
+        remove_member(study, user_id=author.pk, actor=author)
+    else:
+        author = person(Role.ADMINISTRATOR)
+        studies.change_definition(study, definition=definition(consent=NEW_CONSENT), actor=author)
+        author = change_role(user=author, role=Role.IRB_OFFICER)
+    study = studies.submit_for_review(study, actor=study.owner)
+    with pytest.raises(TransitionError, match="Only an IRB officer who has no part in the study"):
+        reviews.approve(study, actor=author)
+    refused = logged_in(author).post(f"/api/v1/studies/{study.slug}/actions/approve/", {}, content_type="application/json")
+    assert refused.status_code == 409
+    assert "another officer decides" in page(author, "review_queue")
+    assert "another officer decides" in page(author, "review", study.slug)
+    assert reviews.approve(study, actor=person(Role.IRB_OFFICER)).status == S.APPROVED
 
 
 # The end of an approval
