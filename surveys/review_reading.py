@@ -24,12 +24,11 @@ class Waiting:
     own: bool
 
     @property
-    def is_first(self) -> bool:
-        return self.study.status == StudyStatus.IN_REVIEW
-
-    @property
-    def is_renewal(self) -> bool:
-        return not self.is_first and self.study.submitted_id == self.study.protocol_id
+    def kind(self) -> str:
+        """A `protocol` of a study that does not run yet, an `amendment` of one that does, or the `renewal` of its approval."""
+        if self.study.status == StudyStatus.IN_REVIEW:
+            return "protocol"
+        return "renewal" if self.study.submitted_id == self.study.protocol_id else "amendment"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -183,6 +183,50 @@ class ReviewSerializer(serializers.Serializer[Any]):
     consents = ConsentCountSerializer(many=True, help_text="Of the versions of the consent text that anybody decided about.")
 
 
+class WaitingSerializer(serializers.Serializer[Any]):
+    study = serializers.CharField(source="study.slug")
+    title = serializers.CharField(source="study.title")
+    owner = serializers.CharField(source="study.owner.username", help_text="User name of the investigator.")
+    kind = serializers.ChoiceField(
+        choices=["protocol", "amendment", "renewal"], help_text="Of a study that does not run yet; of one that runs; of its approval."
+    )
+    version = serializers.IntegerField(source="study.submitted.version", help_text="The version that waits for a decision.")
+    submitted_on = serializers.DateField(source="study.submitted_on")
+    days = serializers.IntegerField(help_text="How long it has been waiting.")
+    open_threads = serializers.IntegerField(help_text="Sections with comments that no officer has resolved.")
+    own = serializers.BooleanField(help_text="You have a part in this study: another officer decides.")
+
+
+class ReviewedStudySerializer(serializers.Serializer[Any]):
+    study = serializers.CharField(source="slug")
+    title = serializers.CharField()
+    approved_until = serializers.DateField(allow_null=True, help_text="Last day of the approval.")
+
+
+class QueueSerializer(serializers.Serializer[Any]):
+    waiting = WaitingSerializer(many=True, help_text="The oldest first.")
+    ending = ReviewedStudySerializer(many=True, help_text="Approvals that end within 60 days, or have ended.")
+    suspended = ReviewedStudySerializer(many=True)
+
+
+class ChangeSerializer(serializers.Serializer[Any]):
+    place = serializers.CharField(source="label", help_text="Where in the study file.")
+    old = serializers.CharField(help_text="Empty: it was not there.")
+    new = serializers.CharField(help_text="Empty: it is not there any more.")
+
+
+class ChangedSectionSerializer(serializers.Serializer[Any]):
+    section = serializers.ChoiceField(choices=PacketSection.choices)
+    changes = ChangeSerializer(many=True)
+
+
+class ProtocolChangesSerializer(serializers.Serializer[Any]):
+    study = serializers.CharField()
+    version = serializers.IntegerField()
+    since = serializers.IntegerField(allow_null=True, help_text="The version compared with; null when there is none.")
+    sections = ChangedSectionSerializer(many=True, help_text="Those in which anything differs.")
+
+
 class ProtocolFileSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     media_type = serializers.CharField()

@@ -12,14 +12,36 @@ from rest_framework.views import APIView
 
 from accounts.api_access import asked_choice, person_of
 from accounts.models import Role
-from surveys.packets import packet_of
-from surveys.review_reading import consent_counts, last_reviewed_before, threads_of
+from surveys.models import Protocol, Study
+from surveys.packets import changes_since, packet_of
+from surveys.review_reading import consent_counts, last_reviewed_before, queue_of, threads_of
 from surveys.selectors import access_study, protocol_for
-from surveys.serializers import CommentSerializer, NewCommentSerializer, ProtocolSerializer, ReviewSerializer
+from surveys.serializers import (
+    CommentSerializer,
+    NewCommentSerializer,
+    ProtocolChangesSerializer,
+    ProtocolSerializer,
+    QueueSerializer,
+    ReviewSerializer,
+)
 from surveys.services import reviews
 
 MOST_DIGITS = 9
 """Of the number of a version; what is longer is no such number."""
+
+
+VERSION = OpenApiParameter("version", OpenApiTypes.INT, description="This frozen version.")
+DRAFT = OpenApiParameter("draft", str, enum=["1"], description="The draft as it would be, for those who may change the study.")
+
+
+class ReviewQueue(APIView):
+    """What waits for a decision, approvals that end soon, and studies that are suspended."""
+
+    roles = (Role.IRB_OFFICER,)
+
+    @extend_schema(operation_id="review_queue", responses=QueueSerializer)
+    def get(self, request: Request) -> Response:
+        return Response(QueueSerializer(queue_of(person_of(request))).data)
 
 
 class Review(APIView):
@@ -77,18 +99,12 @@ class ProtocolPacket(APIView):
 
     @extend_schema(
         operation_id="studies_protocol",
-        parameters=[
-            OpenApiParameter("version", OpenApiTypes.INT, description="This frozen version."),
-            OpenApiParameter("draft", str, enum=["1"], description="The draft as it would be, for those who may change the study."),
-        ],
+        parameters=[VERSION, DRAFT],
         responses=ProtocolSerializer,
     )
     def get(self, request: Request, slug: str) -> Response:
-        user = person_of(request)
-        study = access_study(user, slug)
-        found = protocol_for(user, study, version=_asked_version(request), draft=asked_choice(request, "draft", ["1"]) is not None)
-        if found is None:
-            raise Http404("There is no such version of the protocol.")
+        study = access_study(person_of(request), slug)
+        found = _asked_protocol(request, study)
         packet, reviewed = packet_of(found, language=""), last_reviewed_before(found)
         document = {
             "study": study.slug,
@@ -107,10 +123,45 @@ class ProtocolPacket(APIView):
         return Response(ProtocolSerializer(document).data)
 
 
-def _asked_version(request: Request) -> int | None:
-    asked = request.query_params.get("version")
+class ProtocolChanges(APIView):
+    """What a version of the protocol changes, by section: by default against the newest older one that officers decided on."""
+
+    roles = tuple(Role)
+
+    @extend_schema(
+        operation_id="studies_protocol_changes",
+        parameters=[VERSION, DRAFT, OpenApiParameter("since", OpenApiTypes.INT, description="Compare with this frozen version instead.")],
+        responses=ProtocolChangesSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        study = access_study(person_of(request), slug)
+        found, since = _asked_protocol(request, study), _asked_version(request, "since")
+        older = last_reviewed_before(found) if since is None else study.protocols.filter(version=since).first()
+        if since is not None and older is None:
+            raise Http404("There is no such version of the protocol.")
+        sections = changes_since(older, found) if older else []
+        document = {
+            "study": study.slug,
+            "version": found.version,
+            "since": older.version if older else None,
+            "sections": [{"section": section.value, "changes": changes} for section, changes in sections],
+        }
+        return Response(ProtocolChangesSerializer(document).data)
+
+
+def _asked_protocol(request: Request, study: Study) -> Protocol:
+    """The version that the query asks for, by default the one that waits or is in force."""
+    draft = asked_choice(request, "draft", ["1"]) is not None
+    found = protocol_for(person_of(request), study, version=_asked_version(request, "version"), draft=draft)
+    if found is None:
+        raise Http404("There is no such version of the protocol.")
+    return found
+
+
+def _asked_version(request: Request, name: str) -> int | None:
+    asked = request.query_params.get(name)
     if asked is None:
         return None
     if not (asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS):
-        raise ValidationError({"version": [f"Expected the number of a version, found {asked[:50]!r}."]})
+        raise ValidationError({name: [f"Expected the number of a version, found {asked[:50]!r}."]})
     return int(asked)

@@ -47,7 +47,9 @@ class Approval(forms.Form):
     )
     conditions = forms.CharField(
         label=gettext_lazy("Conditions, if any"),
-        help_text=gettext_lazy("The investigator has to acknowledge them before anybody is taken in. A study that recruits pauses until then."),
+        help_text=gettext_lazy(
+            "The investigator has to acknowledge them before anybody is taken in. A study that recruits pauses until then."
+        ),
         max_length=5000,
         required=False,
         widget=LINES,

@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import Role, User
 from audit.models import Entry
-from surveys.models import Comment, StudyStatus
+from surveys.models import Comment, Study, StudyStatus
 from surveys.services import reviews, studies
 from tests.api_requests import API, get, post, problem
 from tests.factories import definition, draft_study, logged_in, person, recruiting_study, study_in
@@ -80,3 +82,55 @@ def test_a_protocol_is_the_frozen_document_with_its_hash(officer: User) -> None:
     problem(logged_in(study.owner).get(f"{API}{address}?version=2"), 404)
     for version in ("newest", "-1", "9" * 30):
         assert "version" in problem(logged_in(officer).get(f"{API}{address}?version={version}"), 400)["errors"]
+
+
+def test_what_a_version_changes_is_told_by_section_against_the_last_reviewed_one(officer: User) -> None:
+    study = study_in(StudyStatus.IN_REVIEW, contact="ask Ada", minimum_seconds=3)
+    address = f"studies/{study.slug}/protocol/changes/"
+    assert get(officer, address) == {"study": study.slug, "version": 1, "since": None, "sections": []}
+    study = reviews.ask_for_changes(study, actor=officer, reason="Somebody else.")
+    for contact in ("ask Bob", "ask Cem"):
+        study = studies.change_definition(study, definition=definition(contact=contact, minimum_seconds=9), actor=study.owner)
+        study = studies.submit_for_review(study, actor=study.owner)
+        if contact == "ask Bob":
+            study = studies.take_back(study, actor=study.owner)
+    found = get(officer, address)
+    assert (found["version"], found["since"]) == (3, 1), "nobody decided on version 2"
+    assert found["sections"] == [
+        {"section": "overview", "changes": [{"place": "contact", "old": "ask Ada", "new": "ask Cem"}]},
+        {"section": "die", "changes": [{"place": "minimum seconds", "old": "3", "new": "9"}]},
+    ]
+    (only,) = get(study.owner, f"{address}?version=3&since=2")["sections"]
+    assert only["changes"] == [{"place": "contact", "old": "ask Bob", "new": "ask Cem"}]
+    problem(logged_in(officer).get(f"{API}{address}?since=7"), 404)
+    problem(logged_in(officer).get(f"{API}{address}?version=7"), 404)
+    assert "since" in problem(logged_in(officer).get(f"{API}{address}?since=the-first"), 400)["errors"]
+
+
+def test_the_queue_tells_what_waits_what_ends_and_what_is_suspended(officer: User) -> None:
+    today = timezone.localdate()
+    first, running = study_in(StudyStatus.IN_REVIEW, slug="first", owner=officer), recruiting_study(slug="running")
+    studies.submit_for_review(running, actor=running.owner)
+    for slug, days in (("first", 9), ("running", 2)):
+        Study.objects.filter(slug=slug).update(submitted_on=today - timedelta(days=days))
+    reviews.comment(running, actor=officer, section="consent", text="Still so?")
+    ending, halted = recruiting_study(slug="ending"), recruiting_study(slug="halted")
+    Study.objects.filter(pk=ending.pk).update(approved_until=today + timedelta(days=60))
+    reviews.suspend(halted, actor=officer, reason="A complaint.")
+    found = get(officer, "review/")
+    assert found["waiting"][0] == {
+        "study": "first",
+        "title": first.title,
+        "owner": officer.username,
+        "kind": "protocol",
+        "version": 1,
+        "submitted_on": str(today - timedelta(days=9)),
+        "days": 9,
+        "open_threads": 0,
+        "own": True,
+    }
+    told = [(one["study"], one["kind"], one["days"], one["open_threads"], one["own"]) for one in found["waiting"][1:]]
+    assert told == [("running", "renewal", 2, 1, False)]
+    assert [(one["study"], one["approved_until"]) for one in found["ending"]] == [("ending", str(today + timedelta(days=60)))]
+    assert [one["study"] for one in found["suspended"]] == ["halted"]
+    problem(logged_in(running.owner).get(f"{API}review/"), 403)
