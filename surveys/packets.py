@@ -1,19 +1,22 @@
 """The protocol packet: all that an officer has to know of one version of a study, frozen or still a draft."""
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from surveys.definition import Group, StudyDefinition
+from surveys.definition import Group, StudyDefinition, texts_of
 from surveys.drafting.texts import LANGUAGE_NAMES
+from surveys.markdown import sanitised_html
 from surveys.models import PacketSection, Protocol
 from surveys.presentation import DieView, FieldView, Presentation, field_view, present
-from surveys.protocol_changes import Change, changes_between
+from surveys.protocol_changes import Change, changes_between, section_of
 from surveys.study_file import define
 
 ADDRESS_OF_NOTHING = "#"
+MARKDOWN = re.compile(r"summary|consent|debrief|direct_group\.consent|.*\.transcript")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +55,25 @@ class BackgroundView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TranslatedText:
+    """A text in another language than the packet's; in HTML where students see it formatted."""
+
+    place: str
+    text: str
+    html: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation:
+    """What a section of the packet says to students in another language."""
+
+    section: str
+    language: str
+    name: str
+    texts: tuple[TranslatedText, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Packet:
     """One version in one language. `frozen_on` is None for a draft."""
 
@@ -66,6 +88,9 @@ class Packet:
     quiz: tuple[tuple[FieldView, str], ...]
     files: tuple[StoredFile, ...]
     languages: tuple[tuple[str, str], ...]
+    translations: tuple[Translation, ...]
+    subsample_blocks: tuple[int, ...]
+    arm_blocks: tuple[int, ...]
     analysis_plan: str
     release_plan: str
     epsilon: float
@@ -74,6 +99,11 @@ class Packet:
     odds_factor_total: float
     assumption: str
     identified: bool
+
+    @property
+    def direct_percent(self) -> int:
+        """How many in a hundred are asked without a die."""
+        return round(self.shown.direct_share * 100)
 
     @property
     def sections(self) -> list[PacketSection]:
@@ -112,6 +142,9 @@ def packet_of(protocol: Protocol, *, language: str) -> Packet:
             for name, facts in sorted(protocol.media.items())
         ),
         languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
+        translations=tuple(_translations(definition, besides=language)),
+        subsample_blocks=_blocks(definition, sum(definition.subsample_weights.values())),
+        arm_blocks=_blocks(definition, sum(definition.arm_weights.values())),
         analysis_plan=definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
         release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",
         epsilon=design.epsilon,
@@ -133,6 +166,39 @@ def changes_since(old: Protocol, new: Protocol) -> list[tuple[PacketSection, lis
     )
     by_section = ((section, [change for change in found if change.section == section]) for section in PacketSection)
     return [(section, changes) for section, changes in by_section if changes]
+
+
+def _translations(definition: StudyDefinition, *, besides: str) -> Iterator[Translation]:
+    """Every text that says something else in another language, by section and language."""
+    for code in definition.languages:
+        if code == besides:
+            continue
+        texts: dict[str, list[TranslatedText]] = {}
+        for path, text in texts_of(definition):
+            if isinstance(text.root, dict):
+                said = text.in_language(code)
+                html = sanitised_html(said) if MARKDOWN.fullmatch(path) else ""
+                texts.setdefault(section_of(re.split(r"\W", path)[0]), []).append(TranslatedText(place=_place(path), text=said, html=html))
+        for section, found in texts.items():
+            in_order = tuple(sorted(found, key=lambda one: _words_and_numbers(one.place)))
+            yield Translation(section=section, language=code, name=LANGUAGE_NAMES.get(code, code), texts=in_order)
+
+
+def _place(path: str) -> str:
+    """`background[0].options[1].text` is what is numbered “background 1 › option 2” on the page."""
+    numbered = re.sub(r"s?\[(\d+)\]", lambda found: f" {int(found[1]) + 1}", re.sub(r"\.(text|label)$", "", path))
+    return numbered.replace(".", " › ").replace("_", " ")
+
+
+def _words_and_numbers(place: str) -> list[tuple[bool, int, str]]:
+    """To sort by: a question before its options, and the tenth after the second."""
+    parts = re.findall(r"\d+|[^\d›]+", place)
+    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
+
+
+def _blocks(definition: StudyDefinition, weights: int) -> tuple[int, ...]:
+    """How long the random blocks of a list can be whose labels have this sum of weights."""
+    return tuple(sorted({weights * multiple for multiple in definition.allocation.block_multiples}))
 
 
 def _arms(definition: StudyDefinition, shown: Presentation, media: Mapping[str, Mapping[str, Any]]) -> list[ArmView]:

@@ -1,12 +1,13 @@
 """What differs between two versions of a protocol, section by section: texts word by word, values as they were and are."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
 from surveys.definition import StudyDefinition
+from surveys.drafting.texts import LANGUAGE_NAMES
 
 # Where in the packet a part of the study file is shown; the rest belongs to the overview.
 SECTION_OF_PART = {
@@ -28,6 +29,13 @@ SECTION_OF_PART = {
     "files": "files",
 }
 WORDS_AROUND = 12
+# Of these the file keeps a word from a list, and there an underscore stands for a space.
+FROM_A_LIST = ("kind", "role", "scheme", "mode", "cheaters")
+
+
+def section_of(part: str) -> str:
+    """The section of the packet in which this part of the study file is shown."""
+    return SECTION_OF_PART.get(part, "overview")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +72,8 @@ def changes_between(
     after = dict(_leaves(new.model_dump(mode="json") | {"files": dict(new_files)}))
     return [
         Change(
-            section=SECTION_OF_PART.get(path[0], "overview"),
-            label=" › ".join(part.replace("_", " ") for part in path),
+            section=section_of(path[0]),
+            label=_label(path, new.languages + old.languages),
             old=before.get(path, ""),
             new=after.get(path, ""),
         )
@@ -88,6 +96,14 @@ def word_runs(old: str, new: str) -> list[Run]:
         if other_start < other_end:
             runs.append(Run(kind="added", words="".join(others[other_start:other_end])))
     return runs
+
+
+def _label(path: tuple[str, ...], languages: Collection[str]) -> str:
+    """Where it stands, in words; texts and captions with the name of their language."""
+    *places, last = path
+    if places and last in languages and "die" not in places:
+        last = LANGUAGE_NAMES.get(last, last)
+    return " › ".join(part.replace("_", " ") for part in (*places, last))
 
 
 def _shortened(words: list[str], *, first: bool, last: bool) -> str:
@@ -113,5 +129,9 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
             yield path, ", ".join(str(inner) for inner in value)
         case bool():
             yield path, "yes" if value else "no"
+        case float() if value.is_integer():
+            yield path, str(int(value))
+        case str() if path[-1] in FROM_A_LIST:
+            yield path, value.replace("_", " ")
         case _:
             yield path, str(value)

@@ -262,11 +262,18 @@ def study_in_public(slug: str) -> Study:
     return study
 
 
+def months_kept(study: Study) -> int:
+    """For how long after closing: as the protocol in force says, but no longer than any version that somebody here has agreed to."""
+    agreed = Participant.objects.filter(study=study).values_list("protocol_id", flat=True).distinct()
+    versions = {study.protocol_id or 0, *agreed}
+    return min(frozen_protocol(version).definition.retention.months_after_closing for version in versions)
+
+
 def day_of_forgetting(study: Study) -> date | None:
-    """The day on which the protocol has operational data deleted; None while the study is not closed."""
+    """The day on which operational data are deleted; None while the study is not closed."""
     if study.closed_on is None or study.protocol_id is None:
         return None
-    months = study.closed_on.month - 1 + frozen_protocol(study.protocol_id).definition.retention.months_after_closing
+    months = study.closed_on.month - 1 + months_kept(study)
     year, month = study.closed_on.year + months // 12, months % 12 + 1
     return date(year, month, min(study.closed_on.day, monthrange(year, month)[1]))
 

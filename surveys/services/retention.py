@@ -31,8 +31,8 @@ def forget_what_is_due(today: date | None = None) -> list[str]:
     today = today or timezone.localdate()
     found = []
     for study in Study.objects.filter(status__in=ENDED, closed_on__lt=today).defer("definition"):
-        day = day_of_forgetting(study)
-        if _is_unfinished(study) or (study.forgotten_on is None and day is not None and day <= today):
+        day = day_of_forgetting(study) if study.forgotten_on is None else None
+        if _is_unfinished(study) or (day is not None and day <= today):
             forget_operational_data(study)
             found.append(study.slug)
     return found

@@ -65,13 +65,15 @@ class Approval(forms.Form):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """A step that is open while the study has one of these statuses and `when` holds. `form` says what has to be told with it."""
+    """A step that is open while the study has one of these statuses and `when` holds. `form` asks for what has to be told with it, `effect`
+    says what it does."""
 
     statuses: tuple[StudyStatus, ...]
     label: Promise
     take: Callable[[Study, User, dict[str, Any]], Study]
     when: Callable[[Study], bool] = lambda study: True
     form: type[forms.Form] = Nothing
+    effect: Promise | str = ""
 
     @property
     def needs_words(self) -> bool:
@@ -133,6 +135,7 @@ OFFICER_ACTIONS = {
         take=lambda s, u, d: reviews.approve(s, actor=u, **d),
         when=_submitted,
         form=Approval,
+        effect=gettext_lazy("The investigator may launch or resume the study, under exactly this protocol."),
     ),
     "return": Action(
         statuses=(S.IN_REVIEW, *RUNNING),
@@ -140,6 +143,9 @@ OFFICER_ACTIONS = {
         take=lambda s, u, d: reviews.ask_for_changes(s, actor=u, **d),
         when=_submitted,
         form=DecisionWithReason,
+        effect=gettext_lazy(
+            "The investigator can change the protocol and submit it again. A running study keeps the approval that it has."
+        ),
     ),
     "reject": Action(
         statuses=(S.IN_REVIEW, *RUNNING),
@@ -147,6 +153,7 @@ OFFICER_ACTIONS = {
         take=lambda s, u, d: reviews.reject(s, actor=u, **d),
         when=_submitted,
         form=DecisionWithReason,
+        effect=gettext_lazy("Exactly this protocol can never be submitted again. A running study keeps the approval that it has."),
     ),
     "suspend": Action(
         statuses=RUNNING,
@@ -154,6 +161,7 @@ OFFICER_ACTIONS = {
         take=lambda s, u, d: reviews.suspend(s, actor=u, **d),
         when=lambda study: not study.suspended,
         form=WithReason,
+        effect=gettext_lazy("From this moment nobody new is taken in. Who has agreed already may finish. Only an officer can lift it."),
     ),
     "lift": Action(
         statuses=(S.PAUSED,),
@@ -161,6 +169,7 @@ OFFICER_ACTIONS = {
         take=lambda s, u, d: reviews.lift_suspension(s, actor=u, **d),
         when=lambda study: study.suspended,
         form=WithReason,
+        effect=gettext_lazy("The study stays paused until its investigator resumes it."),
     ),
 }
 

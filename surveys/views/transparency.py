@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import translation
+from django.utils import timezone, translation
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
@@ -11,7 +11,7 @@ from django.views.decorators.vary import vary_on_headers
 from surveys.models import StudyStatus
 from surveys.presentation import presentation
 from surveys.protocols import frozen_protocol
-from surveys.selectors import ENDED, approval_of, day_of_forgetting, study_in_public
+from surveys.selectors import ENDED, approval_of, day_of_forgetting, months_kept, study_in_public
 from surveys.views.language import asked_for
 
 MINUTES = 5
@@ -31,6 +31,9 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "language": shown.language,
         "approved_on": approval.decided_on if approval else None,
         "approved_until": study.approved_until,
+        "approval_ended": study.approved_until is not None and study.approved_until < timezone.localdate() and study.status not in ENDED,
+        "is_suspended": study.suspended,
+        "sha256": study.protocol.sha256 if study.protocol else "",
         "launched_on": study.launched_on,
         "closed_on": study.closed_on,
         "is_recruiting": study.status == StudyStatus.RECRUITING,
@@ -38,7 +41,7 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "entry": definition.entry.kind,
         "has_background": bool(definition.background),
         "has_quiz": bool(definition.quiz),
-        "months": definition.retention.months_after_closing,
+        "months": months_kept(study),
         "forgotten_on": study.forgotten_on,
         "forgets_on": day_of_forgetting(study),
         "data_published": study.data_published,

@@ -22,12 +22,13 @@ from surveys.errors import JourneyError, TransitionError
 from surveys.models import EntryCode, PanelMember, Participant, Response, Step, Study, StudyStatus
 from surveys.protocols import frozen_protocol
 from surveys.selectors import counts_of, day_of_forgetting
-from surveys.services import participation, retention, studies
+from surveys.services import participation, retention, reviews, studies
 from surveys.services.entry import add_entry_codes
 from surveys.tasks import forget_study
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash
 from tests.factories import (
     code_on,
+    definition,
     everything_stored,
     heading,
     logged_in,
@@ -124,6 +125,31 @@ def test_it_is_done_on_the_day_of_the_protocol_and_not_before() -> None:
     assert retention.forget_what_is_due(date(2026, 2, 28)) == [study.slug]
     assert retention.forget_what_is_due(date(2026, 3, 1)) == []
     assert not PanelMember.objects.exists()
+
+
+@pytest.mark.parametrize(("first", "then", "kept"), [(1, 24, 1), (24, 1, 1)])
+def test_nobodys_data_are_kept_for_longer_than_they_agreed_to(first: int, then: int, kept: int) -> None:
+    study = recruiting_study(retention={"months_after_closing": first})
+    walk(Client(), study)
+    changed = definition(retention={"months_after_closing": then})
+    study = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+    study = studies.resume(reviews.approve(study, actor=person(Role.IRB_OFFICER)), actor=study.owner)
+    about = Client().get(reverse("surveys:transparency", args=[study.slug]), HTTP_ACCEPT_LANGUAGE="en").content.decode()
+    assert "One month after the end of the study" in about
+    study = studies.close(study, actor=study.owner)
+    Study.objects.filter(pk=study.pk).update(closed_on=date(2026, 1, 15))
+    study.refresh_from_db()
+    assert day_of_forgetting(study) == date(2026, 1 + kept, 15)
+
+
+def test_an_amendment_holds_alone_when_nobody_agreed_to_what_was_before() -> None:
+    study = recruiting_study(retention={"months_after_closing": 1})
+    changed = definition(retention={"months_after_closing": 7})
+    study = studies.submit_for_review(studies.change_definition(study, definition=changed, actor=study.owner), actor=study.owner)
+    study = studies.close(reviews.approve(study, actor=person(Role.IRB_OFFICER)), actor=study.owner)
+    Study.objects.filter(pk=study.pk).update(closed_on=date(2026, 1, 15))
+    study.refresh_from_db()
+    assert day_of_forgetting(study) == date(2026, 8, 15)
 
 
 def test_a_study_that_keeps_nothing_is_left_a_day_for_its_last_results() -> None:

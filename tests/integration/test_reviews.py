@@ -233,6 +233,17 @@ def test_a_suspended_study_can_be_resumed_only_after_an_officer_lifts_it(officer
     assert list(study.decisions.values_list("verdict", flat=True)) == ["approved", "suspended", "lifted"]
 
 
+def test_the_form_of_a_decision_says_what_it_does(officer: User) -> None:
+    waiting, running = study_in(S.IN_REVIEW), recruiting_study(slug="running")
+    told = {
+        (waiting.slug, "approve"): "under exactly this protocol",
+        (waiting.slug, "return"): "can change the protocol and submit it again",
+        (waiting.slug, "reject"): "can never be submitted again",
+        (running.slug, "suspend"): "Who has agreed already may finish",
+    }
+    assert [name for (slug, name), said in told.items() if said not in page(officer, "action", slug, name)] == []
+
+
 # Amendments
 
 

@@ -7,10 +7,11 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.formats import date_format
 
+from accounts.models import Role
 from audit.models import Entry
 from surveys.models import Study, StudyStatus
-from surveys.services import retention, studies
-from tests.factories import address_of, heading, page_of, recruiting_study, study_in, walk
+from surveys.services import retention, reviews, studies
+from tests.factories import address_of, heading, page_of, person, recruiting_study, study_in, walk
 
 pytestmark = pytest.mark.django_db
 
@@ -57,6 +58,30 @@ def test_it_follows_the_study_to_its_end() -> None:
     text = words(study)
     assert "everything was deleted but the answers that the die protects" in text
     assert "Your data cannot be taken out any more, because nobody can find them." in text
+
+
+def test_it_says_what_the_approved_plan_is_and_how_to_know_it_again() -> None:
+    study = recruiting_study()
+    assert study.protocol is not None
+    text = words(study)
+    assert "take a short quiz and answer four personal questions" in text
+    assert study.protocol.sha256 in text
+
+
+def test_it_never_says_that_an_approval_holds_which_does_not() -> None:
+    study = recruiting_study()
+    assert "The approval holds until" in words(study)
+    study = reviews.suspend(study, actor=person(Role.IRB_OFFICER), reason="A complaint.")
+    text = words(study)
+    assert "An IRB officer has stopped the study for the time being" in text
+    assert "A complaint." not in text
+    day = date(2026, 1, 31)
+    Study.objects.filter(pk=study.pk).update(approved_until=day)
+    text = words(study)
+    assert f"The approval ended on {date_format(day)}." in text
+    assert "The approval holds" not in text
+    text = words(studies.close(study, actor=study.owner))
+    assert "The approval holds" not in text
 
 
 def test_it_is_there_in_german() -> None:
