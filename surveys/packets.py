@@ -163,6 +163,7 @@ def changes_since(old: Protocol, new: Protocol) -> list[tuple[PacketSection, lis
         define(new.definition),
         old_files={name: facts["sha256"] for name, facts in old.media.items()},
         new_files={name: facts["sha256"] for name, facts in new.media.items()},
+        language_names=LANGUAGE_NAMES,
     )
     by_section = ((section, [change for change in found if change.section == section]) for section in PacketSection)
     return [(section, changes) for section, changes in by_section if changes]

@@ -1,13 +1,12 @@
 """What differs between two versions of a protocol, section by section: texts word by word, values as they were and are."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
 from surveys.definition import StudyDefinition
-from surveys.drafting.texts import LANGUAGE_NAMES
 
 # Where in the packet a part of the study file is shown; the rest belongs to the overview.
 SECTION_OF_PART = {
@@ -65,15 +64,20 @@ class Change:
 
 
 def changes_between(
-    old: StudyDefinition, new: StudyDefinition, *, old_files: Mapping[str, str], new_files: Mapping[str, str]
+    old: StudyDefinition,
+    new: StudyDefinition,
+    *,
+    old_files: Mapping[str, str],
+    new_files: Mapping[str, str],
+    language_names: Mapping[str, str],
 ) -> list[Change]:
-    """Everything that differs, in the order of the study file. Files are given as name → SHA-256."""
+    """Everything that differs, in the order of the study file. Files are given as name → SHA-256, languages as code → name."""
     before = dict(_leaves(old.model_dump(mode="json") | {"files": dict(old_files)}))
     after = dict(_leaves(new.model_dump(mode="json") | {"files": dict(new_files)}))
     return [
         Change(
             section=section_of(path[0]),
-            label=_label(path, new.languages + old.languages),
+            label=_label(path, {code: language_names.get(code, code) for code in (*old.languages, *new.languages)}),
             old=before.get(path, ""),
             new=after.get(path, ""),
         )
@@ -98,11 +102,11 @@ def word_runs(old: str, new: str) -> list[Run]:
     return runs
 
 
-def _label(path: tuple[str, ...], languages: Collection[str]) -> str:
+def _label(path: tuple[str, ...], languages: Mapping[str, str]) -> str:
     """Where it stands, in words; texts and captions with the name of their language."""
     *places, last = path
-    if places and last in languages and "die" not in places:
-        last = LANGUAGE_NAMES.get(last, last)
+    if places and "die" not in places:
+        last = languages.get(last, last)
     return " › ".join(part.replace("_", " ") for part in (*places, last))
 
 
