@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 from lxml import html
 
-from accounts.models import Role
+from accounts.models import Role, User
 from surveys.definition import texts_of
-from surveys.models import PacketSection, Study, StudyStatus
+from surveys.models import PacketSection, Protocol, Study, StudyStatus
 from surveys.services import reviews, studies
 from surveys.study_file import define
 from tests.factories import definition, document, logged_in, page_of, person, study_in
@@ -34,6 +35,60 @@ def plain(markdown: str) -> list[str]:
     """The lines of a text without the marks of its headings, lists and emphasis."""
     lines = (line.lstrip("#- ").replace("**", "").replace("*", "") for line in markdown.splitlines())
     return [" ".join(line.split()) for line in lines if line.strip()]
+
+
+@pytest.fixture
+def officer() -> User:
+    return person(Role.IRB_OFFICER)
+
+
+def source(user: User, name: str, *arguments: Any) -> str:
+    response = logged_in(user).get(reverse(f"surveys:{name}", args=arguments))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_the_packet_shows_everything_that_students_will_read_and_its_hash(officer: User) -> None:
+    study = study_in(
+        StudyStatus.IN_REVIEW, analysis_plan="We compare twice.", release_plan="Everything in May.", retention={"months_after_closing": 7}
+    )
+    shown = source(officer, "protocol", study.slug)
+    protocol = Protocol.objects.get()
+    asked = [question["text"] for part in ("background", "quiz", "questions") for question in protocol.definition[part]]
+    files = [facts["sha256"] for facts in protocol.media.values()]
+    for expected in (
+        *asked,
+        *files,
+        protocol.sha256,
+        "We compare twice.",
+        "Everything in May.",
+        "7 months after",
+        "ε = 1.3863",
+        "ε = 5.5452",
+    ):
+        text = expected["en"] if isinstance(expected, dict) else expected
+        assert escape(text) in shown, text
+    assert "Draft" not in shown
+
+
+def test_a_draft_has_a_packet_for_those_who_write_it_and_officers_see_what_was_submitted(officer: User) -> None:
+    study = reviews.ask_for_changes(study_in(StudyStatus.IN_REVIEW), actor=officer, reason="Shorter.")
+    study = studies.change_definition(study, definition=definition(consent="## A text that was written anew"), actor=study.owner)
+    draft, submitted = source(study.owner, "protocol", study.slug), source(officer, "protocol", study.slug)
+    assert "as version 2 would be. Nobody has approved it." in draft
+    assert "A text that was written anew" in draft
+    assert "A text that was written anew" not in submitted
+    assert Protocol.objects.count() == 1
+
+
+def test_what_changed_is_shown_word_by_word_against_the_last_reviewed_version(officer: User) -> None:
+    study = reviews.ask_for_changes(study_in(StudyStatus.IN_REVIEW, contact="ask Ada at once"), actor=officer, reason="Somebody else.")
+    study = studies.change_definition(study, definition=definition(contact="ask Bob at once", minimum_seconds=9), actor=study.owner)
+    study = studies.submit_for_review(study, actor=study.owner)
+    shown = source(officer, "protocol_changes", study.slug, 2)
+    assert "ask <del>Ada </del><ins>Bob </ins>at once" in shown
+    assert "<del>0</del> <ins>9</ins>" in shown
+    assert "There is nothing to compare with" in source(officer, "protocol_changes", study.slug, 1)
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

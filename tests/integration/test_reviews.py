@@ -10,7 +10,6 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import escape
 
 from accounts.models import Role, User
 from accounts.services import change_role
@@ -349,49 +348,6 @@ def page(user: User, name: str, *arguments: Any) -> str:
     response = logged_in(user).get(reverse(f"surveys:{name}", args=arguments))
     assert response.status_code == 200
     return response.content.decode()
-
-
-def test_the_packet_shows_everything_that_students_will_read_and_its_hash(officer: User) -> None:
-    study = study_in(
-        S.IN_REVIEW, analysis_plan="We compare twice.", release_plan="Everything in May.", retention={"months_after_closing": 7}
-    )
-    shown = page(officer, "protocol", study.slug)
-    protocol = Protocol.objects.get()
-    asked = [question["text"] for part in ("background", "quiz", "questions") for question in protocol.definition[part]]
-    files = [facts["sha256"] for facts in protocol.media.values()]
-    for expected in (
-        *asked,
-        *files,
-        protocol.sha256,
-        "We compare twice.",
-        "Everything in May.",
-        "7 months after",
-        "ε = 1.3863",
-        "ε = 5.5452",
-    ):
-        text = expected["en"] if isinstance(expected, dict) else expected
-        assert escape(text) in shown, text
-    assert "Draft" not in shown
-
-
-def test_a_draft_has_a_packet_for_those_who_write_it_and_officers_see_what_was_submitted(officer: User) -> None:
-    study = reviews.ask_for_changes(study_in(S.IN_REVIEW), actor=officer, reason="Shorter.")
-    study = amend(study)
-    draft, submitted = page(study.owner, "protocol", study.slug), page(officer, "protocol", study.slug)
-    assert "as version 2 would be. Nobody has approved it." in draft
-    assert "A text that was written anew" in draft
-    assert "A text that was written anew" not in submitted
-    assert Protocol.objects.count() == 1
-
-
-def test_what_changed_is_shown_word_by_word_against_the_last_reviewed_version(officer: User) -> None:
-    study = reviews.ask_for_changes(study_in(S.IN_REVIEW, contact="ask Ada at once"), actor=officer, reason="Somebody else.")
-    study = studies.change_definition(study, definition=definition(contact="ask Bob at once", minimum_seconds=9), actor=study.owner)
-    study = studies.submit_for_review(study, actor=study.owner)
-    shown = page(officer, "protocol_changes", study.slug, 2)
-    assert "ask <del>Ada </del><ins>Bob </ins>at once" in shown
-    assert "<del>0</del> <ins>9</ins>" in shown
-    assert "There is nothing to compare with" in page(officer, "protocol_changes", study.slug, 1)
 
 
 def test_the_queue_has_the_oldest_first_and_says_what_is_not_for_this_officer(officer: User) -> None:
