@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -167,8 +167,8 @@ class LiveView:
             "balance": self._balance_figure,
         }
         for question in self.definition.questions:
-            found[f"forest-{question.name}"] = lambda name=question.name: self.forest(name)  # type: ignore[misc]
-            found[f"running-{question.name}"] = lambda name=question.name: self.running(name)  # type: ignore[misc]
+            found[f"forest-{question.name}"] = partial(self.forest, question.name)
+            found[f"running-{question.name}"] = partial(self.running, question.name)
         return found
 
     def _balance_figure(self) -> Drawing | None:
