@@ -43,6 +43,32 @@ def standardised_differences(
     return rows
 
 
+def answered_by_arm(covariates: Mapping[str, NDArray[Any]], arm: NDArray[np.intp], *, arms: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Of how many people in each arm a covariate's rows tell something; who did not choose a category is one of them."""
+    found = {}
+    for name, values in covariates.items():
+        there = ~np.isnan(values) if values.dtype.kind == "f" else np.full(len(values), True)
+        found[name] = {one: int(np.count_nonzero(there & (arm == place))) for place, one in enumerate(arms)}
+    return found
+
+
+def in_steps(fresh: Mapping[str, Any], shown: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The balance to show: of each covariate anew once at least `SMALLEST_GROUP` more people of every arm are there, else as before.
+
+    Otherwise the difference between two moments would be what the person who came between told, beside what they did to the estimates.
+    Of every arm at once, because the control's mean stands in the rows of all the others.
+    """
+    before = shown or {"differences": [], "answered": {}}
+    differences, answered = [], {}
+    for name, now in fresh["answered"].items():
+        then = before.get("answered", {}).get(name, {})
+        enough = all(count >= then.get(arm, 0) + SMALLEST_GROUP for arm, count in now.items())
+        source = fresh if enough else before
+        differences += [row for row in source["differences"] if row["variable"] == name or row["variable"].startswith(f"{name}: ")]
+        answered[name] = now if enough else then
+    return {**fresh, "differences": differences, "answered": answered}
+
+
 def _mean(values: NDArray[np.float64]) -> float | None:
     return float(values.mean()) if len(values) >= SMALLEST_GROUP else None
 

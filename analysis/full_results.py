@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from analysis.balance import standardised_differences
+from analysis.balance import answered_by_arm, in_steps, standardised_differences
 from analysis.datasets import People
 from analysis.methods.adjusted_study import AdjustedStudy, adjusted_study
 from analysis.methods.bootstrap import BootstrapChunk, ResampledStudy, bootstrap_chunk, chunk_count, merge, with_bootstrap
@@ -104,9 +104,12 @@ def outcome_results(analysis: QuestionAnalysis, chunks: Mapping[str, Iterable[Bo
         return {"n": int(analysis.counts.sum()), "not_yet": str(error)}
 
 
-def balance_of(people: People, definition: StudyDefinition) -> dict[str, Any]:
-    """Standardised differences of all who were assigned: the background answers came before the assignment."""
-    differences = standardised_differences(
-        people.covariates, people.arm, arms=[arm.name for arm in definition.arms], control=definition.control
-    )
-    return {"n": len(people.arm), "differences": differences, "for_publication": False}
+def balance_of(people: People, definition: StudyDefinition, *, shown: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Standardised differences of all who were assigned: the background answers came before the assignment. `shown`: the last ones."""
+    arms = [arm.name for arm in definition.arms]
+    fresh = {
+        "differences": standardised_differences(people.covariates, people.arm, arms=arms, control=definition.control),
+        "answered": answered_by_arm(people.covariates, people.arm, arms=arms),
+        "for_publication": False,
+    }
+    return in_steps(fresh, shown)

@@ -112,7 +112,8 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
             chunks += [Chunk(run=run, question=question, family=family, index=index) for family, index in analysis.chunks()]
         heard_of(run.pk)
     n = max((outcome["n"] for outcome in outcomes.values()), default=0)
-    results = {"n": n, "design": definition.design().to_document(), "outcomes": outcomes, "balance": balance_of(people, definition)}
+    balance = balance_of(people, definition, shown=balance_shown_before(run))
+    results = {"n": n, "design": definition.design().to_document(), "outcomes": outcomes, "balance": balance}
     if definition.direct_group:
         results["direct_group"] = direct_results(run.study, definition)
     with transaction.atomic():
@@ -121,6 +122,13 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
         )
         if begun:
             Chunk.objects.bulk_create(chunks)
+
+
+def balance_shown_before(run: Run) -> dict[str, Any] | None:
+    """That of the last computation that anybody may have seen."""
+    before = Run.objects.filter(study_id=run.study_id, kind=run.kind, pk__lt=run.pk, results__isnull=False).order_by("-pk")
+    results = before.values_list("results", flat=True).first() or {}
+    return results.get("balance")
 
 
 def heard_of(run_id: int) -> None:

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from accounts.models import Role
 from analysis import resampling, runner, services, tasks
+from analysis.balance import SMALLEST_GROUP
 from analysis.datasets import cell_counts, people_of
 from analysis.full_results import REPLICATES, question_analyses
 from analysis.methods.bootstrap import BootstrapChunk, bootstrap, with_bootstrap
@@ -286,6 +287,33 @@ def test_a_study_without_background_questions_has_no_estimates_with_covariates()
     run = finish(begin(study))
     assert [effect["method"] for effect in run.results["outcomes"]["attention"]["effects"]] == ALL_METHODS[:2]
     assert run.results["balance"]["differences"] == []
+
+
+def balance_now(study: Study) -> dict[str, Any]:
+    """That of a computation whose bootstrap is spared."""
+    run = begin(study)
+    Run.objects.filter(pk=run.pk).update(status=RunStatus.SUPERSEDED, data=None)
+    run.refresh_from_db()
+    found: dict[str, Any] = run.results["balance"]
+    return found
+
+
+def test_two_computations_do_not_tell_what_the_person_between_told() -> None:
+    """Means and sizes of two moments would give the newcomer's answer to the letter, and counts of the same moments what they reported."""
+    study = recruiting_study(slug="roomy", allocation={"planned_participants": 96}, die=TELLING_DIE)
+    add_finished_people(study, 40)
+    before = balance_now(study)
+    year = [row for row in before["differences"] if row["variable"] == "year"]
+    assert year[0]["treatment_mean"] is not None
+    add_finished_people(study, 1, seed=2)
+    assert balance_now(study) == before
+    study.participants.filter(pk__in=list(study.participants.values_list("pk", flat=True)[:3])).delete()
+    assert balance_now(study) == before
+    add_finished_people(study, 48, seed=3)
+    renewed = balance_now(study)
+    assert renewed["differences"] != before["differences"]
+    for arm, people in before["answered"]["year"].items():
+        assert renewed["answered"]["year"][arm] >= people + SMALLEST_GROUP
 
 
 def test_a_bug_in_a_chunk_fails_the_run_and_is_raised(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
