@@ -38,9 +38,10 @@ def add_finished_people(
 ) -> None:
     """`n` people of the sample study who took the next lines of its list. Treatment raises the true share of yes by `effect`.
 
-    Cheaters say no whatever the die says; a share `unfinished` of the people left at the lecture.
+    Cheaters say no whatever the die says; a share `unfinished` of the people left at the lecture. Every arm of a subsample draws from a
+    generator of its own: what is said in it follows from the seed and its size, in whatever order chance put the lines of the list.
     """
-    rng = random.Random(seed)
+    generators: dict[tuple[str, str], random.Random] = {}
     definition = frozen_protocol(study.protocol_id or 0).definition
     forced = definition.die.design().forced_responses()
     slots = iter(
@@ -54,6 +55,9 @@ def add_finished_people(
     while batch := list(islice(slots, BATCH)):
         people, responses = [], []
         for _pk, subsample, arm in batch:
+            if (subsample, arm) not in generators:
+                generators[subsample, arm] = random.Random(f"{seed} {study.slug} {subsample} {arm}")
+            rng = generators[subsample, arm]
             day = today - timedelta(days=DAYS * (n - next(places) - 1) // max(n, 1))
             person = Participant(
                 study=study,

@@ -12,7 +12,7 @@ from analysis.releases.services import Choices
 from surveys.models import Participant, Study
 from surveys.services import studies
 from tests.factories import person, recruiting_study
-from tests.finished_people import add_finished_people
+from tests.finished_people import TELLING_DIE, add_finished_people
 
 SITE = "https://candor.example.org"
 PEOPLE = 96
@@ -27,8 +27,10 @@ CHOICES = Choices(
 
 
 def closed_study(*, people: int = PEOPLE, bots: bool = False, **changes: object) -> Study:
-    study = recruiting_study(allocation={"planned_participants": max(people, 48)}, **changes)
-    add_finished_people(study, people, seed=study.pk)
+    """Each time with the same answers: blocks of the smallest size fix how many there are in each arm of each subsample."""
+    allocation = {"planned_participants": max(people, 48), "block_multiples": [1]}
+    study = recruiting_study(**{"allocation": allocation, "die": TELLING_DIE, **changes})
+    add_finished_people(study, people)
     if bots:
         Participant.objects.filter(study=study).update(is_bot=True)
     return studies.close(study, actor=study.owner)

@@ -1,9 +1,10 @@
 """One-way tables of background answers, over everybody in a release at once; small counts are hidden so that no sum gives them back."""
 
 import csv
+import hashlib
 import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -24,28 +25,35 @@ class Cell:
     count: int | None
 
 
-def background_cells(questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, Any]], *, smallest: int) -> list[Cell]:
-    """The tables of all questions, one after the other. Of a group of fields only the number of entries is counted."""
+def background_cells(
+    questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, Any]], *, smallest: int, secret: str
+) -> list[Cell]:
+    """The tables of all questions, one after the other. Of a group of fields only the number of entries is counted.
+
+    `secret` decides which counts are hidden along with small ones: nobody can guess it, and for the same people it stays the same.
+    """
     cells: list[Cell] = []
     for question in questions:
         given = [answer.get(question.name) for answer in answers]
         if isinstance(question, MultipleChoice):
             counts = _choices(question, given, smallest=smallest)
         else:
-            counts = hide_small(_table(question, given), smallest=smallest)
+            table = _table(question, given)
+            counts = hide_small(table, smallest=smallest, order=_shuffled(table, secret=f"{secret} {question.name}"))
         cells += [Cell(question=question.name, answer=answer, count=count) for answer, count in counts.items()]
     return cells
 
 
-def hide_small(counts: Mapping[str, int], *, smallest: int) -> dict[str, int | None]:
-    """Hide counts below `smallest`, zeros too, and then the next ones until those hidden are at least two and together at least `smallest`.
+def hide_small(counts: Mapping[str, int], *, smallest: int, order: Sequence[str]) -> dict[str, int | None]:
+    """Hide counts below `smallest`, zeros too, and then others until those hidden are at least two and together at least `smallest`.
 
-    Whoever knows the total can subtract what is shown, and so learns only the sum of what is hidden.
+    Whoever knows the total can subtract what is shown, and so learns the sum of what is hidden. The others are hidden in an `order` that
+    has nothing to do with their size: if it were always the smallest of them, this sum could tell a small count after all.
     """
-    order = sorted(counts, key=lambda answer: counts[answer])
-    hidden = [answer for answer in order if counts[answer] < smallest]
-    while hidden and len(hidden) < len(order) and (len(hidden) < 2 or sum(counts[answer] for answer in hidden) < smallest):
-        hidden.append(order[len(hidden)])
+    hidden = {answer for answer, count in counts.items() if count < smallest}
+    rest = [answer for answer in order if answer not in hidden]
+    while hidden and rest and (len(hidden) < 2 or sum(counts[answer] for answer in hidden) < smallest):
+        hidden.add(rest.pop(0))
     return {answer: None if answer in hidden else count for answer, count in counts.items()}
 
 
@@ -56,6 +64,10 @@ def cells_csv(cells: Sequence[Cell]) -> str:
     writer.writerow(["question", "answer", "count"])
     writer.writerows([cell.question, cell.answer, "" if cell.count is None else cell.count] for cell in cells)
     return buffer.getvalue()
+
+
+def _shuffled(answers: Iterable[str], *, secret: str) -> list[str]:
+    return sorted(answers, key=lambda answer: hashlib.sha256(f"{secret} {answer}".encode()).digest())
 
 
 def _choices(question: MultipleChoice, given: Sequence[Any], *, smallest: int) -> dict[str, int | None]:
@@ -74,13 +86,17 @@ def _table(question: SingleChoice | Number | Group, given: Sequence[Any]) -> dic
             labels = [option.name for option in question.options]
             found = Counter(value for value in given if value is not None)
         case Group():
-            labels = [f"{number} entries" for number in range(question.at_most + 1)]
-            found = Counter(f"{len(value)} entries" for value in given if value is not None)
+            labels = [_entries(number) for number in range(question.at_most + 1)]
+            found = Counter(_entries(len(value)) for value in given if value is not None)
         case Number():
             intervals = _intervals(question)
             labels = [label for label, _low in intervals]
             found = Counter(next(label for label, low in reversed(intervals) if value >= low) for value in given if value is not None)
     return {**{label: found[label] for label in labels}, NOT_ANSWERED: sum(value is None for value in given)}
+
+
+def _entries(number: int) -> str:
+    return "1 entry" if number == 1 else f"{number} entries"
 
 
 def _intervals(question: Number) -> list[tuple[str, float]]:

@@ -82,7 +82,7 @@ def recomputation(package: bytes) -> dict[str, Any]:
     files = files_in(package)
     protocol, published = json.loads(files["protocol.json"]), json.loads(files["results.json"])
     again = replicate.recomputed(files["data.csv"].decode().splitlines(), protocol, published)
-    values = list(replicate.pairs(published["outcomes"], again))
+    values = list(replicate.pairs(replicate.results_of(published), again))
     return {"values": len(values), "different": sum(not replicate.is_same(one, other) for _place, one, other in values)}
 
 
@@ -101,7 +101,9 @@ def _draw_rows(release: Release) -> bool:
             "csv": shuffled_csv(selection.rows, questions=release.questions),
             "background": [
                 asdict(cell)
-                for cell in background_cells(definition.background, selection.background, smallest=release.smallest_count)
+                for cell in background_cells(
+                    definition.background, selection.background, smallest=release.smallest_count, secret=selection.people_sha256
+                )
                 if with_background
             ],
             "protocols": selection.protocols,

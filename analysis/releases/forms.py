@@ -34,10 +34,14 @@ class ReleaseForm:
     can_count: bool
     """Whether there are background answers to be counted."""
     values: Mapping[str, Any]
+    published_smallest_count: int | None = None
+    """The one threshold that can be chosen, where background answers are public already."""
     errors: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def empty(cls, definition: StudyDefinition, *, can_count: bool, last: Release | None) -> "ReleaseForm":
+    def empty(
+        cls, definition: StudyDefinition, *, can_count: bool, last: Release | None, published_smallest_count: int | None = None
+    ) -> "ReleaseForm":
         """The choices of the release before, if there was one."""
         language = definition.languages[0]
         values = {
@@ -46,15 +50,17 @@ class ReleaseForm:
             "licence": last.licence if last else "CC-BY-4.0",
             "questions": last.questions if last else [question.name for question in definition.questions],
             "background": last.background if last and can_count else BackgroundHandling.LEFT_OUT.value,
-            "smallest_count": str(last.smallest_count) if last else SMALLEST_COUNTS[1],
+            "smallest_count": str(published_smallest_count or (last.smallest_count if last else SMALLEST_COUNTS[1])),
         }
-        return cls(definition=definition, can_count=can_count, values=values)
+        return cls(definition=definition, can_count=can_count, values=values, published_smallest_count=published_smallest_count)
 
     @classmethod
-    def sent(cls, definition: StudyDefinition, data: QueryDict, *, can_count: bool) -> "ReleaseForm":
+    def sent(
+        cls, definition: StudyDefinition, data: QueryDict, *, can_count: bool, published_smallest_count: int | None = None
+    ) -> "ReleaseForm":
         names = ("title", "authors", "licence", "background", "smallest_count")
         values = {name: data.get(name, "").strip() for name in names} | {"questions": data.getlist("questions")}
-        form = cls(definition=definition, can_count=can_count, values=values)
+        form = cls(definition=definition, can_count=can_count, values=values, published_smallest_count=published_smallest_count)
         form._check()
         return form
 
@@ -93,7 +99,8 @@ class ReleaseForm:
 
     @property
     def count_options(self) -> list[tuple[str, str]]:
-        return [(count, _("Hide counts below %(count)s") % {"count": count}) for count in SMALLEST_COUNTS]
+        counts = SMALLEST_COUNTS if self.published_smallest_count is None else (str(self.published_smallest_count),)
+        return [(count, _("Hide counts below %(count)s") % {"count": count}) for count in counts]
 
     def _check(self) -> None:
         known = {name for name, _text in self.question_options}

@@ -57,9 +57,16 @@ def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replica
 
 
 def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapping[str, Any]) -> dict[str, Any]:
-    """The outcomes of results.json, computed again with its number of resamples, seed and level."""
+    """What results.json says of the data, computed again with its number of resamples, seed and level."""
     options = {**published["bootstrap"], "level": published["level"]}
-    return {name: estimates(counts, protocol, **options) for name, counts in counts_of(data, protocol).items()}
+    lines = list(data)
+    outcomes = {name: estimates(counts, protocol, **options) for name, counts in counts_of(lines, protocol).items()}
+    return {"n": sum(1 for _row in csv.DictReader(lines)), "outcomes": outcomes}
+
+
+def results_of(published: Mapping[str, Any]) -> dict[str, Any]:
+    """The same of results.json itself: all but what was given to the computation."""
+    return {"n": published["n"], "outcomes": published["outcomes"]}
 
 
 def pairs(published: Any, again: Any, path: str = "") -> Iterator[Difference]:
@@ -80,20 +87,21 @@ def is_same(published: Any, again: Any) -> bool:
 
 
 def main(folder: Path) -> int:
-    """Print a table with one line for each question and a line for each difference."""
+    """Print a table with a line for the number of rows and for each question, and a line for each difference."""
     published = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     protocol = json.loads((folder / "protocol.json").read_text(encoding="utf-8"))
     with (folder / "data.csv").open(encoding="utf-8", newline="") as data:
         again = recomputed(data, protocol, published)
+    outcomes = {name: (published["outcomes"].get(name), again["outcomes"].get(name)) for name in published["outcomes"] | again["outcomes"]}
     print(f"{'question':<40} {'values':>7} {'differ':>7}")
     different = 0
-    for name in {**published["outcomes"], **again}:
-        values = list(pairs(published["outcomes"].get(name), again.get(name), name))
-        wrong = [one for one in values if not is_same(one[1], one[2])]
+    for name, (before, after) in {"(number of rows)": (published["n"], again["n"]), **outcomes}.items():
+        values = list(pairs(before, after, name))
+        wrong = [(place, one, other) for place, one, other in values if not is_same(one, other)]
         different += len(wrong)
         print(f"{name:<40} {len(values):>7} {len(wrong):>7}")
-        for place, before, now in wrong:
-            print(f"  {place}: published {before}, recomputed {now}")
+        for place, one, other in wrong:
+            print(f"  {place}: published {one}, recomputed {other}")
     print("Some numbers are not those that were published." if different else "Every number is the same.")
     return 1 if different else 0
 

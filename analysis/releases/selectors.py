@@ -1,13 +1,15 @@
 """Reading releases: those of a study for its staff, those that are public for everybody."""
 
-from collections.abc import Sequence
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
 from accounts.models import Role, User
-from analysis.models import PUBLIC_RELEASES, Release, ReleaseStatus
+from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
 from analysis.releases.archive import files_in
 from analysis.releases.people import released_people
 from analysis.releases.rows import SMALLEST_GROUP
@@ -63,6 +65,12 @@ def obstacles(study: Study) -> list[str]:
     return []
 
 
+def published_smallest_count(study: Study) -> int | None:
+    """Below what background answers are hidden in what is public already. Another threshold could give back what is hidden there."""
+    counted = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, background=BackgroundHandling.COUNTS)
+    return counted.order_by("version").values_list("smallest_count", flat=True).first()
+
+
 def public_releases() -> QuerySet[Release]:
     """What anybody may read about, the newest first; those that were retracted among them."""
     return releases().filter(status__in=PUBLIC_RELEASES).order_by("-decided_on", "-pk")
@@ -81,10 +89,20 @@ def public_keys() -> list[str]:
     return list(dict.fromkeys(keys.order_by("-pk")))
 
 
-def preview(release: Release) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """The header and the first rows of the file as it will be, or is."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What stands in the tables of a package: of the rows the first, of the counts of background answers all."""
+
+    header: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    counts: Sequence[Mapping[str, str]] = ()
+
+
+def preview(release: Release) -> Preview:
+    """The files as they will be, or are."""
     package = Release.objects.filter(pk=release.pk).values_list("package", flat=True).first()
     if package is None:
-        return [], []
-    header, *lines = files_in(bytes(package))["data.csv"].decode().splitlines()[: FIRST_ROWS + 1]
-    return header.split(","), [line.split(",") for line in lines]
+        return Preview()
+    files = {name: content.decode() for name, content in files_in(bytes(package)).items() if name.endswith(".csv")}
+    header, *rows = csv.reader(files["data.csv"].splitlines()[: FIRST_ROWS + 1])
+    return Preview(header=header, rows=rows, counts=list(csv.DictReader(files.get("background-counts.csv", "").splitlines())))

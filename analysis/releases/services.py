@@ -20,7 +20,7 @@ from analysis.releases import building, tasks
 from analysis.releases.errors import ReleaseError, ReleaseGoneError
 from analysis.releases.licences import LICENCES
 from analysis.releases.people import people_sha256
-from analysis.releases.selectors import obstacles, public_release
+from analysis.releases.selectors import obstacles, public_release, published_smallest_count
 from analysis.releases.verification import faults_of
 from audit.services import record
 from surveys.models import Study
@@ -183,6 +183,9 @@ def _require_sensible(study: Study, choices: Choices) -> None:
         raise ReleaseError("This study asked no background questions that could be counted.")
     if choices.background == BackgroundHandling.COUNTS and study.forgotten_on is not None:
         raise ReleaseError(building.FORGOTTEN)
+    published = published_smallest_count(study)
+    if choices.background == BackgroundHandling.COUNTS and published not in (None, choices.smallest_count):
+        raise ReleaseError(f"Expected counts below {published} to be hidden, as in the version before, found {choices.smallest_count}.")
 
 
 def _locked(release: Release, *statuses: ReleaseStatus) -> Release:

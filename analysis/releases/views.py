@@ -1,6 +1,7 @@
 """Pages of releases: for those who run a study, for the IRB officer, and for everybody."""
 
 from collections.abc import Callable
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -24,6 +25,7 @@ from analysis.releases.selectors import (
     public_keys,
     public_release,
     public_releases,
+    published_smallest_count,
     releases,
     waiting_for,
 )
@@ -44,15 +46,18 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
     form = None
     if may_change(user, study) and not why_not and not any(one.status in OPEN_RELEASES for one in found):
         definition = definition_for(user, study)
-        can_count = bool(definition.background) and study.forgotten_on is None
+        possible: dict[str, Any] = {
+            "can_count": bool(definition.background) and study.forgotten_on is None,
+            "published_smallest_count": published_smallest_count(study),
+        }
         if request.method == "POST":
-            form = ReleaseForm.sent(definition, request.POST, can_count=can_count)
+            form = ReleaseForm.sent(definition, request.POST, **possible)
             if not form.errors:
                 site = request.build_absolute_uri("/").rstrip("/")
                 release = services.start_release(study, choices=form.choices(), site=site, actor=user)
                 return redirect("analysis:releases_one", slug, release.pk)
         else:
-            form = ReleaseForm.empty(definition, can_count=can_count, last=found[0] if found else None)
+            form = ReleaseForm.empty(definition, **possible, last=found[0] if found else None)
     elif request.method == "POST":
         messages.error(request, " ".join(why_not) or gettext("Another release of this study is under way."))
         return redirect("analysis:releases", slug)
@@ -72,19 +77,19 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         except SurveyError as error:
             messages.error(request, str(error))
         return redirect("analysis:releases_one", slug, release_id)
-    header, rows = preview(release)
-    if rows and release.status in OPEN_RELEASES:
+    shown = preview(release)
+    if shown.rows and release.status in OPEN_RELEASES:
         record_once_a_day(actor=user, action=actions.RELEASE_ROWS_SEEN, subject=release.study)
     context = {
         "study": release.study,
         "release": release,
         "licence": LICENCES[release.licence],
-        "header": header,
-        "rows": rows,
+        "preview": shown,
         "step": _step_of(release),
         "stage": STAGES.index(release.stage) + 1 if release.stage else 0,
         "stages": len(STAGES),
         "steps": _steps_open_to(user, release),
+        "runs_study": may_change(user, release.study),
     }
     return render(request, "analysis/releases/study_release.html", context)
 

@@ -34,6 +34,8 @@ def test_a_retracted_release_leaves_a_page_that_says_why_and_no_files(study: Stu
     tombstone = Client().get(page)
     assert (tombstone.status_code, heading(tombstone)) == (200, CHOICES.title)
     assert "A video was shown to the wrong arm." in tombstone.content.decode()
+    assert page_of(tombstone).xpath("string(//title)").strip().startswith("Retracted: ")
+    assert "Cite it as" not in tombstone.content.decode()
     assert release.files[0]["sha256"] in tombstone.content.decode()
     for address in (file, reverse("analysis:api_release_package", args=[study.slug, 1])):
         gone = Client().get(address)

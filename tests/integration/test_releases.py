@@ -96,8 +96,31 @@ def test_background_answers_are_counts_over_everybody_or_not_there(study: Study)
     assert b"not in this release" in left_out["README.md"]
 
 
+def test_what_will_be_counted_is_seen_before_anybody_approves_it(study: Study) -> None:
+    release = requested_release(study, smallest_count=20)
+    page = page_of(logged_in(person(Role.IRB_OFFICER)).get(reverse("analysis:releases_one", args=[study.slug, release.pk])))
+    (table,) = page.xpath('//table[contains(caption, "background-counts.csv")]')
+    shown = [tuple(cell.text_content() for cell in row) for row in table.xpath("tbody/tr")]
+    counts = csv.DictReader(io.StringIO(files_in(package_of(release))["background-counts.csv"].decode()))
+    assert shown == [(row["question"], row["answer"], row["count"] or "hidden") for row in counts]
+    assert {"hidden"} < {count for _question, _answer, count in shown}
+
+
+def test_a_later_version_hides_the_same_counts(study: Study) -> None:
+    """Of what one version hides another could show so much that a sum gives the rest back."""
+    first = files_in(package_of(published_release(study)))["background-counts.csv"]
+    with pytest.raises(ReleaseError, match="Expected counts below 5 to be hidden, as in the version before, found 20"):
+        started_release(study, smallest_count=20)
+    page = page_of(logged_in(study.owner).get(reverse("analysis:releases", args=[study.slug])))
+    assert page.xpath('//input[@name="smallest_count"]/@value') == ["5"]
+    assert files_in(package_of(published_release(study)))["background-counts.csv"] == first
+    retracted = Release.objects.get(version=2)
+    services.retract(retracted, reason="A wrong title.", actor=study.owner)
+    assert built_release(study, background="left_out", smallest_count=20).version == 3
+
+
 def test_people_who_did_not_finish_are_not_in_it() -> None:
-    study = recruiting_study(allocation={"planned_participants": PEOPLE})
+    study = recruiting_study(allocation={"planned_participants": PEOPLE, "block_multiples": [1]})
     add_finished_people(study, PEOPLE, unfinished=0.2)
     services_study = Study.objects.get(pk=study.pk)
     Study.objects.filter(pk=study.pk).update(status="closed")
@@ -138,7 +161,7 @@ def test_a_study_that_runs_or_is_too_small_has_no_release_and_is_told_why() -> N
     with pytest.raises(ReleaseError, match="once the study is closed"):
         started_release(running)
     small = closed_study(people=16, slug="very-small")
-    with pytest.raises(ReleaseError, match=r"smallest group .* has [0-4] finished people; rows are published from 5"):
+    with pytest.raises(ReleaseError, match=r"smallest group .* has 4 finished people; rows are published from 5"):
         started_release(small)
     page = logged_in(small.owner).get(reverse("analysis:releases", args=[small.slug])).content.decode()
     assert "Publish the estimates in a paper instead" in page
@@ -196,6 +219,9 @@ def test_a_withdrawal_before_approval_deletes_the_package(study: Study) -> None:
     release.refresh_from_db()
     assert (release.status, release.package, release.data, release.summary) == ("outdated", None, None, {})
     assert not Study.objects.get(pk=study.pk).data_published
+    address = reverse("analysis:releases_one", args=[study.slug, release.pk])
+    assert "Build it again" in logged_in(study.owner).get(address).content.decode()
+    assert "Build it again" not in logged_in(person(Role.IRB_OFFICER)).get(address).content.decode(), "they cannot"
     again = built_release(study)
     assert (again.version, len(rows_in(again))) == (1, PEOPLE - 1)
 
