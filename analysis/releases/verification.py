@@ -1,6 +1,7 @@
 """Whether a package is as it was signed, and if not, where it was changed."""
 
 import io
+import struct
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from analysis.releases.signing import is_genuine
 ARCHIVE = "the ZIP file itself"
 END_OF_KEY = b"-----END PUBLIC KEY-----\n"
 SIGNATURE_FAILS = "the signature does not belong to it"
+UNREADABLE = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, EOFError, struct.error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +30,10 @@ def faults_of(package: bytes, *, key: bytes | None = None) -> list[Fault]:
     """
     try:
         files, faults = _unpacked(package)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, ValueError, OSError) as error:
+    except UNREADABLE as error:
         return [Fault(file=ARCHIVE, what=f"it cannot be read: {error}")]
-    faults += _faults_of_files(files, key=key)
+    named = {fault.file for fault in faults}
+    faults += [fault for fault in _faults_of_files(files, key=key) if fault.file not in named]
     if not faults and (again := zip_of(files)) != package:
         place = next((index for index, (one, other) in enumerate(zip(package, again, strict=False)) if one != other), len(again))
         faults.append(Fault(file=ARCHIVE, what=f"it was changed outside the files, from byte {place} on"))
@@ -41,11 +44,18 @@ def _unpacked(package: bytes) -> tuple[dict[str, bytes], list[Fault]]:
     files: dict[str, bytes] = {}
     faults = []
     with zipfile.ZipFile(io.BytesIO(package)) as archive:
-        for name in archive.namelist():
-            try:
-                files[name] = archive.read(name)
-            except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, EOFError) as error:
-                faults.append(Fault(file=name, what=f"it was changed: {error}"))
+        if sum(entry.file_size for entry in archive.infolist()) > len(package):
+            raise ValueError("its files are larger than it is, and Candor packs nothing")
+        for entry in archive.infolist():
+            if entry.filename in files:
+                faults.append(Fault(file=entry.filename, what="it stands in it twice"))
+            elif entry.compress_type != zipfile.ZIP_STORED:  # decompressing could fail in many ways, or never end
+                faults.append(Fault(file=entry.filename, what="it was packed, which Candor never does"))
+            else:
+                try:
+                    files[entry.filename] = archive.read(entry)
+                except UNREADABLE as error:
+                    faults.append(Fault(file=entry.filename, what=f"it was changed: {error}"))
     return files, faults
 
 

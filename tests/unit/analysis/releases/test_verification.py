@@ -4,6 +4,8 @@ import io
 import subprocess
 import sys
 import zipfile
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -35,11 +37,12 @@ def test_every_single_byte_counts() -> None:
     for name, content in FILES.items():
         start = PACKAGE.index(content)
         spans |= dict.fromkeys(range(start, start + len(content)), name)
-    for place in range(len(PACKAGE)):
+    for place, bit in product(range(len(PACKAGE)), range(8)):
         changed = bytearray(PACKAGE)
-        changed[place] ^= 1
+        changed[place] ^= 1 << bit
         named = files_named(bytes(changed))
         assert named, f"byte {place} can be changed unseen"
+        assert len(named) == len(set(named)), "each file is named once"
         if place in spans:
             assert named[0] == spans[place], f"byte {place} is in {spans[place]}, but {named} was named"
 
@@ -69,11 +72,65 @@ def test_files_that_were_added_or_taken_out_are_named() -> None:
     assert files_named(zip_of({name: content for name, content in FILES.items() if name != SUMS})) == [SUMS]
 
 
-def test_a_file_that_stands_twice_is_found() -> None:
+@pytest.mark.parametrize("content", [FILES["README.md"], b"# Other data\n"])
+def test_a_file_that_stands_twice_is_named(content: bytes) -> None:
     buffer = io.BytesIO(PACKAGE)
     with zipfile.ZipFile(buffer, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
-        archive.writestr("README.md", FILES["README.md"])
-    assert files_named(buffer.getvalue()) == [ARCHIVE]
+        archive.writestr("README.md", content)
+    assert files_named(buffer.getvalue()) == ["README.md"]
+
+
+def zipped(files: Sequence[tuple[str, bytes]], *, comment: bytes = b"", compression: int = zipfile.ZIP_STORED) -> bytes:
+    """As somebody else's program would write it, but for what is to be different."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        for name, content in files:
+            entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            entry.create_system, entry.external_attr, entry.compress_type = 3, 0o644 << 16, compression
+            archive.writestr(entry, content)
+        archive.comment = comment
+    return buffer.getvalue()
+
+
+IN_ORDER = sorted(FILES.items())
+OUTSIDE = {
+    "a comment": zipped(IN_ORDER, comment=b"hello"),
+    "bytes after the end": PACKAGE + b"\0",
+    "bytes before the beginning": b"\0" + PACKAGE,
+    "files in another order": zipped(IN_ORDER[::-1]),
+    "another time": PACKAGE.replace(b"\0\0\x21\0", b"\0\0\x22\0"),
+}
+
+
+@pytest.mark.parametrize("change", OUTSIDE)
+def test_what_is_changed_outside_the_files_is_found(change: str) -> None:
+    assert zipped(IN_ORDER) == PACKAGE, "nothing else is different"
+    assert OUTSIDE[change] != PACKAGE
+    (fault,) = faults_of(OUTSIDE[change], key=public_pem(KEY).encode())
+    assert (fault.file, "from byte" in fault.what) == (ARCHIVE, True)
+
+
+@pytest.mark.parametrize("other", ["Data.csv", "DATA.CSV", "./data.csv", "data.csv ", "folder/data.csv", "../data.csv"])
+def test_a_name_that_some_systems_take_for_another_is_found(other: str) -> None:
+    assert files_named(zip_of({**FILES, other: b"arm,subsample\nb,1\n"})) == [other]
+    renamed = {other if name == "data.csv" else name: content for name, content in FILES.items()}
+    assert sorted(files_named(zip_of(renamed))) == sorted(["data.csv", other])
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_packed_files_are_refused_before_they_are_unpacked(compression: int) -> None:
+    bomb = zipped([*IN_ORDER, ("zeros", bytes(10_000_000))], compression=compression)
+    assert len(bomb) < 100_000
+    assert files_named(bomb) == [ARCHIVE]
+    assert "packed" in faults_of(zipped(IN_ORDER, compression=compression))[0].what
+
+
+def test_a_header_that_lies_about_the_compression_is_named_in_words() -> None:
+    """Byte 10 of an entry in the list at the end says how it is packed."""
+    for kind in range(1, 100):
+        changed = bytearray(PACKAGE)
+        changed[PACKAGE.index(b"PK\1\2") + 10] = kind
+        assert files_named(bytes(changed))[0] == "README.md"
 
 
 def test_what_is_no_package_is_refused_in_words() -> None:
