@@ -68,6 +68,11 @@ class Content:
         return self.epsilon * len(self.questions)
 
     @property
+    def unit(self) -> str:
+        """Whom a row stands for."""
+        return "bot" if self.simulated else "person"
+
+    @property
     def description(self) -> str:
         """One paragraph for catalogues."""
         kind = "Simulated answers of bots, not of people," if self.simulated else "Answers"
@@ -75,7 +80,7 @@ class Content:
         return (
             f"{kind} to {len(self.questions)} sensitive yes/no questions in a randomised experiment with {arms} arms. Each answer was "
             "given after a private die that sometimes says what to answer, so no row tells what is true of its person; the "
-            f"probabilities are in protocol.json. {len(self.rows)} rows, one for each {'bot' if self.simulated else 'person'}."
+            f"probabilities are in protocol.json. {len(self.rows)} rows, one for each {self.unit}."
         )
 
 

@@ -1,6 +1,7 @@
 """croissant.json: the data described in Croissant 1.0, for tools of machine learning and for search engines."""
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.releases.content import Content, columns_of
@@ -10,6 +11,12 @@ CROISSANT, DUBLIN_CORE = "http://mlcommons.org/croissant/", "http://purl.org/dc/
 TERMS = (
     "citeAs column equivalentProperty extract field fileProperty fileObject fileSet format includes isLiveDataset jsonPath key md5 "
     "parentField path recordSet references regex repeated replace samplingRate separator source subField transform"
+)
+COUNTED = "Counts of background answers over everybody."
+COUNTS = (
+    ("question", "Name of the background question", "sc:Text"),
+    ("answer", "Name of the answer", "sc:Text"),
+    ("count", "How many gave it; empty: hidden because small, or so that small ones cannot be worked out", "sc:Integer"),
 )
 CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -26,19 +33,12 @@ CONTEXT: dict[str, Any] = {
 }
 
 
-def croissant(content: Content, data: bytes) -> bytes:
-    """`data` is data.csv."""
-    fields = [
-        {
-            "@type": "cr:Field",
-            "@id": f"answers/{column.name}",
-            "name": column.name,
-            "description": column.label,
-            "dataType": "sc:Integer" if column.is_answer else "sc:Text",
-            "source": {"fileObject": {"@id": "data.csv"}, "extract": {"column": column.name}},
-        }
-        for column in columns_of(content)
-    ]
+def croissant(content: Content, tables: Mapping[str, bytes]) -> bytes:
+    """`tables` are the CSV files of the package, by name."""
+    answers = [(column.name, column.label, "sc:Integer" if column.is_answer else "sc:Text") for column in columns_of(content)]
+    records = [_records("answers", f"One row for each {content.unit}.", answers, path="data.csv")]
+    if content.background is not None:
+        records.append(_records("background-counts", COUNTED, COUNTS, path="background-counts.csv"))
     return as_json(
         {
             "@context": CONTEXT,
@@ -53,19 +53,35 @@ def croissant(content: Content, data: bytes) -> bytes:
             "datePublished": str(content.year),
             "citeAs": content.citation,
             "creator": [{"@type": "sc:Person", "name": author} for author in content.authors],
-            "distribution": [
-                {
-                    "@type": "cr:FileObject",
-                    "@id": "data.csv",
-                    "name": "data.csv",
-                    "contentUrl": "data.csv",
-                    "contentSize": f"{len(data)} B",
-                    "encodingFormat": "text/csv",
-                    "sha256": hashlib.sha256(data).hexdigest(),
-                }
-            ],
-            "recordSet": [
-                {"@type": "cr:RecordSet", "@id": "answers", "name": "answers", "description": "One row for each person.", "field": fields}
-            ],
+            "distribution": [_file(name, table) for name, table in tables.items()],
+            "recordSet": records,
         }
     )
+
+
+def _file(name: str, table: bytes) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": name,
+        "name": name,
+        "contentUrl": name,
+        "contentSize": f"{len(table)} B",
+        "encodingFormat": "text/csv",
+        "sha256": hashlib.sha256(table).hexdigest(),
+    }
+
+
+def _records(name: str, description: str, columns: Sequence[tuple[str, str, str]], *, path: str) -> dict[str, Any]:
+    """`columns` are name, meaning and type."""
+    fields = [
+        {
+            "@type": "cr:Field",
+            "@id": f"{name}/{column}",
+            "name": column,
+            "description": meaning,
+            "dataType": kind,
+            "source": {"fileObject": {"@id": path}, "extract": {"column": column}},
+        }
+        for column, meaning, kind in columns
+    ]
+    return {"@type": "cr:RecordSet", "@id": name, "name": name, "description": description, "field": fields}

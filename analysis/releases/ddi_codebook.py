@@ -1,6 +1,7 @@
 """ddi-codebook.xml: the data described in DDI-Codebook 2.5, for social science archives."""
 
 import hashlib
+import re
 from collections import Counter
 from typing import Any
 
@@ -14,6 +15,8 @@ SCHEMA = "http://www.ddialliance.org/Specification/DDI-Codebook/2.5/XMLSchema/co
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
 NAMESPACES: Any = {None: NAMESPACE, "xsi": XSI}
 DATA_FILE = "F1"
+NO_CHARACTERS = re.compile("[\ufffe\uffff]")
+"""XML cannot hold them, and nobody can see them."""
 
 
 def ddi_codebook(content: Content) -> bytes:
@@ -36,7 +39,7 @@ def ddi_codebook(content: Content) -> bytes:
 
 def _add(parent: Any, element: str, text: str | None = None, **attributes: str) -> Any:
     child = etree.SubElement(parent, f"{{{NAMESPACE}}}{element}", attributes)
-    child.text = text
+    child.text = text and NO_CHARACTERS.sub("\N{REPLACEMENT CHARACTER}", text)
     return child
 
 
@@ -81,15 +84,15 @@ def _study_description(root: Any, content: Content) -> None:
 
 
 def _file_description(root: Any, content: Content) -> None:
-    text = _add(_add(root, "fileDscr", ID=DATA_FILE, URI="data.csv"), "fileTxt")
+    """The hash stands in a note: only later editions of version 2.5 have an element for it."""
+    file = _add(root, "fileDscr", ID=DATA_FILE, URI="data.csv")
+    text = _add(file, "fileTxt")
     _add(text, "fileName", "data.csv")
-    fingerprint = _add(text, "dataFingerprint", type="dataFile")
-    _add(fingerprint, "digitalFingerprintValue", hashlib.sha256(content.data_csv.encode()).hexdigest())
-    _add(fingerprint, "algorithmSpecification", "SHA-256")
     dimensions = _add(text, "dimensns")
     _add(dimensions, "caseQnty", str(len(content.rows)))
     _add(dimensions, "varQnty", str(len(columns_of(content))))
     _add(text, "fileType", "text/csv", charset="UTF-8")
+    _add(file, "notes", hashlib.sha256(content.data_csv.encode()).hexdigest(), type="SHA-256")
 
 
 def _variable(parent: Any, column: Column, *, number: int, counts: Counter[str]) -> None:

@@ -25,7 +25,7 @@ def package_files(content: Content, key: Ed25519PrivateKey) -> dict[str, bytes]:
         **tables,
         "README.md": readme(content),
         "allocation-proof.txt": allocation_proof(content),
-        "croissant.json": croissant(content, tables["data.csv"]),
+        "croissant.json": croissant(content, tables),
         "datapackage.json": frictionless_package(content, tables),
         "ddi-codebook.xml": ddi_codebook(content),
         "protocol.json": as_json(content.protocol),

@@ -29,15 +29,18 @@ def privacy_statement(content: Content) -> PrivacyStatement:
         "That somebody took part, and finished, is not hidden by the die; arm and subsample are chance and say nothing about a person.",
         "People who told the truth against the die gave up their own protection.",
     ]
-    if content.protocol["allocation"]["direct_share"] != "0":
-        not_covered.append("Some people were asked without a die. Neither they nor what they said are in this release.")
+    if direct := content.protocol["direct_group"]:
+        not_covered.append(
+            f"Some people (a share of {direct['share']} was drawn) were asked without a die. Neither they nor what they said are in this "
+            "release."
+        )
     if content.background is None:
         not_covered.append("Background and quiz answers are not in this release.")
     else:
         not_covered.append(
             "The counts of background answers are exact and not differentially private. They are over everybody at once, one question at a "
             f"time, never joined with reported answers, and counts below {content.smallest_count} are hidden, with as many others as are "
-            "needed so that no sum gives them back."
+            "needed so that no sum gives them back. Quiz answers are not in this release."
         )
     return PrivacyStatement(
         unit="one participant",

@@ -1,11 +1,11 @@
-"""protocol.json: what the study was, from its frozen protocol. Nothing about how it was run, and no answer key of its quiz."""
+"""protocol.json: what the study was, from its frozen protocol. Nothing about how it was run, and no answers to its quiz."""
 
 import json
 from collections.abc import Sequence
 from typing import Any
 
 from analysis.releases.rows import column_of
-from surveys.definition import StudyDefinition, Text
+from surveys.definition import BackgroundQuestion, MultipleChoice, SingleChoice, StudyDefinition, Text
 
 
 def protocol_document(
@@ -42,16 +42,31 @@ def protocol_document(
             for name in questions
         ],
         "questions_asked": len(definition.questions),
-        "background_questions": [{"name": one.name, "kind": one.kind, "text": text(one.text)} for one in definition.background],
+        "direct_group": definition.direct_group
+        and {
+            "share": str(definition.direct_share),
+            "consent": text(definition.direct_group.consent),
+            "meaning": "The share of people who were drawn to be asked without a die, if they agreed. None of them is in these data.",
+        },
+        "background_questions": [
+            {"name": one.name, "kind": one.kind, "text": text(one.text), "answers": _labels(one, language)} for one in definition.background
+        ],
+        "quiz": [{"name": one.name, "text": text(one.text)} for one in definition.quiz],
         "allocation": {
             **definition.allocation.model_dump(mode="json"),
             "arm_weights": definition.arm_weights,
             "subsample_weights": definition.subsample_weights,
-            "direct_share": str(definition.direct_share),
             "planned_with_die": definition.planned_with_die,
         },
         "consent": [{"protocol_version": number, "text": text(one.consent)} for number, one in consents],
     }
+
+
+def _labels(question: BackgroundQuestion, language: str) -> dict[str, str] | None:
+    """What the names of answers stand for; None: they are numbers."""
+    if isinstance(question, SingleChoice | MultipleChoice):
+        return {option.name: option.text.in_language(language) for option in question.options}
+    return None
 
 
 def as_json(document: Any) -> bytes:

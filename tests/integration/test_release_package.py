@@ -19,10 +19,10 @@ from analysis.releases import building
 from analysis.releases.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, zip_of
 from analysis.releases.codebook import MEANING
 from analysis.releases.verification import faults_of
+from surveys.assignment import DIRECT
 from surveys.models import AllocationList, Participant, Study
 from surveys.protocols import frozen_protocol
 from tests.audits.tree import ROOT
-from tests.finished_people import TELLING_DIE
 from tests.releases import CHOICES, built_release, closed_study, package_of, rows_in, started_release
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ DDI = "{ddi:codebook:2_5}"
 
 @pytest.fixture
 def study() -> Study:
-    return closed_study(people=400, die=TELLING_DIE)
+    return closed_study(people=400)
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_the_ddi_codebook_keeps_to_the_standard_and_counts_what_is_there(folder:
         for category in variable.iter(f"{DDI}catgry"):
             value, count = category.findtext(f"{DDI}catValu"), category.findtext(f"{DDI}catStat")
             assert int(count or 0) == sum(row[variable.get("name", "")] == value for row in rows)
-    assert document.findtext(f".//{DDI}digitalFingerprintValue") == hashlib.sha256((folder / "data.csv").read_bytes()).hexdigest()
+    assert document.findtext(f"{DDI}fileDscr/{DDI}notes") == hashlib.sha256((folder / "data.csv").read_bytes()).hexdigest()
 
 
 def test_the_grammar_refuses_what_the_standard_refuses(folder: Path) -> None:
@@ -117,10 +117,12 @@ def test_every_number_is_recomputed_in_a_fresh_environment_with_the_built_packag
     results = folder / "results.json"
     published = json.loads(results.read_text())
     published["outcomes"]["attention"]["effects"][0]["value"] += 2e-9
+    published["n"] += 1
     results.write_text(json.dumps(published))
     done = run(python, "-I", folder / "replicate.py", cwd=tmp_path)
     assert done.returncode == 1
     assert "attention.effects.0.value: published" in done.stdout
+    assert "(number of rows): published 401, recomputed 400" in done.stdout
     verified = run(python, "-I", "-m", "analysis.cli", "verify", folder.parent / "lecture-videos-1.zip", cwd=tmp_path)
     assert verified.returncode == 0, verified.stdout + verified.stderr
 
@@ -141,6 +143,7 @@ def test_the_results_are_those_of_the_answers_in_the_database(study: Study, rele
             assert effect["bootstrap"]["replicates"] == 5000
             assert effect["interval"]["kind"] == "fieller"
     assert not [name for name in results["outcomes"] if name not in CHOICES.questions]
+    assert results["n"] == 400
 
 
 def test_the_protocol_says_what_was_done_and_nothing_of_how_it_was_run(folder: Path, study: Study) -> None:
@@ -151,12 +154,61 @@ def test_the_protocol_says_what_was_done_and_nothing_of_how_it_was_run(folder: P
     whole = json.dumps(protocol)
     assert definition.contact not in whole
     assert definition.quiz
-    assert not [item.name for item in definition.quiz if item.text.in_language("en") in whole or f'"{item.answer}"' in whole]
+    assert protocol["quiz"] == [{"name": item.name, "text": item.text.in_language("en")} for item in definition.quiz]
+    assert not [item.name for item in definition.quiz for option in item.options if option.text.in_language("en") in whole]
+    assert protocol["direct_group"] is None
     assert [question["column"] for question in protocol["questions"]] == ["answer_attention", "answer_comprehension"]
 
 
-def test_the_tools_of_any_system_check_sums_and_allocation(folder: Path, study: Study) -> None:
+def test_the_protocol_names_the_share_of_those_who_were_asked_without_a_die() -> None:
+    study = closed_study(people=200, direct_group={"share": 0.2, "consent": "May we ask you without a die?"})
+    files = files_in(package_of(built_release(study)))
+    direct = json.loads(files["protocol.json"])["direct_group"]
+    assert (direct["share"], direct["consent"]) == ("1/5", "May we ask you without a die?")
+    lines = json.loads(next(line for line in files["allocation-proof.txt"].decode().splitlines() if line.startswith("{")))
+    drawn = [line["subsample"] for line in lines["assignments"]].count(DIRECT)
+    assert drawn == 40
+    assert json.loads(files["results.json"])["n"] == 200 - drawn
+
+
+def test_the_codebook_says_what_every_name_in_the_counts_stands_for(folder: Path, study: Study) -> None:
+    text = (folder / "codebook.md").read_text()
+    for question in frozen_protocol(study.protocol_id or 0).definition.background:
+        assert f"### `{question.name}`\n\n{question.text.in_language('en')}\n" in text
+        for option in getattr(question, "options", ()):
+            assert f"| `{option.name}` | {option.text.in_language('en')} |" in text
+
+
+def test_all_tables_are_described_for_machines(folder: Path) -> None:
+    document = json.loads((folder / "croissant.json").read_text())
+    tables = {"data.csv", "background-counts.csv"}
+    assert {file["@id"]: file["sha256"] for file in document["distribution"]} == {
+        name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in tables
+    }
+    columns = {name: (folder / name).read_text().splitlines()[0].split(",") for name in tables}
+    for records in document["recordSet"]:
+        (path,) = {field["source"]["fileObject"]["@id"] for field in records["field"]}
+        assert [field["source"]["extract"]["column"] for field in records["field"]] == columns.pop(path)
+    assert not columns
+
+
+def test_letters_that_xml_cannot_hold_stop_no_release() -> None:
+    question = {"name": "attention", "text": "Did your attention \uffff wander?"}
+    files = files_in(package_of(built_release(closed_study(questions=[question]), questions=("attention",))))
+    text = etree.fromstring(files["ddi-codebook.xml"]).findtext(f".//{DDI}qstnLit")
+    assert text == "Did your attention \N{REPLACEMENT CHARACTER} wander?"
+
+
+def test_the_tools_of_any_system_check_sums_signature_and_allocation(folder: Path, study: Study) -> None:
     assert run("sha256sum", "--check", "--strict", SUMS, cwd=folder).returncode == 0
+    commands = [line for line in (folder / "README.md").read_text().splitlines() if line.startswith(("base64", "openssl"))]
+    assert len(commands) == 2
+    done = run("sh", "-ec", "; ".join(commands), cwd=folder)
+    assert (done.returncode, done.stdout.strip()) == (0, "Signature Verified Successfully"), done.stderr
+    sums = (folder / SUMS).read_bytes()
+    (folder / SUMS).write_bytes(sums.replace(b"data.csv", b"Data.csv"))
+    assert run("sh", "-ec", "; ".join(commands), cwd=folder).returncode == 1
+    (folder / SUMS).write_bytes(sums)
     command = next(line.strip() for line in (folder / "allocation-proof.txt").read_text().splitlines() if line.startswith("    grep"))
     done = run("sh", "-c", command.replace("Np", "1p"), cwd=folder)
     assert done.stdout.split()[0] == AllocationList.objects.get(study=study).sha256
