@@ -29,6 +29,8 @@ from surveys.models import Study
 from surveys.protocols import frozen_protocol
 
 Row = Sequence[object]
+# What the table of those who were asked without a die calls the parts of their results.
+DIRECT_QUANTITIES = {"said_yes_directly": "prevalence", "difference": "differences", "die_minus_direct": "under_reporting"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,6 +220,7 @@ class LiveView:
             "balance": self._balance_table,
             "estimates": self._estimates_table,
             "running": self._running_table,
+            **({"direct": self._direct_table} if self.direct_group else {}),
         }
 
     def _participants_table(self) -> Iterator[Row]:
@@ -294,6 +297,18 @@ class LiveView:
                     *(one.fixed or (None, None)),
                     *(one.anytime or (None, None)),
                 )
+
+    def _direct_table(self) -> Iterator[Row]:
+        """Only its head while the study runs."""
+        head = ("question", "quantity", "arm", "against", "n", "yes", "estimate", "standard_error", "low", "high", "p_value")
+        yield (*head, "for_publication")
+        for outcome in (self.direct_group or {}).get("outcomes", ()):
+            for name, parts in DIRECT_QUANTITIES.items():
+                for one in outcome[parts]:
+                    arms = [self.names.files[one[key]] if key in one else "" for key in ("arm", "treatment", "control")]
+                    numbers = (one.get("n"), one.get("yes"), one["value"], one.get("standard_error"))
+                    ends = _ends(one["interval"]) or (None, None)
+                    yield (outcome["question"], name, arms[0] or arms[1], arms[2], *numbers, *ends, one.get("p_value"), False)
 
 
 def live_view(study: Study, *, reader: User, language: str, ask_blinded: bool) -> LiveView | None:

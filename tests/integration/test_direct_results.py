@@ -1,5 +1,6 @@
 """What is computed of people who were asked without a die: apart from everything else, after the end, and in counts alone."""
 
+import csv
 import json
 from datetime import date
 from typing import Any
@@ -257,3 +258,35 @@ def test_bots_who_deny_say_no_directly_and_the_others_the_truth(client: Client) 
     assert not any(nobody)
     assert all(true for true, told in zip(truth, half, strict=True) if told)
     assert sum(half) == pytest.approx(sum(truth) / 2, abs=40)
+
+
+def test_what_they_said_is_a_table_only_after_the_end(study: Study) -> None:
+    def table() -> list[dict[str, str]]:
+        address = reverse("analysis:table", kwargs={"slug": study.slug, "table": "direct"})
+        return list(csv.DictReader(logged_in(study.owner).get(address).content.decode().splitlines()))
+
+    compute(study)
+    assert table() == []
+    study = end(study)
+    (outcome,) = compute(study)["direct_group"]["outcomes"]
+    rows = table()
+    assert [(row["quantity"], row["arm"], row["against"]) for row in rows] == [
+        ("said_yes_directly", "slides", ""),
+        ("said_yes_directly", "instructor", ""),
+        ("difference", "instructor", "slides"),
+        ("die_minus_direct", "slides", ""),
+        ("die_minus_direct", "instructor", ""),
+    ]
+    assert [(row["n"], row["yes"]) for row in rows[:2]] == [("80", "20"), ("80", "40")]
+    assert {row["for_publication"] for row in rows} == {"False"}
+    for row, found in zip(rows, (*outcome["prevalence"], *outcome["differences"], *outcome["under_reporting"]), strict=True):
+        assert float(row["estimate"]) == found["value"]
+        assert (float(row["low"]), float(row["high"])) == (found["interval"]["low"], found["interval"]["high"])
+    page = logged_in(study.owner).get(reverse("analysis:results", args=[study.slug])).content.decode()
+    assert reverse("analysis:table", kwargs={"slug": study.slug, "table": "direct"}) in page
+
+
+def test_a_study_that_asks_everybody_with_the_die_has_no_such_table() -> None:
+    study = study_with(None)
+    address = reverse("analysis:table", kwargs={"slug": study.slug, "table": "direct"})
+    assert logged_in(study.owner).get(address).status_code == 404
