@@ -1,13 +1,34 @@
 """`kill -9` in the middle: people finish all the same, nothing acknowledged is lost, nothing is counted twice."""
 
+import json
 import os
 import signal
 from pathlib import Path
 
 import psycopg
 
+from analysis.releases.archive import files_in
+from analysis.releases.verification import faults_of
 from tests.crowds import assert_all_finished_and_counted_once, bots_on_their_way, build_study, finished, results_settle, wait_until
 from tests.processes import Site
+
+CLOSE = """
+from surveys.models import Study
+from surveys.services.studies import close
+
+study = Study.objects.get()
+close(study, actor=study.owner)
+"""
+START_RELEASE = """
+from analysis.releases.services import Choices, start_release
+from surveys.models import Study
+
+study = Study.objects.get()
+choices = Choices(
+    title="Killed", authors=("Ada",), licence="CC0-1.0", questions=("attention",), background="left_out", smallest_count=10
+)
+start_release(study, choices=choices, site="http://localhost", actor=study.owner)
+"""
 
 
 def children(pid: int) -> list[int]:
@@ -78,6 +99,30 @@ def test_a_part_of_the_bootstrap_whose_worker_was_killed_is_taken_over_alone(pro
     results_settle(site, 40)
     [(attempts,)] = site.rows("SELECT attempts FROM analysis_run WHERE kind = 'full_results' AND status = 'done' ORDER BY id DESC LIMIT 1")
     assert attempts == 1, "the run itself was not begun again"
+
+
+def test_a_release_whose_worker_was_killed_is_built_by_the_next_with_the_rows_in_the_order_that_was_drawn(production_site: Site) -> None:
+    site = production_site
+    build_study(site)
+    with bots_on_their_way(site, 60) as crowd:
+        crowd.wait_for_end()
+    results_settle(site, 60)
+    site.manage("shell", "--no-imports", "--command", CLOSE)
+    with psycopg.connect(site.environment["DATABASE_URL"]) as blocking:
+        # Nobody can read the allocation lists, which come into the package when its rows are drawn and its numbers computed.
+        blocking.execute("LOCK TABLE surveys_allocationslot IN ACCESS EXCLUSIVE MODE")
+        site.manage("shell", "--no-imports", "--command", START_RELEASE)
+        wait_until(lambda: site.rows("SELECT 1 FROM analysis_release WHERE stage = 'results'"), seconds=60)
+        site.kill("worker")
+    # As if the worker had been silent for a while.
+    with psycopg.connect(site.environment["DATABASE_URL"]) as connection:
+        [(data,)] = connection.execute("UPDATE analysis_release SET due_at = due_at - interval '2 minutes' RETURNING data").fetchall()
+    assert site.rows("SELECT status, stage, attempts FROM analysis_release") == [("building", "results", 1)]
+    site.start("worker")
+    wait_until(lambda: site.rows("SELECT 1 FROM analysis_release WHERE status = 'built'"), seconds=60)
+    [(package, attempts)] = site.rows("SELECT package, attempts FROM analysis_release")
+    assert (files_in(package)["data.csv"].decode(), attempts) == (json.loads(data)["csv"], 2)
+    assert faults_of(package) == []
 
 
 def test_bots_finish_although_the_embedded_process_is_killed_in_the_middle(embedded_site: Site) -> None:

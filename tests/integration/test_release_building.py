@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
@@ -20,7 +21,7 @@ from surveys.models import Participant, Study
 from surveys.services import participation
 from surveys.services.participation import JourneyError
 from surveys.tokens import hash_of_withdrawal_code
-from tests.factories import person
+from tests.factories import logged_in, page_of, person
 from tests.releases import CHOICES, PEOPLE, SITE, built_release, closed_study, package_of, requested_release, rows_in, started_release
 from tests.simultaneous import outcomes_at_once
 
@@ -68,6 +69,35 @@ def test_who_takes_over_from_a_killed_worker_keeps_the_rows_and_their_order(stud
     assert (release.status, release.attempts, release.people_sha256) == ("built", 2, people)
     assert drawn.decode().split("\\n")[1:4] == [",".join(row.values()) for row in rows_in(release)[:3]]
     assert release.data is None
+
+
+def test_the_page_says_how_far_it_is(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At every step of the worker, as somebody sees it who looks at that moment."""
+    release, client, seen = started_release(study), logged_in(study.owner), []
+    reach = building._reach
+    address = reverse("analysis:releases_one", args=[study.slug, release.pk])
+
+    def look() -> None:
+        page = page_of(client.get(address))
+        assert page.xpath("//*[@hx-get]/@hx-get") == [address]
+        seen.append((page.xpath("string(//progress/@value)"), page.xpath('normalize-space(//label[@for="progress"])')))
+
+    def reach_and_look(release: Release, stage: str) -> None:
+        reach(release, stage)
+        look()
+
+    monkeypatch.setattr(building, "_reach", reach_and_look)
+    claimed = building.claim(release.pk)
+    assert claimed is not None
+    look()
+    assert building.build(claimed)
+    assert [value for value, _words in seen] == ["0", "2", "2", "2", "3"]
+    assert [words.split(".")[0] for _value, words in seen[::2]] == [
+        "Drawing the rows in random order",
+        "The rows are drawn and their order is fixed",
+        "Writing the files, and computing every number again from them",
+    ]
+    assert not page_of(client.get(address)).xpath("//progress | //*[@hx-get]")
 
 
 def test_a_worker_at_work_is_left_alone_and_after_five_it_is_given_up(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
