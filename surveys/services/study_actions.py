@@ -70,7 +70,7 @@ class Action:
 
     statuses: tuple[StudyStatus, ...]
     label: Promise
-    take: Callable[[Study, User, dict[str, Any]], Study]
+    take: Callable[..., Study]
     when: Callable[[Study], bool] = lambda study: True
     form: type[forms.Form] = Nothing
     effect: Promise | str = ""
@@ -85,54 +85,48 @@ def _submitted(study: Study) -> bool:
 
 
 OWNER_ACTIONS = {
-    "submit": Action(
-        statuses=(S.DRAFT,), label=gettext_lazy("Submit for review"), take=lambda s, u, d: studies.submit_for_review(s, actor=u)
-    ),
+    "submit": Action(statuses=(S.DRAFT,), label=gettext_lazy("Submit for review"), take=studies.submit_for_review),
     "amend": Action(
         statuses=RUNNING,
         label=gettext_lazy("Submit the changes for review, and pause recruiting until they are approved"),
-        take=lambda s, u, d: studies.submit_for_review(s, actor=u),
+        take=studies.submit_for_review,
         when=lambda study: not _submitted(study) and studies.is_amended(study),
     ),
     "renew": Action(
         statuses=RUNNING,
         label=gettext_lazy("Ask to renew the approval"),
-        take=lambda s, u, d: studies.submit_for_review(s, actor=u),
+        take=studies.submit_for_review,
         when=lambda study: not _submitted(study) and not studies.is_amended(study),
     ),
     "take-back": Action(
         statuses=(S.IN_REVIEW, *RUNNING),
         label=gettext_lazy("Take back from review"),
-        take=lambda s, u, d: studies.take_back(s, actor=u),
+        take=studies.take_back,
         when=_submitted,
     ),
     "acknowledge": Action(
         statuses=(S.APPROVED, *RUNNING),
         label=gettext_lazy("I have read the conditions and will keep to them"),
-        take=lambda s, u, d: reviews.acknowledge_conditions(s, actor=u),
+        take=reviews.acknowledge_conditions,
         when=conditions_wait,
     ),
-    "launch": Action(statuses=(S.APPROVED,), label=gettext_lazy("Launch"), take=lambda s, u, d: studies.launch(s, actor=u)),
-    "pause": Action(statuses=(S.RECRUITING,), label=gettext_lazy("Pause recruiting"), take=lambda s, u, d: studies.pause(s, actor=u)),
+    "launch": Action(statuses=(S.APPROVED,), label=gettext_lazy("Launch"), take=studies.launch),
+    "pause": Action(statuses=(S.RECRUITING,), label=gettext_lazy("Pause recruiting"), take=studies.pause),
     "resume": Action(
         statuses=(S.PAUSED,),
         label=gettext_lazy("Resume recruiting"),
-        take=lambda s, u, d: studies.resume(s, actor=u),
+        take=studies.resume,
         when=lambda study: not study.suspended,
     ),
-    "close": Action(
-        statuses=(S.RECRUITING,), label=gettext_lazy("Close the study for good"), take=lambda s, u, d: studies.close(s, actor=u)
-    ),
-    "close-paused": Action(
-        statuses=(S.PAUSED,), label=gettext_lazy("Close the study for good"), take=lambda s, u, d: studies.close(s, actor=u)
-    ),
-    "archive": Action(statuses=(S.CLOSED,), label=gettext_lazy("Archive"), take=lambda s, u, d: studies.archive(s, actor=u)),
+    "close": Action(statuses=(S.RECRUITING,), label=gettext_lazy("Close the study for good"), take=studies.close),
+    "close-paused": Action(statuses=(S.PAUSED,), label=gettext_lazy("Close the study for good"), take=studies.close),
+    "archive": Action(statuses=(S.CLOSED,), label=gettext_lazy("Archive"), take=studies.archive),
 }
 OFFICER_ACTIONS = {
     "approve": Action(
         statuses=(S.IN_REVIEW, *RUNNING),
         label=gettext_lazy("Approve"),
-        take=lambda s, u, d: reviews.approve(s, actor=u, **d),
+        take=reviews.approve,
         when=_submitted,
         form=Approval,
         effect=gettext_lazy("The investigator may launch or resume the study, under exactly this protocol."),
@@ -140,7 +134,7 @@ OFFICER_ACTIONS = {
     "return": Action(
         statuses=(S.IN_REVIEW, *RUNNING),
         label=gettext_lazy("Ask for changes"),
-        take=lambda s, u, d: reviews.ask_for_changes(s, actor=u, **d),
+        take=reviews.ask_for_changes,
         when=_submitted,
         form=DecisionWithReason,
         effect=gettext_lazy(
@@ -150,7 +144,7 @@ OFFICER_ACTIONS = {
     "reject": Action(
         statuses=(S.IN_REVIEW, *RUNNING),
         label=gettext_lazy("Reject"),
-        take=lambda s, u, d: reviews.reject(s, actor=u, **d),
+        take=reviews.reject,
         when=_submitted,
         form=DecisionWithReason,
         effect=gettext_lazy("Exactly this protocol can never be submitted again. A running study keeps the approval that it has."),
@@ -158,7 +152,7 @@ OFFICER_ACTIONS = {
     "suspend": Action(
         statuses=RUNNING,
         label=gettext_lazy("Suspend the study at once"),
-        take=lambda s, u, d: reviews.suspend(s, actor=u, **d),
+        take=reviews.suspend,
         when=lambda study: not study.suspended,
         form=WithReason,
         effect=gettext_lazy("From this moment nobody new is taken in. Who has agreed already may finish. Only an officer can lift it."),
@@ -166,7 +160,7 @@ OFFICER_ACTIONS = {
     "lift": Action(
         statuses=(S.PAUSED,),
         label=gettext_lazy("Lift the suspension"),
-        take=lambda s, u, d: reviews.lift_suspension(s, actor=u, **d),
+        take=reviews.lift_suspension,
         when=lambda study: study.suspended,
         form=WithReason,
         effect=gettext_lazy("The study stays paused until its investigator resumes it."),
@@ -191,4 +185,4 @@ def take_action(study: Study, name: str, *, actor: User, data: Mapping[str, Any]
     form = open_now[name].form(data or {})
     if not form.is_valid():
         raise ValidationError(form.errors.as_data())
-    return open_now[name].take(study, actor, form.cleaned_data)
+    return open_now[name].take(study, actor=actor, **form.cleaned_data)
