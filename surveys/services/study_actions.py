@@ -118,8 +118,7 @@ OWNER_ACTIONS = {
         take=studies.resume,
         when=lambda study: not study.suspended,
     ),
-    "close": Action(statuses=(S.RECRUITING,), label=gettext_lazy("Close the study for good"), take=studies.close),
-    "close-paused": Action(statuses=(S.PAUSED,), label=gettext_lazy("Close the study for good"), take=studies.close),
+    "close": Action(statuses=RUNNING, label=gettext_lazy("Close the study for good"), take=studies.close),
     "archive": Action(statuses=(S.CLOSED,), label=gettext_lazy("Archive"), take=studies.archive),
 }
 OFFICER_ACTIONS = {

@@ -128,7 +128,7 @@ OWNERS = {
     S.IN_REVIEW: {"take-back"},
     S.APPROVED: {"launch"},
     S.RECRUITING: {"pause", "close", "renew"},
-    S.PAUSED: {"resume", "close-paused", "renew"},
+    S.PAUSED: {"resume", "close", "renew"},
     S.CLOSED: {"archive"},
     S.ARCHIVED: set(),
 }
