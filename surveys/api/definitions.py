@@ -19,10 +19,11 @@ from audit.services import record_once_a_day
 from surveys import actions
 from surveys.api.bodies import JsonText, MergePatchText, YamlText
 from surveys.definition import StudyDefinition
+from surveys.drafting.edits import fingerprint_of
 from surveys.errors import ConcurrentEditError, PreconditionFailedError, PreconditionRequiredError
 from surveys.models import Study
 from surveys.selectors import access_own_study, access_study, definition_for
-from surveys.services.studies import change_definition, fingerprint, fingerprint_of
+from surveys.services.studies import change_definition, fingerprint
 from surveys.study_file import document_of, dump, read_study_file
 
 IF_MATCH = OpenApiParameter(

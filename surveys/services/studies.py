@@ -1,10 +1,5 @@
 """A study's life: draft → in review → approved → recruiting ⇄ paused → closed → archived. Each step is guarded and audited."""
 
-import hashlib
-import json
-from collections.abc import Mapping
-from typing import Any
-
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -13,6 +8,7 @@ from accounts.models import User
 from audit.services import record
 from surveys import actions
 from surveys.definition import StudyDefinition
+from surveys.drafting.edits import fingerprint_of
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.events import study_closed
 from surveys.models import Protocol, Study, StudyStatus, Verdict
@@ -180,10 +176,6 @@ def is_amended(study: Study) -> bool:
 def fingerprint(study: Study) -> str:
     """Changes whenever the draft does; tells an editor that somebody else was quicker."""
     return fingerprint_of(study.definition)
-
-
-def fingerprint_of(document: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 def missing_before_review(study: Study) -> list[str]:
