@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from surveys.drafting.texts import Said, said
+from surveys.drafting.texts import Said, said, untranslated
 
 TEXTS = {
     "summary": {
@@ -67,7 +67,7 @@ def starter_document(*, slug: str, title: str, languages: Sequence[str]) -> dict
     def text(key: str) -> Said:
         known = TEXTS[key]
         if not any(code in known for code in languages):
-            known = {languages[0]: f"[[translate: {known['en'].replace('[[', '').replace(']]', '')}]]"}
+            known = {languages[0]: untranslated(known["en"])}
         return said({code: known.get(code, "") for code in languages})
 
     return {
