@@ -16,10 +16,8 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from analysis.models import Blinding
 from surveys.definition import StudyDefinition
-from surveys.models import ArmState, Study, StudyStatus
+from surveys.models import ENDED, ArmState, Study
 from surveys.selectors import is_blinded_viewer
-
-ENDED = (StudyStatus.CLOSED, StudyStatus.ARCHIVED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from django.db.models import Count
 
-from analysis.blinding import ENDED
 from analysis.datasets import cell_counts
 from analysis.selectors import latest_results
 from surveys.assignment import DIRECT
 from surveys.definition import StudyDefinition
-from surveys.models import DirectAnswer, Participant, Step, Study
+from surveys.models import ENDED, DirectAnswer, Participant, Step, Study
 
 Counts = dict[str, np.ndarray[Any, np.dtype[np.int64]]]
 

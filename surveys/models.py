@@ -30,6 +30,10 @@ class StudyStatus(models.TextChoices):
     ARCHIVED = "archived", _("Archived")
 
 
+RUNNING = (StudyStatus.RECRUITING, StudyStatus.PAUSED)
+ENDED = (StudyStatus.CLOSED, StudyStatus.ARCHIVED)
+
+
 class Study(models.Model):
     """A study: its draft definition, its status, and the frozen protocol that participants see."""
 

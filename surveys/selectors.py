@@ -23,6 +23,7 @@ from surveys import actions
 from surveys.assignment import DIRECT, Assignment, list_document
 from surveys.definition import StudyDefinition
 from surveys.models import (
+    ENDED,
     AllocationList,
     Decision,
     Departure,
@@ -45,7 +46,6 @@ from surveys.study_file import define
 from surveys.tokens import hash_of_token, panel_hash
 
 REMINDER_DAYS = timedelta(days=30)
-ENDED = (StudyStatus.CLOSED, StudyStatus.ARCHIVED)
 
 
 class Standing(StrEnum):

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from audit.actions import registered
-from surveys.models import ArmState, Comment, Decision, MediaFile, PacketSection, Study
+from surveys.models import RUNNING, ArmState, Comment, Decision, MediaFile, PacketSection, Study, StudyStatus
 from surveys.selectors import definition_for
 from surveys.services.studies import missing_before_review
 from surveys.services.study_actions import actions_of
@@ -67,10 +67,10 @@ class StudyDetailSerializer(StudySerializer):
         return list(actions_of(study, self.context["request"].user))
 
     def get_missing(self, study: Study) -> list[str]:
-        return missing_before_review(study) if study.status == "draft" else []
+        return missing_before_review(study) if study.status == StudyStatus.DRAFT else []
 
     def get_obstacles(self, study: Study) -> list[str]:
-        return obstacles_to_recruiting(study) if study.status in ("approved", "recruiting", "paused") else []
+        return obstacles_to_recruiting(study) if study.status in (StudyStatus.APPROVED, *RUNNING) else []
 
     def get_warnings(self, study: Study) -> list[str]:
         return definition_for(self.context["request"].user, study).warnings()

@@ -12,7 +12,7 @@ from surveys import actions
 from surveys.assignment import Assignment, commitment, draw_list, list_document
 from surveys.definition import StudyDefinition
 from surveys.errors import StudyFullError, TransitionError
-from surveys.models import AllocationList, AllocationSlot, ArmState, SlotStatus, Study, StudyStatus
+from surveys.models import RUNNING, AllocationList, AllocationSlot, ArmState, SlotStatus, Study
 
 SMALLEST_LIST = 64
 
@@ -115,7 +115,7 @@ def has_room(study: Study) -> bool:
 def change_arm(study: Study, *, arm: str, actor: User, quota: int | None, closed: bool) -> None:
     """Set an arm's quota, or stop (or take up again) recruiting to it, while the study runs."""
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    if locked.status not in (StudyStatus.RECRUITING, StudyStatus.PAUSED):
+    if locked.status not in RUNNING:
         raise TransitionError(f"Arms can be changed while a study recruits or pauses; this one is {locked.get_status_display().lower()}.")
     state = ArmState.objects.select_for_update().get(study=locked, arm=arm)
     state.quota, state.closed = quota, closed

@@ -11,8 +11,7 @@ from accounts.models import User
 from audit.services import record
 from surveys import actions
 from surveys.errors import SurveyError, TransitionError
-from surveys.models import MediaFile, Study, StudyStatus
-from surveys.services.study_steps import RUNNING
+from surveys.models import RUNNING, MediaFile, Study, StudyStatus
 from surveys.video_files import VideoError, check_captions, check_video
 
 MAXIMUM_VIDEO_BYTES = 500 * 1024 * 1024

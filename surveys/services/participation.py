@@ -29,7 +29,7 @@ from surveys.journey import (
     comes_before,
     step_after,
 )
-from surveys.models import DirectAnswer, EntryCode, PanelMember, Participant, Response, Study, StudyStatus, Tally, TallyKind
+from surveys.models import ENDED, RUNNING, DirectAnswer, EntryCode, PanelMember, Participant, Response, Study, StudyStatus, Tally, TallyKind
 from surveys.protocols import FrozenProtocol, frozen_protocol
 from surveys.services.allocation import has_room, take_slot
 from surveys.tokens import hash_of_entry_code, hash_of_token, hash_of_withdrawal_code, panel_hash, withdrawal_code
@@ -57,7 +57,7 @@ def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
     """The protocol under which newcomers enter, or the reason why nobody can."""
     if study.rehearsal_of_id is not None and not is_bot:
         raise StudyNotOpenError("This is a rehearsal, for bots only", situation="rehearsal")
-    if study.status in (StudyStatus.CLOSED, StudyStatus.ARCHIVED):
+    if study.status in ENDED:
         raise StudyClosedError
     if study.status == StudyStatus.PAUSED:
         raise StudyNotOpenError("This study is paused", situation="paused")
@@ -153,7 +153,7 @@ def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
         raise AlreadyDoneError
     if participant.step != step:
         raise StepOutOfOrderError
-    if participant.study.status not in (StudyStatus.RECRUITING, StudyStatus.PAUSED):
+    if participant.study.status not in RUNNING:
         raise StudyClosedError
     return participant, frozen_protocol(participant.protocol_id)
 

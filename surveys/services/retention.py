@@ -20,8 +20,8 @@ from surveys import actions
 from surveys.assignment import DIRECT
 from surveys.errors import TransitionError
 from surveys.events import operational_data_forgotten
-from surveys.models import Departure, DirectAnswer, EntryCode, PanelMember, Participant, Step, Study, Tally, TallyKind
-from surveys.selectors import ENDED, day_of_forgetting
+from surveys.models import ENDED, Departure, DirectAnswer, EntryCode, PanelMember, Participant, Step, Study, Tally, TallyKind
+from surveys.selectors import day_of_forgetting
 
 CHUNK = 1000
 

@@ -11,9 +11,9 @@ from accounts.models import User
 from audit.services import record
 from surveys import actions
 from surveys.errors import TransitionError
-from surveys.models import Comment, Decision, Study, StudyStatus, Verdict
+from surveys.models import RUNNING, Comment, Decision, Study, StudyStatus, Verdict
 from surveys.selectors import approval_of, may_change, may_review
-from surveys.services.study_steps import RUNNING, locked, take_step
+from surveys.services.study_steps import locked, take_step
 
 DAYS_OF_AN_APPROVAL = 365
 LONGEST_YEARS = 5

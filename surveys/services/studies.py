@@ -11,11 +11,11 @@ from surveys.definition import StudyDefinition
 from surveys.drafting.edits import fingerprint_of
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.events import study_closed
-from surveys.models import Protocol, Study, StudyStatus, Verdict
+from surveys.models import RUNNING, Protocol, Study, StudyStatus, Verdict
 from surveys.protocols import frozen_protocol, media_facts, next_protocol
 from surveys.readiness import to_do
 from surveys.services.allocation import draw_first_list
-from surveys.services.study_steps import RUNNING, amendment_waits, locked, require_no_obstacle, take_step
+from surveys.services.study_steps import amendment_waits, locked, require_no_obstacle, take_step
 from surveys.study_file import define, document_of
 
 # What the allocation list and the answers hang on. From launch on these stay as they are; consent and the other texts can be amended.

@@ -11,10 +11,10 @@ from django.utils.translation import gettext, gettext_lazy
 
 from accounts.models import User
 from surveys.errors import TransitionError
-from surveys.models import Study, StudyStatus
+from surveys.models import RUNNING, Study, StudyStatus
 from surveys.selectors import may_change, may_review
 from surveys.services import reviews, studies
-from surveys.services.study_steps import RUNNING, conditions_wait
+from surveys.services.study_steps import conditions_wait
 
 S = StudyStatus
 LINES = forms.Textarea(attrs={"rows": 5})

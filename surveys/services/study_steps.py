@@ -19,7 +19,6 @@ STEPS: Mapping[StudyStatus, frozenset[StudyStatus]] = {
     StudyStatus.CLOSED: frozenset({StudyStatus.ARCHIVED}),
     StudyStatus.ARCHIVED: frozenset(),
 }
-RUNNING = (StudyStatus.RECRUITING, StudyStatus.PAUSED)
 
 
 def locked(study: Study) -> Study:

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from audit.services import record
 from surveys import actions, visitors
 from surveys.journey import VIDEO, comes_before
-from surveys.models import AllocationList, Study, StudyStatus
+from surveys.models import ENDED, AllocationList
 from surveys.presentation import presentation
 from surveys.protocols import frozen_protocol
 from surveys.ranged_response import ranged_file_response
@@ -75,7 +75,7 @@ def allocation(request: HttpRequest, slug: str) -> HttpResponse:
         "language": shown.language,
         "launched_on": study.launched_on,
         "lists": lists,
-        "list_published": _published(study),
+        "list_published": study.status in ENDED,
     }
     with translation.override(shown.language):
         return render(request, "surveys/participant/allocation.html", context)
@@ -86,7 +86,7 @@ def allocation_list(request: HttpRequest, slug: str, number: int) -> HttpRespons
     """The very text whose SHA-256 was published at launch."""
     study = study_in_public(slug)
     found = AllocationList.objects.filter(study=study, number=number).first()
-    if found is None or not _published(study):
+    if found is None or study.status not in ENDED:
         raise Http404
     if request.user.is_authenticated:
         record(actor=request.user, action=actions.ALLOCATION_FETCHED, subject=study, details={"list": number})
@@ -107,7 +107,3 @@ def media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
         raise Http404
     path = Path(default_storage.path(f"studies/{participant.study_id}/{media_id.hex}"))
     return ranged_file_response(request, path, content_type=facts["media_type"], etag=facts["sha256"])
-
-
-def _published(study: Study) -> bool:
-    return study.status in (StudyStatus.CLOSED, StudyStatus.ARCHIVED)

@@ -12,7 +12,7 @@ from accounts.models import Role
 from audit.services import record_once_a_day
 from surveys import actions
 from surveys.errors import SurveyError
-from surveys.models import EntryCode, StudyStatus
+from surveys.models import RUNNING, EntryCode, StudyStatus
 from surveys.readiness import to_do
 from surveys.selectors import (
     access_own_study,
@@ -28,7 +28,7 @@ from surveys.selectors import (
 )
 from surveys.services.entry import add_entry_codes, check_completion_codes, read_codes
 from surveys.services.study_actions import actions_of, take_action
-from surveys.services.study_steps import RUNNING, obstacles_to_recruiting
+from surveys.services.study_steps import obstacles_to_recruiting
 from surveys.study_file import define
 
 MAXIMUM_UPLOAD_BYTES = 5 * 1024 * 1024

@@ -15,7 +15,7 @@ from surveys import visitors
 from surveys.errors import JourneyError, LinkUnknownError, StepOutOfOrderError, StudyClosedError
 from surveys.hot_rows import read_study
 from surveys.journey import CONSENT, FINISHED, QUIZ, VIDEO, WELCOME, comes_before
-from surveys.models import Study, StudyStatus
+from surveys.models import RUNNING, Study
 from surveys.presentation import Presentation, presentation
 from surveys.services import participation
 from surveys.services.participation import AlreadyDoneError, Visit
@@ -64,7 +64,7 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
         person = Person(
             token=token, participant=participant, shown=shown, is_bot=participant.is_bot and visitors.is_bot(request, participant.study)
         )
-        if participant.step != FINISHED and participant.study.status not in (StudyStatus.RECRUITING, StudyStatus.PAUSED):
+        if participant.step != FINISHED and participant.study.status not in RUNNING:
             raise StudyClosedError
         return _take(request, person) if request.method == "POST" else _show(request, person)
 

@@ -8,10 +8,10 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from surveys.models import StudyStatus
+from surveys.models import ENDED, StudyStatus
 from surveys.presentation import presentation
 from surveys.protocols import frozen_protocol
-from surveys.selectors import ENDED, approval_of, day_of_forgetting, months_kept, study_in_public
+from surveys.selectors import approval_of, day_of_forgetting, months_kept, study_in_public
 from surveys.views.language import asked_for
 
 MINUTES = 5

@@ -21,6 +21,7 @@ from accounts.services import create_user
 from analysis.live import live_view
 from analysis.models import Chunk, Run
 from surveys.models import (
+    ENDED,
     AllocationSlot,
     DirectAnswer,
     EntryCode,
@@ -33,7 +34,6 @@ from surveys.models import (
     StudyStatus,
     Tally,
 )
-from surveys.selectors import ENDED
 from surveys.services import retention
 from tests.audits.test_permissions import MEMBERS, ROLES, routes
 from tests.factories import everything_stored, participant_of, recruiting_study, token_of, walk
