@@ -46,6 +46,8 @@ from surveys.study_file import define
 from surveys.tokens import hash_of_token, panel_hash
 
 REMINDER_DAYS = timedelta(days=30)
+OWNER_ROLES = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
+"""Who may have studies of their own."""
 
 
 class Standing(StrEnum):

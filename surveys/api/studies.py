@@ -18,7 +18,7 @@ from accounts.api_access import asked_choice, person_of
 from accounts.models import Role
 from surveys.api.bodies import JsonText, YamlText
 from surveys.models import Study, StudyStatus
-from surveys.selectors import access_study, studies_of
+from surveys.selectors import OWNER_ROLES, access_study, studies_of
 from surveys.serializers import ActionDataSerializer, StudyDetailSerializer, StudySerializer
 from surveys.services.studies import create_study
 from surveys.services.study_actions import OFFICER_ACTIONS, OWNER_ACTIONS, take_action
@@ -29,7 +29,7 @@ class Studies(ListAPIView[Study]):
     """The studies that you may see: your own and those shared with you; for IRB officers all ever submitted; for administrators all."""
 
     roles = tuple(Role)
-    writing_roles = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
+    writing_roles = OWNER_ROLES
     serializer_class = StudySerializer
     filter_backends = (SearchFilter, OrderingFilter)
     search_fields = ("slug", "title")

@@ -15,11 +15,10 @@ from audit.services import record
 from surveys import actions
 from surveys.errors import SharingError
 from surveys.models import Invitation, MemberRole, Study, StudyMember
-from surveys.selectors import open_invitations
+from surveys.selectors import OWNER_ROLES, open_invitations
 from surveys.tokens import hash_of_token
 
 DAYS = 14
-OWNER_ROLES = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
 
 
 @transaction.atomic

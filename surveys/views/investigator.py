@@ -15,6 +15,7 @@ from surveys.errors import SurveyError
 from surveys.models import RUNNING, EntryCode, StudyStatus
 from surveys.readiness import to_do
 from surveys.selectors import (
+    OWNER_ROLES,
     access_own_study,
     access_study,
     approval_of,
@@ -42,7 +43,7 @@ def studies(request: HttpRequest) -> HttpResponse:
     with_results = set(studies_with_results_of(user).values_list("pk", flat=True))
     context = {
         "studies": [(study, study.pk in with_results) for study in studies_of(user)],
-        "may_create": user.role in (Role.INVESTIGATOR, Role.ADMINISTRATOR),
+        "may_create": user.role in OWNER_ROLES,
     }
     return render(request, "surveys/investigator/study_list.html", context)
 

@@ -17,7 +17,7 @@ from accounts.models import Role, User
 from accounts.sending import send_if_configured
 from surveys.errors import SharingError
 from surveys.models import Invitation, MemberRole, Study
-from surveys.selectors import access_owned_study, access_results, open_invitations, owns
+from surveys.selectors import OWNER_ROLES, access_owned_study, access_results, open_invitations, owns
 from surveys.services import sharing
 
 WHAT_THEY_DO = {
@@ -60,7 +60,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
         "roles": [(role.value, role.label, WHAT_THEY_DO[role]) for role in MemberRole],
         "choices": [(role.value, f"{role.label}: {WHAT_THEY_DO[role]}") for role in MemberRole],
         "chosen": request.POST.get("role", MemberRole.VIEWER),
-        "owner_roles": sharing.OWNER_ROLES,
+        "owner_roles": OWNER_ROLES,
         "owns": owns(user, study),
         "errors": errors,
         "offered": offered,

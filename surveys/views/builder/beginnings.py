@@ -12,24 +12,20 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.access import require_role, user_of
-from accounts.models import Role
 from surveys.drafting.forms import DraftForm
 from surveys.drafting.names import name_from
 from surveys.drafting.starter import starter_document
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.errors import DefinitionError, SurveyError
 from surveys.models import Study
-from surveys.selectors import access_own_study, definition_for
+from surveys.selectors import OWNER_ROLES, access_own_study, definition_for
 from surveys.services.exchange import duplicate_study, free_slug, import_study, read_upload, with_slug
 from surveys.services.studies import create_study
 from surveys.study_file import define
 from surveys.views.builder.frame import typed_by
 
-# Who may have studies of their own.
-OWNERS = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
 
-
-@require_role(*OWNERS)
+@require_role(*OWNER_ROLES)
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_study(request: HttpRequest) -> HttpResponse:
     """A draft that is valid from the first minute, with gaps to fill."""
@@ -53,7 +49,7 @@ def new_study(request: HttpRequest) -> HttpResponse:
     return _page(request, "surveys/builder/new.html", form, context)
 
 
-@require_role(*OWNERS)
+@require_role(*OWNER_ROLES)
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_page(request: HttpRequest) -> HttpResponse:
     """A draft from a study file, or from a ZIP file with its media."""
@@ -72,7 +68,7 @@ def import_page(request: HttpRequest) -> HttpResponse:
     return _page(request, "surveys/builder/import.html", form, {})
 
 
-@require_role(*OWNERS)
+@require_role(*OWNER_ROLES)
 @require_http_methods(["GET", "HEAD", "POST"])
 def duplicate(request: HttpRequest, slug: str) -> HttpResponse:
     """A copy of a study as a new draft of one's own."""
