@@ -4,6 +4,7 @@ import secrets
 from collections import Counter
 
 from django.db import connection, transaction
+from django.db.models import Count
 from django.utils import timezone
 
 from accounts.models import User
@@ -61,7 +62,7 @@ def close_and_open_slots(study: Study) -> None:
     """Bring the free lines in step with closed arms and quotas. Lines that others have already been passed over stay closed."""
     # Wait for those who are just taking a line, so that theirs count, and keep others from taking one until we are done.
     list(study.allocation_slots.select_for_update(no_key=True).filter(status=SlotStatus.FREE).values_list("pk"))
-    taken = Counter(study.allocation_slots.filter(status=SlotStatus.TAKEN).values_list("arm", flat=True))
+    taken = _taken_by_arm(study)
     last = study.allocation_slots.filter(status=SlotStatus.TAKEN).order_by("-position").values_list("position", flat=True).first() or 0
     for state in study.arm_states.all():
         waiting = study.allocation_slots.filter(arm=state.arm, position__gt=last).exclude(status=SlotStatus.TAKEN).order_by("position")
@@ -103,11 +104,16 @@ def _take_next_free(study: Study) -> Assignment | None:
     return Assignment(subsample=row[0], arm=row[1]) if row else None
 
 
+def _taken_by_arm(study: Study) -> Counter[str]:
+    """Counted by the database: whoever comes to a full study asks for it."""
+    return Counter(dict(study.allocation_slots.filter(status=SlotStatus.TAKEN).values_list("arm").annotate(Count("pk"))))
+
+
 def has_room(study: Study) -> bool:
     """Whether an arm still takes participants."""
     if study.allocation_slots.filter(status=SlotStatus.FREE).exists():
         return True
-    taken = Counter(study.allocation_slots.filter(status=SlotStatus.TAKEN).values_list("arm", flat=True))
+    taken = _taken_by_arm(study)
     return any(not state.closed and (state.quota is None or taken[state.arm] < state.quota) for state in study.arm_states.all())
 
 
