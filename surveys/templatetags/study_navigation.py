@@ -49,7 +49,8 @@ PAGES = (
 def study_navigation(context: dict[str, Any], study: Study) -> dict[str, Any]:
     request = context["request"]
     here = request.resolver_match.url_name if request.resolver_match else ""
-    pages = [page for page in PAGES if page.open_to(request.user, study)]
+    passed = {may for may in {page.open_to for page in PAGES} if may(request.user, study)}  # each asks the database, so each once
+    pages = [page for page in PAGES if page.open_to in passed]
     # The pages below a page are called after it, in whichever application, so the longest name that fits is where we are.
     names = {page.route.split(":")[1]: page.route for page in pages}
     current = names.get(max((name for name in names if here == name or here.startswith(f"{name}_")), key=len, default=""), "")
