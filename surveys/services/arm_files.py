@@ -15,6 +15,7 @@ from surveys.errors import ConcurrentEditError, TransitionError
 from surveys.models import MediaFile, Study, StudyStatus
 from surveys.services.media import MediaError, add_media_file
 from surveys.services.studies import change_definition
+from surveys.services.study_steps import locked
 from surveys.study_file import define
 
 SUFFIXES = {"video": (".mp4", ".webm"), "captions": (".vtt",), "poster": (".png", ".jpg", ".jpeg", ".webp")}
@@ -107,7 +108,7 @@ def _retire(study: Study, names: set[str], *, besides: str = "", actor: User) ->
 
 
 def _locked_draft(study: Study) -> Study:
-    study = Study.objects.select_for_update().get(pk=study.pk)
+    study = locked(study)
     if study.status != StudyStatus.DRAFT:
         raise TransitionError(f"Only a draft can be changed; this study is {study.get_status_display().lower()}.")
     return study

@@ -9,6 +9,7 @@ from surveys.drafting.edits import Edit, fingerprint_of
 from surveys.errors import ConcurrentEditError
 from surveys.models import Study
 from surveys.services.studies import change_definition
+from surveys.services.study_steps import locked
 from surveys.study_file import define
 
 
@@ -18,7 +19,7 @@ def change_part(study: Study, *, edit: Edit, value: Any, loaded: str | None, act
 
     A ConcurrentEditError when something else stands there now. Changes in other places are kept, so several people can build at once.
     """
-    study = Study.objects.select_for_update().get(pk=study.pk)
+    study = locked(study)
     found = edit.current(study.definition)
     if loaded is not None and fingerprint_of(found) not in (loaded, fingerprint_of(value)):
         raise ConcurrentEditError(f"Expected the part with the fingerprint {loaded[:64]}, found {fingerprint_of(found)}.")

@@ -12,6 +12,7 @@ from audit.services import record
 from surveys import actions
 from surveys.errors import SurveyError, TransitionError
 from surveys.models import RUNNING, MediaFile, Study, StudyStatus
+from surveys.services.study_steps import locked
 from surveys.video_files import VideoError, check_captions, check_video
 
 MAXIMUM_VIDEO_BYTES = 500 * 1024 * 1024
@@ -33,7 +34,7 @@ def add_media_file(study: Study, *, name: str, content: File, actor: User) -> Me
     media.study = study
     content.seek(0)
     with transaction.atomic():
-        Study.objects.select_for_update().get(pk=study.pk)
+        locked(study)
         MediaFile.objects.filter(study=study, name=name, current=True).update(current=False)
         media.file.save(media.id.hex, ContentFile(content.read()) if content.size < MAXIMUM_PICTURE_BYTES else content, save=False)
         media.full_clean()

@@ -22,6 +22,7 @@ from surveys.errors import TransitionError
 from surveys.events import operational_data_forgotten
 from surveys.models import ENDED, Departure, DirectAnswer, EntryCode, PanelMember, Participant, Step, Study, Tally, TallyKind
 from surveys.selectors import day_of_forgetting
+from surveys.services.study_steps import locked
 
 CHUNK = 1000
 
@@ -53,7 +54,7 @@ def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
 @transaction.atomic
 def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
     """From now on nobody can withdraw, because nobody's answers can be found, and nothing that uses background answers is computed."""
-    study = Study.objects.select_for_update().get(pk=study.pk)
+    study = locked(study)
     if study.forgotten_on is not None:
         return
     if study.status not in ENDED:
@@ -124,7 +125,7 @@ def _forget_some_unfinished(study: Study) -> int:
 
 @transaction.atomic
 def _finish(study: Study) -> None:
-    study = Study.objects.select_for_update().get(pk=study.pk)
+    study = locked(study)
     if not entries_about(study).filter(action=actions.FORGOTTEN).exists():
         answers = Participant.objects.filter(study=study).count()
         record(actor=None, action=actions.FORGOTTEN, subject=study, details={"participants_left_with_reported_answers": answers})

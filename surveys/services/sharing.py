@@ -16,6 +16,7 @@ from surveys import actions
 from surveys.errors import SharingError
 from surveys.models import Invitation, MemberRole, Study, StudyMember
 from surveys.selectors import OWNER_ROLES, open_invitations
+from surveys.services.study_steps import locked
 from surveys.tokens import hash_of_token
 
 DAYS = 14
@@ -114,7 +115,7 @@ def remove_member(study: Study, *, user_id: int, actor: User) -> None:
 @transaction.atomic
 def transfer_study(study: Study, *, user_id: int, actor: User) -> None:
     """Make a member the owner; the former owner stays as an editor."""
-    study = Study.objects.select_for_update().get(pk=study.pk)
+    study = locked(study)
     member, former = _member(study, user_id), study.owner
     if member.user.role not in OWNER_ROLES:
         raise SharingError(_("Only an investigator or an administrator can own a study."))
