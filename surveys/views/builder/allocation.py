@@ -16,15 +16,12 @@ from surveys.drafting.edits import Document, Edit
 from surveys.drafting.forms import DraftForm, typed_value
 from surveys.study_file import define, document_of
 from surveys.views.builder.looking import LookingPage
+from surveys.views.builder.watching import WATCHING, read_watching, typed_watching
 
 SCHEMES = (
     ("permuted_block", gettext_lazy("Blocks of random size: groups stay nearly of the planned size all the time")),
     ("complete", gettext_lazy("One list with the planned shares: exact when all planned participants have come")),
     ("simple", gettext_lazy("A fresh draw for each person: sizes are left to chance")),
-)
-WATCHING = (
-    ("required", gettext_lazy("Continue opens when a share of the lecture has been watched")),
-    ("optional", gettext_lazy("Continue is open at once")),
 )
 MOST_PARTICIPANTS = 1_000_000
 LARGEST_WEIGHT = 1000
@@ -72,8 +69,7 @@ class AllocationPage(LookingPage):
     def typed(self) -> dict[str, Any]:
         found = Spread().current(self.document)
         typed = {name: typed_value(found[name]) for name in ("scheme", "planned_participants", "minimum_seconds")}
-        typed |= {"block_multiples": ", ".join(map(str, found["block_multiples"])), "mode": found["watching"]["mode"]}
-        typed["share"] = typed_value(round(found["watching"]["share"] * 100, 6))
+        typed |= {"block_multiples": ", ".join(map(str, found["block_multiples"])), **typed_watching(self.definition.watching)}
         for name, arm in found["arms"].items():
             typed |= {f"arms.{name}.weight": typed_value(arm["weight"]), f"arms.{name}.quota": typed_value(arm["quota"])}
         return typed | {f"subsamples.{name}.weight": typed_value(weight) for name, weight in found["subsamples"].items()}
@@ -97,8 +93,6 @@ class AllocationPage(LookingPage):
         seconds = form.whole_number(
             "minimum_seconds", what=_("The time"), minimum=0, maximum=120, missing=_("Write a number of seconds; 0 is one.")
         )
-        mode = form.choice("mode", [name for name, _label in WATCHING], missing=_("Choose when Continue opens."))
-        share = form.number("share", what=_("The share"), minimum=0, maximum=100, missing=_("Write a share in percent."))
         return {
             "scheme": scheme,
             "planned_participants": planned,
@@ -106,7 +100,7 @@ class AllocationPage(LookingPage):
             "arms": arms,
             "subsamples": subsamples,
             "minimum_seconds": seconds,
-            "watching": {"mode": mode, "share": None if share is None else share / 100},
+            "watching": read_watching(form),
         }
 
     def _weight(self, form: DraftForm, place: str) -> int | None:

@@ -1,5 +1,6 @@
 """Arms: what each group sees, how large it is, and the files of its lecture."""
 
+from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from typing import Any
 
@@ -9,9 +10,8 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
-from surveys.definition import Arm, StudyDefinition
+from surveys.definition import Arm, StudyDefinition, Watching
 from surveys.drafting.edits import ArmSettings, Edit, Item, Keys
 from surveys.drafting.forms import DraftForm, typed_text, typed_value
 from surveys.drafting.names import name_from
@@ -22,11 +22,8 @@ from surveys.services.arm_files import SUFFIXES, put_arm_file, remove_arm, remov
 from surveys.services.drafts import change_part
 from surveys.services.media import MediaError
 from surveys.views.builder.frame import DraftPage, typed_by
+from surveys.views.builder.watching import WATCHING, read_watching, typed_watching
 
-MODES = (
-    ("required", gettext_lazy("Continue opens when a share of the lecture has been watched")),
-    ("optional", gettext_lazy("Continue is open at once")),
-)
 LEAST_ARMS = 2
 
 
@@ -40,16 +37,13 @@ class Arms(DraftPage):
         return Keys(("control", "watching"))
 
     def typed(self) -> dict[str, Any]:
-        watching = self.definition.watching
-        return {"control": self.definition.control, "mode": watching.mode, "share": typed_value(round(watching.share * 100, 10))}
+        return {"control": self.definition.control, **typed_watching(self.definition.watching)}
 
     def read(self, form: DraftForm) -> Any:
         control = form.choice("control", [arm.name for arm in self.definition.arms], missing=_("Choose the arm to compare with."))
-        mode = form.choice("mode", [name for name, _label in MODES], missing=_("Choose when Continue opens."))
-        percent = form.number("share", what=_("The share"), minimum=0, maximum=100, missing=_("Write how much must be watched."))
-        share = None if percent is None else round(percent / 100, 12)
-        watching = {"mode": mode if mode != "required" else None, "share": share if share != 0.8 else None}
-        return {"control": control, **({"watching": said} if (said := _given(watching)) else {})}
+        usual = Watching().model_dump()
+        watching = {key: value for key, value in read_watching(form).items() if value != usual[key]}
+        return {"control": control, **({"watching": watching} if watching else {})}
 
     def post(self, request: HttpRequest, **arguments: Any) -> HttpResponse:
         return self._add(request) if "add" in request.POST else super().post(request, **arguments)
@@ -67,10 +61,11 @@ class Arms(DraftPage):
         return redirect("surveys:build_arm", self.study.slug, name)
 
     def context_of(self, form: DraftForm) -> dict[str, Any]:
+        there = _uploaded(self.study, self.definition.files())
         return {
-            "arms": [arm_view(arm, self.study, self.definition) for arm in self.definition.arms],
+            "arms": [_arm_view(arm, self.definition, there) for arm in self.definition.arms],
             "controls": [(arm.name, arm.label.in_language(self.definition.languages[0])) for arm in self.definition.arms],
-            "modes": MODES,
+            "modes": WATCHING,
         }
 
 
@@ -126,7 +121,7 @@ class ArmPage(DraftPage):
     def _upload(self, request: HttpRequest) -> HttpResponse:
         kind, language = request.POST.get("kind", ""), request.POST.get("language", "")
         content = request.FILES.get("content")
-        field = f"content-{kind}{f'-{language}' if language else ''}"
+        field = _field(kind, language)
         form = DraftForm(self.typed(), languages=self.definition.languages)
         if content is None or kind not in SUFFIXES or (kind == "captions" and language not in self.definition.languages):
             form.error(field, _("Choose a file first."))
@@ -152,19 +147,24 @@ class ArmPage(DraftPage):
         return reverse("surveys:build_arms", args=[self.study.slug])
 
     def context_of(self, form: DraftForm) -> dict[str, Any]:
+        there = _uploaded(self.study, self.arm.video.files())
         return {
-            "arm": arm_view(self.arm, self.study, self.definition),
-            "places": list(_places(self.arm, self.study, self.definition, form)),
+            "arm": _arm_view(self.arm, self.definition, there),
+            "places": list(_places(self.arm, self.definition, there, form)),
             "removable": len(self.definition.arms) > LEAST_ARMS,
         }
 
 
-def arm_view(arm: Arm, study: Study, definition: StudyDefinition) -> dict[str, Any]:
+def _uploaded(study: Study, names: Iterable[str]) -> dict[str, MediaFile]:
+    """Of the files that have these names, those that are there."""
+    return {media.name: media for media in MediaFile.objects.filter(study=study, name__in=list(names), current=True)}
+
+
+def _arm_view(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile]) -> dict[str, Any]:
     """An arm as the pages show it, with the addresses at which staff can play what has been uploaded."""
-    there = {media.name: media for media in MediaFile.objects.filter(study=study, name__in=list(arm.video.files()), current=True)}
 
     def address(name: str) -> str:
-        return reverse("surveys:preview_media", args=[study.slug, there[name].pk])
+        return reverse("surveys:preview_media", args=[definition.slug, there[name].pk])
 
     videos = [name for name in arm.video.sources if name in there]
     captions = arm.video.captions_in_order(definition.languages)
@@ -180,19 +180,18 @@ def arm_view(arm: Arm, study: Study, definition: StudyDefinition) -> dict[str, A
         "captions": [(address(name), code, LANGUAGE_NAMES.get(code, code)) for code, name in captions if name in there],
         "uncaptioned": [LANGUAGE_NAMES.get(code, code) for code in definition.languages if arm.video.captions.get(code) not in there],
         "duration": max((there[name].duration_seconds or 0 for name in videos), default=None),
-        "address": reverse("surveys:build_arm", args=[study.slug, arm.name]),
+        "address": reverse("surveys:build_arm", args=[definition.slug, arm.name]),
     }
 
 
-def _places(arm: Arm, study: Study, definition: StudyDefinition, form: DraftForm) -> Any:
+def _places(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile], form: DraftForm) -> Iterator[dict[str, Any]]:
     """Where a file can be uploaded: videos, captions in every language, a poster; and what is there."""
-    there = {media.name: media for media in MediaFile.objects.filter(study=study, name__in=list(arm.video.files()), current=True)}
     captions = [
         ("captions", code, _("Captions, %(language)s") % {"language": LANGUAGE_NAMES.get(code, code)}) for code in definition.languages
     ]
     for kind, language, label in (("video", "", _("Video")), *captions, ("poster", "", _("Poster, shown before the video plays"))):
         names = {"video": arm.video.sources, "captions": (arm.video.captions.get(language),), "poster": (arm.video.poster,)}[kind]
-        field = f"content-{kind}{f'-{language}' if language else ''}"
+        field = _field(kind, language)
         yield {
             "kind": kind,
             "language": language,
@@ -202,6 +201,11 @@ def _places(arm: Arm, study: Study, definition: StudyDefinition, form: DraftForm
             "accept": ",".join(SUFFIXES[kind]),
             "files": [there[name] for name in names if name in there],
         }
+
+
+def _field(kind: str, language: str) -> str:
+    """The name of the input for a file."""
+    return f"content-{kind}{f'-{language}' if language else ''}"
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:
