@@ -26,9 +26,6 @@ from surveys.services.drafts import change_part
 from surveys.services.studies import FIXED_BY_LAUNCH, may_be_edited
 from surveys.study_file import define, document_of
 
-# Who may change which study is for `access_own_study` to say; an editor may have any role.
-BUILDERS = tuple(Role)
-
 
 class BuilderPage(View):
     """A page of one study's builder, for whoever may change the study. Where the protocol is frozen it can be read only."""
@@ -37,7 +34,7 @@ class BuilderPage(View):
     template_name: ClassVar[str] = ""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        return require_role(*BUILDERS)(self._enter)(request, *args, **kwargs)
+        return require_role(*Role)(self._enter)(request, *args, **kwargs)
 
     def _enter(self, request: HttpRequest, /, slug: str, **kwargs: Any) -> HttpResponseBase:
         self.person: User = user_of(request)

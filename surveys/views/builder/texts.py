@@ -8,11 +8,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.access import require_role
+from accounts.models import Role
 from surveys.definition import Retention
 from surveys.drafting.edits import Edit, Keys
 from surveys.drafting.forms import DraftForm, typed_text, typed_value
 from surveys.markdown import sanitised_html
-from surveys.views.builder.frame import BUILDERS, DraftPage
+from surveys.views.builder.frame import DraftPage
 
 LONGEST_PREVIEW = 20_000
 
@@ -79,7 +80,7 @@ class Plans(DraftPage):
         return {key: given for key, given in (plans | {"retention": retention}).items() if given}
 
 
-@require_role(*BUILDERS)
+@require_role(*Role)
 @require_POST
 def markdown_preview(request: HttpRequest) -> HttpResponse:
     """What participants will see of a Markdown text that is being written."""
