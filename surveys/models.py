@@ -165,8 +165,13 @@ class Protocol(models.Model):
         return f"{self.study.slug} version {self.version}"
 
 
+def place_of_media(study_id: int, media_id: uuid.UUID) -> str:
+    """Where the storage keeps a file."""
+    return f"studies/{study_id}/{media_id.hex}"
+
+
 def media_path(media: "MediaFile", name: str) -> str:
-    return f"studies/{media.study_id}/{media.id.hex}"
+    return place_of_media(media.study_id, media.id)
 
 
 class MediaFile(models.Model):

@@ -1,9 +1,7 @@
 """What anybody may read about a study: consent, why answers are private, how groups are drawn; and the lecture, for whom it is meant."""
 
-from pathlib import Path
 from uuid import UUID
 
-from django.core.files.storage import default_storage
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -18,9 +16,9 @@ from surveys.journey import VIDEO, comes_before
 from surveys.models import ENDED, AllocationList
 from surveys.presentation import presentation
 from surveys.protocols import frozen_protocol
-from surveys.ranged_response import ranged_file_response
 from surveys.selectors import allocation_document, study_in_public
 from surveys.views.language import language_of
+from surveys.views.media import media_response
 
 
 @require_safe
@@ -102,8 +100,5 @@ def media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
     if participant is None or not participant.arm or comes_before(participant.step, VIDEO):
         raise Http404
     protocol = frozen_protocol(participant.protocol_id)
-    own = {protocol.media[name]["id"]: protocol.media[name] for name in protocol.definition.arm(participant.arm).video.files()}
-    if (facts := own.get(str(media_id))) is None:
-        raise Http404
-    path = Path(default_storage.path(f"studies/{participant.study_id}/{media_id.hex}"))
-    return ranged_file_response(request, path, content_type=facts["media_type"], etag=facts["sha256"])
+    own = {name: protocol.media[name] for name in protocol.definition.arm(participant.arm).video.files()}
+    return media_response(request, own, study_id=participant.study_id, media_id=media_id)

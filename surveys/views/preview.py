@@ -4,12 +4,10 @@ import math
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.core.files.storage import default_storage
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -41,8 +39,8 @@ from surveys.journey import (
     steps_of,
 )
 from surveys.presentation import Presentation, present
-from surveys.ranged_response import ranged_file_response
 from surveys.selectors import Edition, access_study, edition_for
+from surveys.views.media import media_response
 from surveys.views.pages import own_page
 from surveys.views.steps import STEP_PAGES, quiz_fields
 
@@ -114,11 +112,7 @@ def preview_media(request: HttpRequest, slug: str, media_id: UUID) -> HttpRespon
     """A file of the study as it stands, of any arm, for those who may see the study."""
     user = user_of(request)
     study = access_study(user, slug)
-    facts = next((one for one in edition_for(user, study).media.values() if one["id"] == str(media_id)), None)
-    if facts is None:
-        raise Http404("There is no such file.")
-    path = Path(default_storage.path(f"studies/{study.pk}/{media_id.hex}"))
-    return ranged_file_response(request, path, content_type=facts["media_type"], etag=facts["sha256"])
+    return media_response(request, edition_for(user, study).media, study_id=study.pk, media_id=media_id)
 
 
 def _place(query: QueryDict, edition: Edition, slug: str) -> Place:
