@@ -5,8 +5,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-TEMPLATES = Path(__file__).parents[2] / "templates"
+ROOT = Path(__file__).parents[2]
+TEMPLATES = ROOT / "templates"
+# What participants read that stands in no template: what is wrong with what they typed.
+MODULES = ("surveys/forms.py", "surveys/views/participant.py", "surveys/views/steps.py")
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
+CALL = re.compile(r"""\b(?:_|gettext)\(\s*"([^"]+)\"""")
 BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslate\s*%\}", re.DOTALL)
 
 
@@ -15,6 +19,8 @@ def participants_words() -> Iterator[str]:
         source = path.read_text(encoding="utf-8")
         yield from (double or single for double, single in TRANSLATE.findall(source))
         yield from (re.sub(r"\{\{\s*(\w+)\s*\}\}", r"%(\1)s", words) for _options, words in BLOCK.findall(source))
+    for module in MODULES:
+        yield from CALL.findall((ROOT / module).read_text(encoding="utf-8"))
 
 
 def test_every_word_on_a_participants_page_is_translated_into_german() -> None:
