@@ -27,7 +27,7 @@ def consent_copy(request: HttpRequest, slug: str) -> HttpResponse:
     """The consent text to keep: the version that this participant agreed to, or the one in force."""
     study = study_in_public(slug)
     _token, participant = visitors.participant_of(request, slug)
-    shown = presentation(participant.protocol_id if participant else study.protocol_id, language_of(request, study))
+    shown = presentation(participant.protocol_id if participant else study.protocol_id, language_of(request, study, participant))
     with translation.override(shown.language):
         context = {"study": shown, "language": shown.language, "consent_html": shown.consent_html, "consent_version": shown.version}
         return render(request, "surveys/participant/consent_copy.html", context)
@@ -39,7 +39,7 @@ def privacy(request: HttpRequest, slug: str) -> HttpResponse:
     """Is this really private? With this study's own die and numbers; a participant sees the die of their own subsample."""
     study = study_in_public(slug)
     _token, participant = visitors.participant_of(request, slug)
-    shown = presentation(study.protocol_id, language_of(request, study))
+    shown = presentation(study.protocol_id, language_of(request, study, participant))
     weakest = max(shown.dice.values(), key=lambda die: die.epsilon)
     context = {
         "study": shown,
@@ -58,7 +58,8 @@ def privacy(request: HttpRequest, slug: str) -> HttpResponse:
 def allocation(request: HttpRequest, slug: str) -> HttpResponse:
     """The fingerprints of the allocation lists, and after closing the lists themselves."""
     study = study_in_public(slug)
-    shown = presentation(study.protocol_id, language_of(request, study))
+    _token, participant = visitors.participant_of(request, slug)
+    shown = presentation(study.protocol_id, language_of(request, study, participant))
     lists = [
         {
             "number": one.number,

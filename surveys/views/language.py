@@ -3,13 +3,12 @@
 from django.http import HttpRequest
 
 from surveys import visitors
-from surveys.models import Study
+from surveys.models import Participant, Study
 from surveys.presentation import presentation
 
 
-def language_of(request: HttpRequest, study: Study) -> str:
-    """What a participant or visitor chose; else the first of the study's languages that the browser asks for; else the study's first."""
-    _token, participant = visitors.participant_of(request, study.slug)
+def language_of(request: HttpRequest, study: Study, participant: Participant | None) -> str:
+    """What this participant or visitor chose; else the first of the study's languages that the browser asks for; else the study's first."""
     if known := participant or visitors.visit_of(request, study):
         return known.language
     return asked_for(request, study)

@@ -15,7 +15,7 @@ from surveys import visitors
 from surveys.errors import JourneyError, LinkUnknownError, StepOutOfOrderError, StudyClosedError
 from surveys.hot_rows import read_study
 from surveys.journey import CONSENT, FINISHED, QUIZ, VIDEO, WELCOME, comes_before
-from surveys.models import RUNNING, Study
+from surveys.models import RUNNING, Participant, Study
 from surveys.presentation import Presentation, presentation
 from surveys.services import participation
 from surveys.services.participation import AlreadyDoneError, Visit
@@ -36,7 +36,8 @@ def participant_page(view: View) -> View:
             response = view(request, slug, *args, **kwargs)
         except JourneyError as error:
             study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
-            shown = _shown(study, request)
+            _token, participant = visitors.participant_of(request, slug)
+            shown = _shown(study, request, participant)
             with translation.override(shown.language if shown else None):
                 response = render(
                     request,
@@ -240,8 +241,8 @@ def resume(request: HttpRequest, slug: str, token: str) -> HttpResponse:
 def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
     """Enter the code, confirm, gone. In the participant's own browser the code is filled in already."""
     study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
-    shown = _shown(study, request)
     token, participant = visitors.participant_of(request, slug)
+    shown = _shown(study, request, participant)
     own_code = withdrawal_code(token) if participant else ""
     stage = "published" if study.data_published else "forgotten" if study.forgotten_on else "enter"
     errors, code = [], request.POST.get("code", own_code).strip()[:64]
@@ -261,9 +262,9 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
     return response
 
 
-def _shown(study: Study, request: HttpRequest) -> Presentation | None:
+def _shown(study: Study, request: HttpRequest, participant: Participant | None) -> Presentation | None:
     """The study in the visitor's language; None before it has a protocol."""
-    return presentation(study.protocol_id, language_of(request, study)) if study.protocol_id else None
+    return presentation(study.protocol_id, language_of(request, study, participant)) if study.protocol_id else None
 
 
 def _to_journey(slug: str) -> HttpResponseRedirect:
