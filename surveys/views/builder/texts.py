@@ -55,7 +55,7 @@ class Debrief(MarkdownPage):
 
 
 class Plans(DraftPage):
-    """What the review board wants to know about the data: what is computed, what is published, when the rest is deleted."""
+    """What IRB officers want to know about the data: what is computed, what is released, when the rest is deleted."""
 
     part = "plans"
     template_name = "surveys/builder/plans.html"
