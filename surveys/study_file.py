@@ -11,6 +11,7 @@ from surveys.definition import StudyDefinition
 from surveys.errors import DefinitionError
 
 MAXIMUM_CHARACTERS = 1_000_000
+MAXIMUM_BYTES = 4 * MAXIMUM_CHARACTERS  # a character of UTF-8 has at most four bytes
 
 
 class _Loader(yaml.SafeLoader):

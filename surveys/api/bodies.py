@@ -6,10 +6,8 @@ from typing import IO, Any
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
-from surveys.study_file import MAXIMUM_CHARACTERS
-
-LARGEST_STUDY_FILE = 4 * MAXIMUM_CHARACTERS  # a character of UTF-8 has at most four bytes
-LARGEST_LIST_OF_CODES = 5 * 1024 * 1024
+from surveys import study_file
+from surveys.services import entry
 
 
 class LimitedBytes(BaseParser):
@@ -29,7 +27,7 @@ class YamlText(LimitedBytes):
     """The body as text, for `read_study_file`, whose errors name lines."""
 
     media_type = "application/yaml"
-    what, most = "a study file", LARGEST_STUDY_FILE
+    what, most = "a study file", study_file.MAXIMUM_BYTES
 
     def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         content = super().parse(stream, media_type, parser_context)
@@ -51,4 +49,4 @@ class MergePatchText(YamlText):
 
 class CsvBytes(LimitedBytes):
     media_type = "text/csv"
-    what, most = "a list", LARGEST_LIST_OF_CODES
+    what, most = "a list", entry.MAXIMUM_BYTES

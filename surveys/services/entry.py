@@ -16,6 +16,8 @@ from surveys.models import EntryCode, Study
 from surveys.tokens import completion_code_is_genuine, hash_of_entry_code, normalised
 
 MAXIMUM_CODES = 100_000
+MAXIMUM_BYTES = 5 * 1024 * 1024
+"""Of a file with codes."""
 
 
 class CodesError(SurveyError, ValueError):

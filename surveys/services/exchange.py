@@ -16,7 +16,7 @@ from surveys.errors import DefinitionError, SurveyError
 from surveys.models import MediaFile, Study
 from surveys.services.media import MediaError, add_media_file, examine
 from surveys.services.studies import change_definition, create_study
-from surveys.study_file import MAXIMUM_CHARACTERS, define, document_of, read_study_file, write_study_file
+from surveys.study_file import MAXIMUM_BYTES, define, document_of, read_study_file, write_study_file
 
 AnyFile: TypeAlias = "File[Any]"
 STUDY_FILES = (".yaml", ".yml", ".json")
@@ -137,7 +137,7 @@ def _is_rubbish(entry: zipfile.ZipInfo) -> bool:
 
 
 def _text(content: Any, name: str) -> str:
-    raw = content.read(4 * MAXIMUM_CHARACTERS + 1)
+    raw = content.read(MAXIMUM_BYTES + 1)
     try:
         return str(raw, "utf-8-sig")
     except UnicodeDecodeError as error:

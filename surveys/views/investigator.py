@@ -27,12 +27,10 @@ from surveys.selectors import (
     studies_of,
     studies_with_results_of,
 )
-from surveys.services.entry import add_entry_codes, check_completion_codes, read_codes
+from surveys.services.entry import MAXIMUM_BYTES, add_entry_codes, check_completion_codes, read_codes
 from surveys.services.study_actions import actions_of, take_action
 from surveys.services.study_steps import obstacles_to_recruiting
 from surveys.study_file import define
-
-MAXIMUM_UPLOAD_BYTES = 5 * 1024 * 1024
 
 
 @require_role(*Role)
@@ -122,7 +120,7 @@ def codes(request: HttpRequest, slug: str) -> HttpResponse:
     elif request.method == "POST":
         upload = request.FILES.get("file")
         try:
-            if upload is None or (upload.size or 0) > MAXIMUM_UPLOAD_BYTES:
+            if upload is None or (upload.size or 0) > MAXIMUM_BYTES:
                 errors = [{"field": "file", "message": gettext("Choose a CSV file of at most 5 MB.")}]
             else:
                 added = add_entry_codes(found, codes=read_codes(upload.read(), source=str(upload.name)), actor=user)
