@@ -13,6 +13,8 @@ from accounts import actions
 from accounts.models import ApiToken, Role, TokenScope, User, hash_of_api_token
 from audit.services import record
 
+LONGEST_TOKEN_DAYS = 366
+USUAL_TOKEN_DAYS = 90
 REFUSALS_SECONDS = 15 * 60
 """Whoever is refused tries again and again: this often it is recorded, or the log would be theirs to fill."""
 DEMO_ROLES = {

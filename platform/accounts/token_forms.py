@@ -9,9 +9,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import ApiToken, TokenScope, User
-
-LONGEST_DAYS = 366
-USUAL_DAYS = 90
+from accounts.services import LONGEST_TOKEN_DAYS, USUAL_TOKEN_DAYS
 
 
 class NewTokenForm(forms.Form):
@@ -24,7 +22,7 @@ class NewTokenForm(forms.Form):
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.user = user
-        self.initial.setdefault("last_day", timezone.localdate() + timedelta(days=USUAL_DAYS))
+        self.initial.setdefault("last_day", timezone.localdate() + timedelta(days=USUAL_TOKEN_DAYS))
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
@@ -35,6 +33,6 @@ class NewTokenForm(forms.Form):
     def clean_last_day(self) -> date:
         chosen = cast(date, self.cleaned_data["last_day"])
         today = timezone.localdate()
-        if not today <= chosen <= today + timedelta(days=LONGEST_DAYS):
+        if not today <= chosen <= today + timedelta(days=LONGEST_TOKEN_DAYS):
             raise forms.ValidationError(gettext("Choose a day from today on, within a year."))
         return chosen

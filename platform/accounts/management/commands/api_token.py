@@ -6,9 +6,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import TokenScope, User
-from accounts.services import issue_token, revoke_token
-
-LONGEST_DAYS = 366
+from accounts.services import LONGEST_TOKEN_DAYS, USUAL_TOKEN_DAYS, issue_token, revoke_token
 
 
 class Command(BaseCommand):
@@ -18,7 +16,9 @@ class Command(BaseCommand):
         parser.add_argument("username")
         parser.add_argument("name", help="what the token is for, such as night-report")
         parser.add_argument("--scope", choices=TokenScope.values, default=TokenScope.READ)
-        parser.add_argument("--days", type=int, default=90, help=f"how long it is good, 1 to {LONGEST_DAYS} (default: 90)")
+        parser.add_argument(
+            "--days", type=int, default=USUAL_TOKEN_DAYS, help=f"how long it is good, 1 to {LONGEST_TOKEN_DAYS} (default: %(default)s)"
+        )
         parser.add_argument("--revoke", action="store_true")
 
     def handle(self, *args: Any, username: str, name: str, scope: str, days: int, revoke: bool, **options: Any) -> None:
@@ -30,8 +30,8 @@ class Command(BaseCommand):
                 raise CommandError(f"{username} has no token called {name}.")
             self.stdout.write(f"The token {name} of {username} is revoked.")
             return
-        if not 1 <= days <= LONGEST_DAYS:
-            raise CommandError(f"--days: expected 1 to {LONGEST_DAYS}, got {days}.")
+        if not 1 <= days <= LONGEST_TOKEN_DAYS:
+            raise CommandError(f"--days: expected 1 to {LONGEST_TOKEN_DAYS}, got {days}.")
         try:
             self.stdout.write(issue_token(user=user, name=name, scope=TokenScope(scope), days=days))
         except ValidationError as error:
