@@ -6,7 +6,6 @@ from rest_framework import serializers
 
 from audit.actions import registered
 from surveys.models import RUNNING, ArmState, Comment, Decision, MediaFile, PacketSection, Study, StudyStatus
-from surveys.selectors import definition_for
 from surveys.services.studies import missing_before_review
 from surveys.services.study_actions import actions_of
 from surveys.services.study_steps import obstacles_to_recruiting
@@ -50,6 +49,8 @@ class ActionDataSerializer(serializers.Serializer[Any]):
 
 
 class StudyDetailSerializer(StudySerializer):
+    """The context holds the `user` who asks and the `definition` that they may see."""
+
     definition = serializers.SerializerMethodField(help_text="As in the study file, without what is only default.")
     actions = serializers.SerializerMethodField(help_text="What you can do with the study now.")
     missing = serializers.SerializerMethodField(help_text="What a draft still lacks before it can be submitted, one sentence each.")
@@ -61,10 +62,10 @@ class StudyDetailSerializer(StudySerializer):
         read_only_fields = fields
 
     def get_definition(self, study: Study) -> dict[str, Any]:
-        return document_of(definition_for(self.context["request"].user, study))
+        return document_of(self.context["definition"])
 
     def get_actions(self, study: Study) -> list[str]:
-        return list(actions_of(study, self.context["request"].user))
+        return list(actions_of(study, self.context["user"]))
 
     def get_missing(self, study: Study) -> list[str]:
         return missing_before_review(study) if study.status == StudyStatus.DRAFT else []
@@ -73,7 +74,7 @@ class StudyDetailSerializer(StudySerializer):
         return obstacles_to_recruiting(study) if study.status in (StudyStatus.APPROVED, *RUNNING) else []
 
     def get_warnings(self, study: Study) -> list[str]:
-        return definition_for(self.context["request"].user, study).warnings()
+        return list(self.context["definition"].warnings())
 
 
 class MediaFileSerializer(serializers.ModelSerializer[MediaFile]):

@@ -18,7 +18,7 @@ from accounts.api_access import asked_choice, person_of
 from accounts.models import Role
 from surveys.api.bodies import JsonText, YamlText
 from surveys.models import Study, StudyStatus
-from surveys.selectors import OWNER_ROLES, access_study, studies_of
+from surveys.selectors import OWNER_ROLES, access_study, definition_for, studies_of
 from surveys.serializers import ActionDataSerializer, StudyDetailSerializer, StudySerializer
 from surveys.services.studies import create_study
 from surveys.services.study_actions import OFFICER_ACTIONS, OWNER_ACTIONS, take_action
@@ -102,4 +102,5 @@ class StudyAction(APIView):
 
 
 def _detail(study: Study, request: Request) -> dict[str, Any]:
-    return StudyDetailSerializer(study, context={"request": request}).data
+    user = person_of(request)
+    return StudyDetailSerializer(study, context={"user": user, "definition": definition_for(user, study)}).data
