@@ -39,6 +39,7 @@ def test_a_token_is_shown_once_works_and_is_revoked(user: User) -> None:
     assert [(entry.action, entry.actor_id) for entry in logged] == [
         ("account.token_issued", user.pk),
         ("account.token_revoked", user.pk),
+        ("account.token_refused", None),
     ]
     assert token not in str(list(Entry.objects.values()))
 
