@@ -91,16 +91,21 @@ def take_slot(study: Study, definition: StudyDefinition) -> Assignment:
 
 
 def _take_next_free(study: Study) -> Assignment | None:
-    """One statement: pick, lock and take. On SQLite the transaction already holds the only write lock."""
+    """One statement: pick, lock and take. On SQLite the transaction already holds the only write lock.
+
+    PostgreSQL keeps lines locked that were closed in the very moment in which it looked at them. Where none is left these locks are
+    given back at the savepoint: whoever holds the study may be about to change those lines.
+    """
     table = connection.ops.quote_name(AllocationSlot._meta.db_table)
     skip = "FOR UPDATE SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             f"UPDATE {table} SET status = 'taken' WHERE id = (SELECT id FROM {table} WHERE study_id = %s AND status = 'free' "  # noqa: S608
             f"ORDER BY position LIMIT 1 {skip}) RETURNING subsample, arm",
             [study.pk],
         )
         row = cursor.fetchone()
+        transaction.set_rollback(row is None)
     return Assignment(subsample=row[0], arm=row[1]) if row else None
 
 
