@@ -5,7 +5,7 @@ import logging
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
@@ -75,13 +75,13 @@ def _heartbeat(chunk: Chunk) -> Iterator[None]:
     done = threading.Event()
 
     def beat() -> None:
-        while not done.wait(BEAT_SECONDS):
-            try:
-                Chunk.objects.filter(pk=chunk.pk, status=ChunkStatus.COMPUTING).update(heard_at=timezone.now())
-                runner.heard_of(chunk.run_id)
-            except DatabaseError:  # if it lasts, another worker takes the chunk, and computes the same numbers
-                logger.warning("The heartbeat of a chunk was lost")
-        connection.close()  # this thread's own
+        with closing(connection):  # this thread's own
+            while not done.wait(BEAT_SECONDS):
+                try:
+                    Chunk.objects.filter(pk=chunk.pk, status=ChunkStatus.COMPUTING).update(heard_at=timezone.now())
+                    runner.heard_of(chunk.run_id)
+                except DatabaseError:  # if it lasts, another worker takes the chunk, and computes the same numbers
+                    logger.warning("The heartbeat of a chunk was lost")
 
     thread = threading.Thread(target=beat, name="heartbeat of a chunk", daemon=True)
     thread.start()
