@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from analysis import resampling, runner
-from analysis.models import RunKind
+from analysis.models import Run, RunKind, RunStatus
 from surveys.models import AllocationSlot, Participant, Response, SlotStatus, Step, Study
 from surveys.protocols import frozen_protocol
 
@@ -21,16 +21,19 @@ TELLING_DIE = {
 DAYS = 10
 
 
-def compute(study: Study, *kinds: RunKind) -> None:
-    """Results of these kinds, or of all, from the answers that are there."""
+def compute(study: Study, *kinds: RunKind) -> dict[str, Any]:
+    """Results of these kinds, or of all, from the answers that are there; those of the last kind are returned."""
     for kind in kinds or RunKind:
-        run = runner.queue_run(study.pk, kind=kind)
-        assert run is not None
-        claimed = runner.claim(run.pk)
+        queued = runner.queue_run(study.pk, kind=kind)
+        assert queued is not None
+        claimed = runner.claim(queued.pk)
         assert claimed is not None
         runner.execute(claimed)
-        while resampling.compute_next(run.pk):
+        while resampling.compute_next(queued.pk):
             pass
+        found = Run.objects.get(pk=queued.pk)
+        assert found.status == RunStatus.DONE
+    return dict(found.results)
 
 
 def add_finished_people(

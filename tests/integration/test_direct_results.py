@@ -10,7 +10,6 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis import resampling, runner
 from analysis.datasets import cell_counts, people_of
 from analysis.models import Run, RunKind, RunStatus
 from analysis.progress import progress_of
@@ -21,7 +20,7 @@ from surveys.services import studies
 from surveys.services.retention import forget_operational_data
 from surveys.tokens import hash_of_token, new_token
 from tests.factories import document, logged_in, page_of, recruiting_study
-from tests.finished_people import TELLING_DIE, add_finished_people
+from tests.finished_people import TELLING_DIE, add_finished_people, compute
 
 pytestmark = pytest.mark.django_db
 
@@ -78,19 +77,6 @@ def study() -> Study:
         people_asked(study, arm=arm, no=no, yes=yes)
     people_asked(study, arm="slides", no=REFUSED, yes=0, agrees=False)
     return study
-
-
-def compute(study: Study, kind: RunKind = RunKind.FIRST_RESULTS) -> dict[str, Any]:
-    run = runner.queue_run(study.pk, kind=kind)
-    assert run is not None
-    claimed = runner.claim(run.pk)
-    assert claimed is not None
-    runner.execute(claimed)
-    while resampling.compute_next(run.pk):
-        pass
-    found = Run.objects.get(pk=run.pk)
-    assert found.status == RunStatus.DONE
-    return dict(found.results)
 
 
 def end(study: Study) -> Study:
@@ -165,18 +151,18 @@ def test_closing_asks_for_the_counts_and_a_study_without_the_group_asks_for_noth
 
 def test_once_the_answers_are_deleted_their_counts_stay_as_they_were(study: Study) -> None:
     study = end(study)
-    before = compute(study)["direct_group"]
+    before = compute(study, RunKind.FIRST_RESULTS)["direct_group"]
     forget_operational_data(study)
     assert not DirectAnswer.objects.exists()
     Run.objects.filter(status=RunStatus.QUEUED).delete()
-    assert compute(study)["direct_group"] == before
+    assert compute(study, RunKind.FIRST_RESULTS)["direct_group"] == before
     assert before["outcomes"][0]["prevalence"][0]["n"] == 80
 
 
 def test_an_arm_in_which_hardly_anybody_said_yes_is_withheld_everywhere(study: Study) -> None:
     yes = DirectAnswer.objects.filter(participant__arm="slides", yes=True)
     DirectAnswer.objects.filter(pk__in=list(yes.values_list("pk", flat=True)[4:])).delete()
-    stored = compute(end(study))
+    stored = compute(end(study), RunKind.FIRST_RESULTS)
     [outcome] = stored["direct_group"]["outcomes"]
     assert outcome["prevalence"][0]["n"] is None
     api = logged_in(study.owner).get(f"/api/v1/studies/{study.slug}/results/").json()
@@ -190,13 +176,13 @@ def results_page(study: Study, query: str = "") -> Any:
 
 
 def test_the_live_page_shows_the_group_in_a_card_of_its_own(study: Study) -> None:
-    compute(study)
+    compute(study, RunKind.FIRST_RESULTS)
     card = results_page(study).xpath("//section[@aria-labelledby='direct-group']")[0].text_content()
     assert "Asked directly: 160 people" in card
     assert "7 more people were drawn but had not agreed" in card
     assert "counted when the study is closed" in card
     study = end(study)
-    compute(study)
+    compute(study, RunKind.FIRST_RESULTS)
     card = results_page(study).xpath("//section[@aria-labelledby='direct-group']")[0]
     first = [" ".join(cell.text_content().split()) for cell in card.xpath(".//tbody/tr[1]/*")]
     assert first[:4] == ["Slides only", "80", "0.250", "0.1681 to 0.3548"]
@@ -206,13 +192,13 @@ def test_the_live_page_shows_the_group_in_a_card_of_its_own(study: Study) -> Non
 
 def test_a_study_without_the_group_has_no_such_card_and_no_such_key() -> None:
     study = study_with(None)
-    assert "direct_group" not in compute(study)
+    assert "direct_group" not in compute(study, RunKind.FIRST_RESULTS)
     assert not results_page(study).xpath("//*[@id='direct-group']")
     assert logged_in(study.owner).get(f"/api/v1/studies/{study.slug}/results/").json()["first_results"]["direct_group"] is None
 
 
 def test_whoever_is_blinded_sees_no_arm_of_the_group(study: Study) -> None:
-    compute(study)
+    compute(study, RunKind.FIRST_RESULTS)
     page = results_page(study, "?blinded=1")
     groups = [row.text_content().split() for row in page.xpath("//*[@id='table-people']//tbody/tr")]
     assert [row[:3] for row in groups if row[0] == "Asked"] == [["Asked", "directly", "all"]]

@@ -57,8 +57,7 @@ def turns(crowd: Crowd, turn: int = 0) -> Iterator[int]:
 def computed(sandbox: Study) -> dict[str, Any]:
     """The first results of all bots who have come."""
     Run.objects.all().delete()
-    compute(sandbox, RunKind.FIRST_RESULTS)
-    return dict(Run.objects.get().results)
+    return compute(sandbox, RunKind.FIRST_RESULTS)
 
 
 def page_text(study: Study) -> str:

@@ -39,6 +39,7 @@ from tests.factories import (
     token_of,
     walk,
 )
+from tests.finished_people import compute
 
 pytestmark = pytest.mark.django_db
 
@@ -227,7 +228,7 @@ def test_who_withdraws_afterwards_is_told_the_truth() -> None:
 
 def test_results_that_use_background_answers_stay_and_say_when_they_were_computed() -> None:
     study, _client, _code = closed_study(finished=2, unfinished=())
-    runner.execute(runner.claim(runner.queue_run(study.pk).pk))
+    compute(study, RunKind.FIRST_RESULTS)
     Run.objects.filter(study=study, kind=RunKind.FULL_RESULTS).delete()
     kept = Run.objects.create(study=study, kind=RunKind.FULL_RESULTS, status=RunStatus.DONE, n=2, results={"outcomes": {}, "n": 2})
     under_way = Run.objects.create(study=study, kind=RunKind.FULL_RESULTS, status=RunStatus.RUNNING, data=b"background answers")
