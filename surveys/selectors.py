@@ -24,6 +24,7 @@ from surveys.assignment import DIRECT, Assignment, list_document
 from surveys.definition import StudyDefinition
 from surveys.models import (
     ENDED,
+    RUNNING,
     AllocationList,
     Decision,
     Departure,
@@ -221,12 +222,12 @@ class Edition:
 
 
 def edition_for(user: User, study: Study) -> Edition:
-    """As `definition_for`, with the media; of a draft, whatever has been uploaded so far."""
-    if study.protocol_id is None or _sees_the_draft(user, study):
-        definition = define(study.definition)
-        return Edition(definition=definition, media=media_facts(study, definition.files()), version=study.protocols.count() + 1)
-    frozen = frozen_protocol(study.protocol_id)
-    return Edition(definition=frozen.definition, media=frozen.media, version=frozen.version)
+    """What participants would see: for whoever may change the study its draft, or the amendment that is being written; for others what
+    waits for the officers, or else what is in force."""
+    found = _protocol_at_hand(user, study, draft=study.status in RUNNING and study.submitted_id is None)
+    if study.protocol is not None and found.sha256 == study.protocol.sha256:
+        found = study.protocol
+    return Edition(definition=define(found.definition), media=found.media, version=found.version)
 
 
 def protocol_for(user: User, study: Study, *, version: int | None = None, draft: bool = False) -> Protocol | None:
@@ -236,10 +237,15 @@ def protocol_for(user: User, study: Study, *, version: int | None = None, draft:
     """
     if version is not None:
         return study.protocols.filter(version=version).first()
-    if study.protocol_id is None or (may_change(user, study) and (draft or study.status == StudyStatus.DRAFT)):
+    return _protocol_at_hand(user, study, draft=draft)
+
+
+def _protocol_at_hand(user: User, study: Study, *, draft: bool) -> Protocol:
+    frozen = study.submitted or study.protocol
+    if frozen is None or (may_change(user, study) and (draft or study.status == StudyStatus.DRAFT)):
         definition = define(study.definition)
         return next_protocol(study, definition, media=media_facts(study, definition.files()))
-    return study.submitted or study.protocol
+    return frozen
 
 
 def _sees_the_draft(user: User, study: Study) -> bool:

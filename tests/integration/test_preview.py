@@ -23,6 +23,7 @@ from tests.factories import (
     page_of,
     participant_of,
     person,
+    recruiting_study,
     study_in,
     walk,
 )
@@ -124,6 +125,25 @@ def test_officers_see_what_was_submitted_and_not_what_is_being_written() -> None
     played: Any = officer.get(lecture)
     assert played.status_code == 200
     assert b"".join(played)
+
+
+def test_an_amendment_is_seen_by_who_writes_it_and_once_submitted_by_officers() -> None:
+    study, officer = recruiting_study(), logged_in(person(Role.IRB_OFFICER))
+    owner = logged_in(study.owner)
+    first = (heading(officer.get(address(study, "welcome"))), "1")
+
+    def seen() -> list[tuple[str, str]]:
+        consents = [page_of(one.get(address(study, "consent"))) for one in (owner, officer)]
+        versions = [page.xpath("//input[@name='version']/@value")[0] for page in consents]
+        return [(heading(one.get(address(study, "welcome"))), version) for one, version in zip((owner, officer), versions, strict=True)]
+
+    assert seen() == [first, first]
+    studies.change_definition(study, definition=definition(title="Amended"), actor=study.owner)
+    assert seen() == [("Amended", "2"), first]
+    studies.submit_for_review(study, actor=study.owner)
+    assert seen() == [("Amended", "2"), ("Amended", "2")]
+    studies.take_back(study, actor=study.owner)
+    assert seen()[1] == first
 
 
 def test_saying_no_leads_to_the_page_for_it_and_another_language_is_kept() -> None:
