@@ -7,7 +7,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext
 
 from surveys.errors import TransitionError
-from surveys.models import Study, StudyStatus
+from surveys.models import RUNNING, Study, StudyStatus
 from surveys.selectors import approval_of
 
 STEPS: Mapping[StudyStatus, frozenset[StudyStatus]] = {
@@ -56,8 +56,9 @@ def obstacles_to_recruiting(study: Study) -> list[str]:
     if study.approved_until is None:
         found.append(gettext("No IRB officer has approved this study."))
     elif study.approved_until < timezone.localdate():
-        day = date_format(study.approved_until)
-        found.append(gettext("The approval ended on %(day)s. Ask the IRB officers to renew it.") % {"day": day})
+        ended = gettext("The approval ended on %(day)s. Ask the IRB officers to renew it.") % {"day": date_format(study.approved_until)}
+        over = gettext("If the study is over, close it: until then nothing that is stored of its participants is deleted.")
+        found.append(f"{ended} {over}" if study.status in RUNNING else ended)
     if conditions_wait(study):
         found.append(gettext("The approval has conditions that nobody has acknowledged."))
     return found
