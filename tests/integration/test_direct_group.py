@@ -315,6 +315,6 @@ def test_the_share_cannot_be_amended_while_people_answer_but_the_consent_can(stu
 def test_the_review_packet_shows_the_consent_text_and_says_what_nothing_protects(study: Study) -> None:
     packet = logged_in(study.owner).get(reverse("surveys:protocol", args=[study.slug])).content.decode()
     assert "May we <strong>really</strong>?" in packet
-    assert "a share of 0.50 of the students" in packet
+    assert "Chance draws 50 % of the students" in packet
     assert "Nothing protects these answers" in packet
     assert "What is answered without a die, and who agreed to that" in packet
