@@ -80,12 +80,13 @@ def running_figure(contrasts: Mapping[str, Sequence[Moment]], *, planned: int, t
 def _running_panel(drawing: Drawing, moments: Sequence[Moment], *, across: Scale, planned: int, top: float) -> None:
     seen = [moment for moment in moments if moment.value is not None]
     up = Scale([-1.0, 1.0], start=top + 270, end=top + 20)
+    shifts = (-5, 5) if len(moments) == 1 else (0,)  # a band from a moment to itself could not be seen
     for tick in up.ticks:
         drawing.text(54, up(tick) + 5, f"{tick * 100:+.0f}" if tick else "0", "faint", anchor="end")
     for name, kind in (("anytime", "band"), ("fixed", "band-inner")):
-        ends = [(moment.n, getattr(moment, name) or (None, None)) for moment in moments]
-        upper = [(across(n), up(1.0 if high is None else high)) for n, (_low, high) in ends]
-        lower = [(across(n), up(-1.0 if low is None else low)) for n, (low, _high) in ends]
+        ends = [(across(moment.n) + shift, getattr(moment, name) or (None, None)) for moment in moments for shift in shifts]
+        upper = [(x, up(1.0 if high is None else high)) for x, (_low, high) in ends]
+        lower = [(x, up(-1.0 if low is None else low)) for x, (low, _high) in ends]
         drawing.path([*upper, *reversed(lower)], kind, closed=True)
     for tick in up.ticks:
         drawing.line(64, up(tick), 730, up(tick), "zero" if tick == 0 else "grid")
