@@ -7,10 +7,12 @@ from typing import Any
 
 import hypothesis
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.test import override_settings
 from django.urls import clear_url_caches
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 import audit.triggers
 import surveys.triggers
@@ -28,6 +30,29 @@ def media_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     path = tmp_path_factory.mktemp("media")
     with override_settings(MEDIA_ROOT=str(path)):
         yield path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def static_files_found_once() -> Iterator[None]:
+    """Every test client starts the middleware anew, which looked for all static files each time: half the time of many tests."""
+    found: dict[str, object] = {}
+    find = WhiteNoiseMiddleware.add_files_from_finders
+
+    def remember(middleware: WhiteNoiseMiddleware) -> None:
+        if not found:
+            find(middleware)
+            found.update(middleware.files)
+        middleware.files.update(found)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", remember)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_cached() -> None:
+    """What one test did too often must not be refused in the next."""
+    cache.clear()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -26,11 +26,6 @@ LOGIN = "/accounts/login/"
 PASSWORD = "a long and winding road"
 
 
-@pytest.fixture(autouse=True)
-def _no_remembered_attempts() -> None:
-    cache.clear()
-
-
 @pytest.fixture
 def administrator() -> User:
     return services.create_user(username="root", password=PASSWORD, role=Role.ADMINISTRATOR)

@@ -2,12 +2,10 @@
 
 import re
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.core import mail
-from django.core.cache import cache
 from django.test import Client
 from django.utils.http import int_to_base36
 
@@ -19,13 +17,6 @@ from tests.factories import PASSWORD, heading, page_of, person
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mail_server")]
 FORGOTTEN, SENT = "/accounts/password/forgotten/", "/accounts/password/forgotten/sent/"
 NEW_PASSWORD = "seven horses on the moon"
-
-
-@pytest.fixture(autouse=True)
-def _no_remembered_attempts() -> Iterator[None]:
-    cache.clear()
-    yield
-    cache.clear()
 
 
 @pytest.fixture

@@ -3,18 +3,12 @@
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.db import DatabaseError, connection
 from django.test import Client, override_settings
 
 from config import heartbeat
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _silence() -> None:
-    cache.clear()
 
 
 def test_all_is_well_when_worker_and_beat_gave_a_sign(client: Client) -> None:

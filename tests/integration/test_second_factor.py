@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
@@ -22,13 +22,6 @@ from tests.factories import PASSWORD, address_of, page_of, person, recruiting_st
 pytestmark = pytest.mark.django_db
 LOGIN, CODE, APP, CODES = "/accounts/login/", "/accounts/login/code/", "/accounts/second-factor/app/", "/accounts/second-factor/codes/"
 NEW_PASSWORD = "seven horses on the moon"
-
-
-@pytest.fixture(autouse=True)
-def _no_remembered_attempts() -> Iterator[None]:
-    cache.clear()
-    yield
-    cache.clear()
 
 
 @pytest.fixture
