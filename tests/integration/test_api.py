@@ -89,7 +89,7 @@ def test_the_command_prints_a_token_once_and_revokes_it_and_both_stand_in_the_au
     with pytest.raises(CommandError, match="expected 1 to 366, got 0"):
         call_command("api_token", investigator.username, "report", days=0)
     logged = list(Entry.objects.filter(action__startswith="account.token").values_list("action", flat=True))
-    assert sorted(logged) == ["account.token_issued", "account.token_revoked"]
+    assert sorted(logged) == ["account.token_issued", "account.token_refused", "account.token_revoked"]
     assert token not in str(list(Entry.objects.values()))
 
 
