@@ -63,13 +63,13 @@ def privacy_statement(content: Content) -> PrivacyStatement:
 
 
 def sentences_of(statement: PrivacyStatement) -> list[str]:
-    """The statement in sentences, for files and pages alike."""
+    """The statement in sentences, for files and pages alike: first what it means, then how and how much, then formally."""
     return [
-        f"Protected: {statement.unit}. Neighbours: {statement.neighbours}.",
+        statement.meaning,
         f"Mechanism: {statement.mechanism}. This is local differential privacy: the protection was complete before anything was sent.",
         f"ε = {statement.epsilon_per_question:.4f} for each answer, {statement.epsilon_total:.4f} for {_all(statement.questions)}.",
-        statement.meaning,
         statement.composition,
+        f"Formally, the unit of protection is {statement.unit}: neighbours are {statement.neighbours}.",
         *statement.not_covered,
     ]
 
