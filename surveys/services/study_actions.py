@@ -28,6 +28,7 @@ class WithReason(forms.Form):
     reason = forms.CharField(
         label=gettext_lazy("Reason"),
         help_text=gettext_lazy("The investigator reads it, and it stays in the record."),
+        error_messages={"required": gettext_lazy("Give a reason: without one the investigator does not know what to do.")},
         max_length=5000,
         widget=LINES,
     )

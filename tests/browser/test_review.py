@@ -63,7 +63,7 @@ def test_an_amendment_is_talked_about_and_approved(new_page: Callable[..., Page]
     officer.goto(f"{STUDY}review/")
     officer.get_by_role("link", name="Ask for changes").click()
     officer.get_by_role("button", name="Ask for changes").click()
-    expect(officer.get_by_role("alert")).to_contain_text("This field is required.")
+    expect(officer.get_by_role("alert")).to_contain_text("Give a reason")
     officer.goto(f"{STUDY}actions/approve/")
     officer.get_by_label("Last day of the approval").fill(str(timezone.localdate() + timedelta(days=30)))
     officer.get_by_label("Conditions, if any").fill("Not in the exams.")

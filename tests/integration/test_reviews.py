@@ -369,7 +369,7 @@ def test_comments_are_sent_from_the_packet_and_a_reason_is_asked_for_again(offic
     assert "Who is the contact?" in page(study.owner, "review", study.slug)
     refused = desk.post(reverse("surveys:action", args=[study.slug, "reject"]), {"version": "1", "reason": ""})
     assert refused.status_code == 422
-    assert "This field is required." in refused.content.decode()
+    assert "Give a reason: without one" in refused.content.decode()
     too_late = desk.post(reverse("surveys:action", args=[study.slug, "approve"]), {"version": "1", "valid_until": "2020-01-01"})
     assert "Expected a day from" in too_late.content.decode()
     study.refresh_from_db()
