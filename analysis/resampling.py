@@ -1,32 +1,23 @@
 """The bootstrap of a run, chunk by chunk, by as many workers as there are: the same seed and data give the same numbers."""
 
 import io
-import logging
-import threading
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from datetime import timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from django.db import DatabaseError, connection
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from analysis import runner
 from analysis.datasets import People
 from analysis.full_results import REPLICATES, QuestionAnalysis, outcome_results, question_analyses
+from analysis.heartbeats import SILENCE, beating
 from analysis.low_priority import at_low_priority
 from analysis.methods.blas_threads import single_threaded_blas
 from analysis.methods.bootstrap import BootstrapChunk, chunk_count
 from analysis.models import Chunk, ChunkStatus, Run, RunStatus
 from surveys.protocols import frozen_protocol
-
-logger = logging.getLogger(__name__)
-BEAT_SECONDS = 3.0
-CHUNK_SILENCE = timedelta(seconds=12)
 
 
 def compute_next(run_id: int) -> bool:
@@ -40,7 +31,7 @@ def compute_next(run_id: int) -> bool:
             _conclude(run)
         return False
     try:
-        with single_threaded_blas(), _heartbeat(chunk):
+        with single_threaded_blas(), beating(partial(_heard_of, chunk)):
             analysis = _analyses(run_id, run.seed)[chunk.question]
             computed = at_low_priority(analysis.chunk, chunk.family, chunk.index, seed=run.seed or 0)
     except Exception as error:
@@ -65,31 +56,14 @@ def _claim_chunk(run: Run) -> Chunk | None:
 
 
 def _free(run: Run) -> QuerySet[Chunk]:
-    left = Q(status=ChunkStatus.COMPUTING, heard_at__lt=timezone.now() - CHUNK_SILENCE)
+    left = Q(status=ChunkStatus.COMPUTING, heard_at__lt=timezone.now() - SILENCE)
     return run.chunks.filter(Q(status=ChunkStatus.WAITING) | left).defer("effects")
 
 
-@contextmanager
-def _heartbeat(chunk: Chunk) -> Iterator[None]:
-    """Say every few seconds that this worker is at work on the chunk; one that is killed says no more."""
-    done = threading.Event()
-
-    def beat() -> None:
-        with closing(connection):  # this thread's own
-            while not done.wait(BEAT_SECONDS):
-                try:
-                    Chunk.objects.filter(pk=chunk.pk, status=ChunkStatus.COMPUTING).update(heard_at=timezone.now())
-                    runner.heard_of(chunk.run_id)
-                except DatabaseError:  # if it lasts, another worker takes the chunk, and computes the same numbers
-                    logger.warning("The heartbeat of a chunk was lost")
-
-    thread = threading.Thread(target=beat, name="heartbeat of a chunk", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
+def _heard_of(chunk: Chunk) -> None:
+    """Its worker is alive, and so is the run."""
+    Chunk.objects.filter(pk=chunk.pk, status=ChunkStatus.COMPUTING).update(heard_at=timezone.now())
+    runner.heard_of(chunk.run_id)
 
 
 def _conclude(run: Run) -> None:

@@ -4,13 +4,16 @@ import logging
 import secrets
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from analysis.datasets import cell_counts, people_of
 from analysis.direct_results import direct_results
+from analysis.heartbeats import SILENCE, beating
 from analysis.low_priority import at_low_priority
 from analysis.methods.errors import MethodError
 from analysis.models import Chunk, ChunkStatus, Run, RunKind, RunStatus
@@ -22,8 +25,8 @@ from webhooks.services import emit
 
 METHOD_VERSION = "1"
 DEBOUNCE = {RunKind.FIRST_RESULTS: timedelta(seconds=0.5), RunKind.FULL_RESULTS: timedelta(seconds=10)}
-# How long nothing may be heard of a worker. A part of the full results of very many people takes its time.
-SILENCE = {RunKind.FIRST_RESULTS: timedelta(seconds=20), RunKind.FULL_RESULTS: timedelta(seconds=60)}
+QUEUE = timedelta(seconds=60)
+"""How long begun full results may wait until the queue comes to their next chunk."""
 NO_SIGN = timedelta(seconds=10)
 MOST_ATTEMPTS = 5
 LARGEST_SEED = 2**31
@@ -68,10 +71,11 @@ def execute(run: Run) -> None:
     """
     try:
         definition = frozen_protocol(run.study.protocol_id or 0).definition
-        if run.kind == RunKind.FULL_RESULTS:
-            begin_full_results(run, definition)
-            return
-        run.results = first_results(run.study, definition)
+        with beating(partial(heard_of, run.pk)):
+            if run.kind == RunKind.FULL_RESULTS:
+                begin_full_results(run, definition)
+                return
+            run.results = first_results(run.study, definition)
         run.n = run.results["n"]
     except Exception as error:
         finish(run, RunStatus.FAILED, error=f"{type(error).__name__}: {error}")
@@ -110,7 +114,6 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
         outcomes[question] = at_low_priority(outcome_results, analysis)
         if "not_yet" not in outcomes[question]:
             chunks += [Chunk(run=run, question=question, family=family, index=index) for family, index in analysis.chunks()]
-        heard_of(run.pk)
     n = max((outcome["n"] for outcome in outcomes.values()), default=0)
     balance = balance_of(people, definition, shown=balance_shown_before(run))
     results = {"n": n, "design": definition.design().to_document(), "outcomes": outcomes, "balance": balance}
@@ -137,11 +140,11 @@ def heard_of(run_id: int) -> None:
 
 
 def take_over(*, silence: timedelta | None = None) -> None:
-    """Take runs away from workers of whom nothing was heard for this long; by default as long as their kind may be silent."""
+    """Take runs away from workers of whom nothing was heard for this long; by default begun full results wait longer than others."""
     now = timezone.now()
-    for run in Run.objects.filter(status=RunStatus.RUNNING).only("kind", "due_at", "attempts"):
-        if run.due_at is None or run.due_at > now - (SILENCE[RunKind(run.kind)] if silence is None else silence):
-            continue
+    computing, begun = (SILENCE, QUEUE) if silence is None else (silence, silence)
+    silent = Q(data__isnull=True, due_at__lte=now - computing) | Q(data__isnull=False, due_at__lte=now - begun)
+    for run in Run.objects.filter(silent, status=RunStatus.RUNNING).only("kind", "due_at", "attempts"):
         left = Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, due_at=run.due_at)
         try:
             with transaction.atomic():

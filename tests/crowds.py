@@ -73,7 +73,7 @@ def assert_all_finished_and_counted_once(site: Site, n: int) -> None:
     assert site.number("SELECT coalesce(sum(count), 0) FROM surveys_tally WHERE kind LIKE 'comprehension_%'") == n
 
 
-def results_settle(site: Site, n: int, *, seconds: float = 45) -> None:
+def results_settle(site: Site, n: int, *, seconds: float = 90) -> None:
     """Return when all work is done and the newest results are those of `n` people."""
 
     def settled() -> bool:

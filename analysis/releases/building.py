@@ -8,6 +8,7 @@ import json
 import logging
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis import actions
+from analysis.heartbeats import SILENCE, beating
 from analysis.methods.errors import MethodError
 from analysis.models import BackgroundHandling, Release, ReleaseStatus
 from analysis.releases.archive import files_in
@@ -37,7 +39,6 @@ from surveys.selectors import allocation_document
 STAGES = ("rows", "results", "package")
 REPLICATES = 5000
 LEVEL = 0.95
-SILENCE = timedelta(seconds=60)
 MOST_ATTEMPTS = 5
 FORGOTTEN = "Background answers are deleted, so they cannot be counted any more. Choose to leave them out."
 
@@ -60,13 +61,15 @@ def build(release: Release) -> bool:
     from analysis.releases.package import package_of  # lxml, which web processes can do without
 
     try:
-        if release.data is None and not _draw_rows(release):
-            return True
-        _reach(release, "results")
-        content = _content_of(release)
-        _reach(release, "package")
-        package = package_of(content, signing_key())
-        return _store(release, content, package, check=recomputation(package))
+        with beating(partial(_heard_of, release)):
+            if release.data is None and not _draw_rows(release):
+                return True
+            _reach(release, "results")
+            content = _content_of(release)
+            _reach(release, "package")
+            package = package_of(content, signing_key())
+            check = recomputation(package)
+        return _store(release, content, package, check=check)
     except (ReleaseError, MethodError) as error:
         _fail(release, f"{error} {getattr(error, 'advice', '')}".strip())
     except Exception as error:
@@ -199,6 +202,10 @@ def _reach(release: Release, stage: str) -> None:
     """Say how far it is, and that the worker is alive. Raises when it is not wanted any more."""
     if not _mine(release).update(stage=stage, due_at=timezone.now()):
         raise ReleaseError("The release was taken away from this worker.")
+
+
+def _heard_of(release: Release) -> None:
+    _mine(release).update(due_at=timezone.now())
 
 
 def _fail(release: Release, error: str) -> None:

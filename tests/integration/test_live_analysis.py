@@ -1,23 +1,22 @@
 """The full results: every method with its bootstrap, in chunks, by any worker, and the same as computed in one piece."""
 
 import json
-import time
 from collections.abc import Callable
-from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Role
-from analysis import resampling, runner, services, tasks
+from analysis import heartbeats, resampling, runner, services, tasks
 from analysis.balance import SMALLEST_GROUP
 from analysis.datasets import cell_counts, people_of
 from analysis.full_results import REPLICATES, question_analyses
+from analysis.heartbeats import SILENCE
 from analysis.methods.bootstrap import BootstrapChunk, bootstrap, with_bootstrap
 from analysis.methods.effects import estimate_outcome
 from analysis.methods.resampled_counts import ResampledCounts
@@ -27,6 +26,7 @@ from surveys.models import Participant, Study
 from surveys.protocols import frozen_protocol
 from tests.factories import QUESTIONS, person, recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people
+from tests.heartbeats import wait_for_a_beat
 
 pytestmark = pytest.mark.django_db
 ALL_METHODS = ["difference_in_means", "efficient", "doubly_robust", "efficient_with_covariates"]
@@ -154,7 +154,7 @@ def test_a_worker_killed_in_the_middle_is_recovered_without_losing_chunks(study:
     resampling.compute_next(run.pk)
     resampling.compute_next(run.pk)
     lost = resampling._claim_chunk(run)  # a worker takes a chunk and is killed
-    Run.objects.filter(pk=run.pk).update(due_at=timezone.now() - runner.SILENCE[RunKind.FULL_RESULTS] - timedelta(seconds=1))
+    Run.objects.filter(pk=run.pk).update(due_at=timezone.now() - runner.QUEUE - timedelta(seconds=1))
     runner.recover()
     assert Run.objects.get(pk=run.pk).status == RunStatus.QUEUED
     again = runner.claim(run.pk)
@@ -176,7 +176,7 @@ def test_a_chunk_whose_worker_fell_silent_is_taken_by_the_next_while_the_run_goe
         pass
     assert resampling.others_compute(run.pk)
     assert runner.without_a_sign() == []
-    Chunk.objects.filter(pk=lost.pk).update(heard_at=timezone.now() - resampling.CHUNK_SILENCE - timedelta(seconds=1))
+    Chunk.objects.filter(pk=lost.pk).update(heard_at=timezone.now() - SILENCE - timedelta(seconds=1))
     Run.objects.filter(pk=run.pk).update(due_at=timezone.now() - runner.NO_SIGN - timedelta(seconds=1))
     assert runner.without_a_sign() == [run.pk]
     run = finish(run)
@@ -186,18 +186,12 @@ def test_a_chunk_whose_worker_fell_silent_is_taken_by_the_next_while_the_run_goe
 
 
 @pytest.mark.usefixtures("postgresql")
-def test_a_worker_that_computes_for_long_is_heard_of(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_computes_a_chunk_for_long_is_heard_of(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     run = begin(study)
-    monkeypatch.setattr(resampling, "BEAT_SECONDS", 0.05)
-    long_ago = timezone.now() - timedelta(hours=1)
+    monkeypatch.setattr(heartbeats, "BEAT_SECONDS", 0.05)
 
     def long_work(*args: object, **options: object) -> object:
-        with closing(connection):  # the thread's own
-            Chunk.objects.filter(status=ChunkStatus.COMPUTING).update(heard_at=long_ago)
-            deadline = time.monotonic() + 10
-            while Chunk.objects.get(status=ChunkStatus.COMPUTING).heard_at == long_ago:
-                assert time.monotonic() < deadline, "nothing was heard of the worker"
-                time.sleep(0.02)
+        wait_for_a_beat(Chunk.objects.filter(status=ChunkStatus.COMPUTING), "heard_at")
         return BootstrapChunk(index=0, chunks=1, seed=1, effects={})
 
     monkeypatch.setattr("analysis.full_results.QuestionAnalysis.chunk", long_work)
@@ -205,11 +199,42 @@ def test_a_worker_that_computes_for_long_is_heard_of(study: Study, monkeypatch: 
     assert run.chunks.filter(status=ChunkStatus.DONE).count() == 1
 
 
-def test_a_long_silence_of_one_kind_is_a_short_one_of_the_other(study: Study) -> None:
+@pytest.mark.usefixtures("postgresql")
+@pytest.mark.parametrize(("kind", "work"), [(RunKind.FIRST_RESULTS, "first_results"), (RunKind.FULL_RESULTS, "people_of")])
+def test_a_worker_that_computes_or_begins_for_long_is_heard_of(
+    study: Study, monkeypatch: pytest.MonkeyPatch, kind: RunKind, work: str
+) -> None:
+    monkeypatch.setattr(heartbeats, "BEAT_SECONDS", 0.05)
+    quick_work = getattr(runner, work)
+
+    def long_work(*args: Any) -> Any:
+        wait_for_a_beat(Run.objects.filter(status=RunStatus.RUNNING), "due_at")
+        return quick_work(*args)
+
+    monkeypatch.setattr(runner, work, long_work)
+    queued = runner.queue_run(study.pk, kind=kind)
+    assert queued is not None
+    tasks.refresh(queued.pk)
+    queued.refresh_from_db()
+    assert queued.n == 240
+
+
+def test_begun_full_results_may_wait_in_the_queue_for_longer_than_a_worker_may_be_silent(study: Study) -> None:
     run = begin(study)
-    Run.objects.filter(pk=run.pk).update(due_at=timezone.now() - runner.SILENCE[RunKind.FIRST_RESULTS] - timedelta(seconds=1))
+    Run.objects.filter(pk=run.pk).update(due_at=timezone.now() - SILENCE - timedelta(seconds=1))
     runner.recover()
     assert Run.objects.get(pk=run.pk).status == RunStatus.RUNNING
+
+
+@pytest.mark.parametrize("kind", RunKind)
+def test_a_worker_that_was_killed_before_it_had_anything_is_soon_replaced(study: Study, kind: RunKind) -> None:
+    run = runner.queue_run(study.pk, kind=kind)
+    assert run is not None
+    assert runner.claim(run.pk) is not None
+    for seconds, status in ((-5, RunStatus.RUNNING), (1, RunStatus.QUEUED)):
+        Run.objects.filter(pk=run.pk).update(due_at=timezone.now() - SILENCE - timedelta(seconds=seconds))
+        runner.recover()
+        assert Run.objects.get(pk=run.pk).status == status
 
 
 def test_results_of_a_worker_whose_run_was_taken_away_are_dropped(study: Study) -> None:

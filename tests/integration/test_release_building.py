@@ -12,6 +12,8 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from accounts.models import Role
+from analysis import heartbeats
+from analysis.heartbeats import SILENCE
 from analysis.models import Release
 from analysis.releases import building, services, tasks
 from analysis.releases.errors import ReleaseError
@@ -22,6 +24,7 @@ from surveys.services import participation
 from surveys.services.participation import JourneyError
 from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import logged_in, page_of, person
+from tests.heartbeats import wait_for_a_beat
 from tests.releases import CHOICES, PEOPLE, SITE, built_release, closed_study, package_of, requested_release, rows_in, started_release
 from tests.simultaneous import outcomes_at_once
 
@@ -59,7 +62,7 @@ def test_who_takes_over_from_a_killed_worker_keeps_the_rows_and_their_order(stud
     release.refresh_from_db()
     drawn, people = bytes(release.data or b""), release.people_sha256
     assert (release.status, release.stage, bool(drawn)) == ("building", "results", True)
-    silent_for(release, 61)
+    silent_for(release, SILENCE.total_seconds() + 1)
     started: list[int] = []
     monkeypatch.setattr(tasks.build, "delay", started.append)
     tasks.sweep()
@@ -103,20 +106,37 @@ def test_the_page_says_how_far_it_is(study: Study, monkeypatch: pytest.MonkeyPat
 def test_a_worker_at_work_is_left_alone_and_after_five_it_is_given_up(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     release = started_release(study)
     killed_after_the_rows(release, monkeypatch)
-    silent_for(release, 30)
+    silent_for(release, SILENCE.total_seconds() - 5)
     assert building.waiting() == []
-    silent_for(release, 61)
+    silent_for(release, SILENCE.total_seconds() + 1)
     Release.objects.update(attempts=5)
     assert building.waiting() == []
     release.refresh_from_db()
     assert (release.status, release.data, release.error) == ("failed", None, "Given up after 5 workers fell silent.")
 
 
+@pytest.mark.usefixtures("postgresql")
+@pytest.mark.parametrize("work", ["_draw_rows", "_content_of", "recomputation"])
+def test_a_worker_that_works_for_long_is_heard_of(study: Study, monkeypatch: pytest.MonkeyPatch, work: str) -> None:
+    monkeypatch.setattr(heartbeats, "BEAT_SECONDS", 0.05)
+    quick_work = getattr(building, work)
+
+    def long_work(argument: Any) -> Any:
+        wait_for_a_beat(Release.objects.filter(status="building"), "due_at")
+        return quick_work(argument)
+
+    monkeypatch.setattr(building, work, long_work)
+    release = started_release(study)
+    tasks.build(release.pk)
+    release.refresh_from_db()
+    assert release.status == "built"
+
+
 def test_a_worker_that_comes_back_late_changes_nothing(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     release = started_release(study)
     late = building.claim(release.pk)
     assert late is not None
-    silent_for(release, 61)
+    silent_for(release, SILENCE.total_seconds() + 1)
     building.take_over()
     tasks.build(release.pk)
     before = Release.objects.values().get()
