@@ -9,6 +9,7 @@ from surveys.services.crowds import take_over
 from surveys.services.order_of_arrival import forget_order_of_arrival
 from surveys.services.retention import forget_operational_data, forget_what_is_due
 from surveys.services.reviews import pause_expired_studies
+from surveys.services.studies import close_lapsed_studies
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +53,8 @@ def forget_study(study_id: int) -> None:
 
 @shared_task(name="surveys.tasks.expire_approvals")
 def expire_approvals() -> None:
-    """Pause studies whose approval has ended. Newcomers are refused from that day on even before this runs."""
+    """Pause studies whose approval has ended, and close those that nobody renewed. Newcomers are refused even before this runs."""
     if paused := pause_expired_studies():
         logger.warning("Paused because their approval has ended: %s", ", ".join(paused))
+    if closed := close_lapsed_studies():
+        logger.warning("Closed because nobody renewed their approval: %s", ", ".join(closed))

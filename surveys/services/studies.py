@@ -1,5 +1,8 @@
 """A study's life: draft → in review → approved → recruiting ⇄ paused → closed → archived. Each step is guarded and audited."""
 
+from collections.abc import Mapping
+from datetime import timedelta
+
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -15,7 +18,7 @@ from surveys.models import RUNNING, Protocol, Study, StudyStatus, Verdict
 from surveys.protocols import frozen_protocol, media_facts, next_protocol
 from surveys.readiness import to_do
 from surveys.services.allocation import draw_first_list
-from surveys.services.study_steps import amendment_waits, locked, require_no_obstacle, take_step
+from surveys.services.study_steps import DAYS_TO_RENEW, amendment_waits, locked, require_no_obstacle, take_step
 from surveys.study_file import define, document_of
 
 # What the allocation list and the answers hang on. From launch on these stay as they are; consent and the other texts can be amended.
@@ -158,6 +161,24 @@ def close(study: Study, *, actor: User) -> Study:
     return _move(study, StudyStatus.CLOSED, actor=actor, action=actions.CLOSED)
 
 
+def close_lapsed_studies() -> list[str]:
+    """Close what runs although its approval ended long ago and nobody asked to renew it; returns their names.
+
+    Otherwise what is stored of its participants would be kept for ever.
+    """
+    closed = []
+    last_day = timezone.localdate() - timedelta(days=DAYS_TO_RENEW)
+    lapsed = Study.objects.filter(status__in=RUNNING, approved_until__lt=last_day, submitted=None, rehearsal_of=None)
+    for study in lapsed.defer("definition"):
+        with transaction.atomic():
+            current = lapsed.select_for_update(of=("self",)).filter(pk=study.pk).first()
+            if current is not None and current.approved_until is not None:  # not renewed or closed in the meantime
+                details = {"approval_ended_on": current.approved_until.isoformat()}
+                _move(current, StudyStatus.CLOSED, actor=None, action=actions.CLOSED, details=details)
+                closed.append(current.slug)
+    return closed
+
+
 def archive(study: Study, *, actor: User) -> Study:
     return _move(study, StudyStatus.ARCHIVED, actor=actor, action=actions.ARCHIVED)
 
@@ -184,7 +205,7 @@ def missing_before_review(study: Study) -> list[str]:
 
 
 @transaction.atomic
-def _move(study: Study, status: StudyStatus, *, actor: User, action: str) -> Study:
+def _move(study: Study, status: StudyStatus, *, actor: User | None, action: str, details: Mapping[str, str] | None = None) -> Study:
     study = locked(study)
     take_step(study, status)
     if status == StudyStatus.CLOSED:
@@ -193,7 +214,7 @@ def _move(study: Study, status: StudyStatus, *, actor: User, action: str) -> Stu
     study.save()
     if status == StudyStatus.CLOSED:
         study_closed.send(sender=Study, study_id=study.pk)
-    record(actor=actor, action=action, subject=study)
+    record(actor=actor, action=action, subject=study, details=details)
     return study
 
 

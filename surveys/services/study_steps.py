@@ -1,6 +1,7 @@
 """Which status may follow which, and what stands in the way of recruiting."""
 
 from collections.abc import Mapping
+from datetime import date, timedelta
 
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -21,6 +22,9 @@ STEPS: Mapping[StudyStatus, frozenset[StudyStatus]] = {
 }
 
 
+DAYS_TO_RENEW = 90
+
+
 def locked(study: Study) -> Study:
     """The study as it is stored now, held until the transaction ends."""
     return Study.objects.select_for_update().get(pk=study.pk)
@@ -33,6 +37,11 @@ def take_step(study: Study, status: StudyStatus) -> None:
     if status not in STEPS[StudyStatus(study.status)]:
         raise TransitionError(f"A study that is {study.get_status_display().lower()} cannot become {status.label.lower()}.")
     study.status = status
+
+
+def day_of_lapse(approved_until: date) -> date:
+    """The day on which a running study is closed whose approval ended and was not renewed: its participants were told that it ends."""
+    return approved_until + timedelta(days=DAYS_TO_RENEW + 1)
 
 
 def amendment_waits(study: Study) -> bool:
@@ -57,7 +66,10 @@ def obstacles_to_recruiting(study: Study) -> list[str]:
         found.append(gettext("No IRB officer has approved this study."))
     elif study.approved_until < timezone.localdate():
         ended = gettext("The approval ended on %(day)s. Ask the IRB officers to renew it.") % {"day": date_format(study.approved_until)}
-        over = gettext("If the study is over, close it: until then nothing that is stored of its participants is deleted.")
+        over = gettext(
+            "If the study is over, close it, because the time after which the data of its participants are deleted runs from then on; "
+            "without a renewal it is closed by itself on %(day)s."
+        ) % {"day": date_format(day_of_lapse(study.approved_until))}
         found.append(f"{ended} {over}" if study.status in RUNNING else ended)
     if conditions_wait(study):
         found.append(gettext("The approval has conditions that nobody has acknowledged."))

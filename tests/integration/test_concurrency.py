@@ -34,7 +34,7 @@ from surveys.models import (
     TallyKind,
     Verdict,
 )
-from surveys.services import participation, reviews
+from surveys.services import participation, reviews, studies
 from surveys.services.allocation import change_arm
 from surveys.services.entry import add_entry_codes
 from surveys.services.participation import Visit
@@ -255,6 +255,18 @@ def test_an_approval_that_ends_while_people_consent_pauses_the_study_once_and_le
     assert statuses(outcomes[4:]) == {403: 12}
     assert not Participant.objects.exists()
     assert Entry.objects.filter(action="study.approval_expired").count() == 1
+
+
+def test_a_study_that_lapses_while_its_renewal_is_asked_for_is_closed_once_or_not_at_all() -> None:
+    study = recruiting_study()
+    Study.objects.filter(pk=study.pk).update(approved_until=timezone.localdate() - timedelta(days=91))
+    renew = partial(studies.submit_for_review, study, actor=study.owner)
+    closed, renewed = 0, 0
+    for outcome in outcomes_at_once(*[studies.close_lapsed_studies] * 4, renew):
+        closed += outcome == [study.slug]
+        renewed += isinstance(outcome, Study)
+    assert closed + renewed == 1
+    assert Entry.objects.filter(action="study.closed").count() == closed
 
 
 def test_nobody_who_consents_while_an_officer_suspends_a_study_is_stored_afterwards() -> None:

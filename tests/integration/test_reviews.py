@@ -10,6 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from accounts.models import Role, User
 from accounts.services import change_role
@@ -19,7 +20,7 @@ from surveys.models import Comment, Decision, MemberRole, Participant, Protocol,
 from surveys.review_reading import consent_counts
 from surveys.services import participation, reviews, studies
 from surveys.services.participation import Visit
-from surveys.services.retention import forget_operational_data
+from surveys.services.retention import forget_operational_data, forget_what_is_due
 from surveys.services.sharing import remove_member
 from surveys.tasks import expire_approvals
 from surveys.tokens import new_token, withdrawal_code
@@ -201,6 +202,34 @@ def test_the_last_day_of_an_approval_is_a_day_of_recruiting() -> None:
     Study.objects.filter(pk=study.pk).update(approved_until=timezone.localdate())
     expire_approvals()
     assert participation.require_open(study_again(study), is_bot=False).version == 1
+
+
+def ended(study: Study, *, days_ago: int) -> Study:
+    Study.objects.filter(pk=study.pk).update(approved_until=timezone.localdate() - timedelta(days=days_ago))
+    expire_approvals()
+    return study_again(study)
+
+
+def test_a_study_that_nobody_renews_for_90_days_is_closed_so_that_its_data_are_not_kept_for_ever() -> None:
+    study = recruiting_study(retention={"months_after_closing": 0})
+    walk(Client(), study, until="finished")
+    assert ended(study, days_ago=90).status == S.PAUSED
+    with pytest.raises(TransitionError, match=f"closed by itself on {date_format(timezone.localdate() + timedelta(days=1))}"):
+        studies.resume(study, actor=study.owner)
+    closed = ended(study, days_ago=91)
+    assert (closed.status, closed.closed_on) == (S.CLOSED, timezone.localdate())
+    details = {"approval_ended_on": str(timezone.localdate() - timedelta(days=91))}
+    assert (last_entry().action, last_entry().actor, last_entry().details) == ("study.closed", None, details)
+    assert forget_what_is_due(timezone.localdate() + timedelta(days=1)) == [study.slug]
+    assert Participant.objects.get().background == {}
+
+
+def test_a_study_that_waits_for_its_renewal_is_not_closed_and_lives_on_with_it(officer: User) -> None:
+    study = studies.submit_for_review(recruiting_study(), actor=person(Role.ADMINISTRATOR))
+    assert ended(study, days_ago=200).status == S.PAUSED
+    reviews.approve(study, actor=officer)
+    expire_approvals()
+    assert study_again(study).status == S.PAUSED
 
 
 def test_an_approval_that_ended_before_launch_launches_nothing(officer: User) -> None:
