@@ -8,7 +8,7 @@ from surveys.models import Study
 from surveys.services.crowds import take_over
 from surveys.services.order_of_arrival import forget_order_of_arrival
 from surveys.services.retention import forget_operational_data, forget_what_is_due
-from surveys.services.reviews import pause_expired_studies
+from surveys.services.reviews import pause_expired_studies, remind_of_ends
 from surveys.services.studies import close_lapsed_studies
 
 logger = logging.getLogger(__name__)
@@ -53,7 +53,11 @@ def forget_study(study_id: int) -> None:
 
 @shared_task(name="surveys.tasks.expire_approvals")
 def expire_approvals() -> None:
-    """Pause studies whose approval has ended, and close those that nobody renewed. Newcomers are refused even before this runs."""
+    """Tell whose approval ends soon; pause studies whose approval has ended, and close those that nobody renewed.
+
+    Newcomers are refused even before this runs.
+    """
+    remind_of_ends()
     if paused := pause_expired_studies():
         logger.warning("Paused because their approval has ended: %s", ", ".join(paused))
     if closed := close_lapsed_studies():

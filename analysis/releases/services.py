@@ -26,8 +26,10 @@ from audit.services import record
 from surveys.models import Study
 from surveys.protocols import frozen_protocol
 from surveys.selectors import may_change, may_review
+from surveys.services.notices import Audience, record_and_tell
 
 LARGEST_SEED = 2**31
+PAGE = "analysis:releases"
 NOT_ONE: dict[str, Any] = {
     "package": None,
     "package_sha256": "",
@@ -88,10 +90,12 @@ def request_approval(release: Release, *, actor: User) -> None:
     if not may_change(actor, release.study):
         raise ReleaseError("Only those who run the study can ask for its release.")
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.REQUESTED)
-    record(
+    record_and_tell(
+        Audience.OFFICERS,
+        page=PAGE,
         actor=actor,
         action=actions.RELEASE_REQUESTED,
-        subject=release.study,
+        study=release.study,
         details={"version": release.version, "sha256": release.package_sha256},
     )
 
@@ -110,10 +114,12 @@ def approve(release: Release, *, actor: User) -> bool:
         raise ReleaseError("The package is not as it was built: " + "; ".join(f"{one.file}: {one.what}" for one in faults))
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.PUBLISHED, decided_by=actor, decided_on=timezone.localdate())
     Study.objects.filter(pk=study.pk).update(data_published=True)
-    record(
+    record_and_tell(
+        Audience.TEAM,
+        page=PAGE,
         actor=actor,
         action=actions.RELEASE_PUBLISHED,
-        subject=study,
+        study=study,
         details={"version": release.version, "sha256": release.package_sha256},
     )
     return True
@@ -127,8 +133,13 @@ def refuse(release: Release, *, reason: str, actor: User) -> None:
         raise ReleaseError("Only an IRB officer who has no part in the study can refuse its release.")
     decision = {"decided_by": actor, "decided_on": timezone.localdate(), "reason": _said(reason)}
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.REFUSED, **decision, **NOT_ONE)
-    record(
-        actor=actor, action=actions.RELEASE_REFUSED, subject=release.study, details={"version": release.version, "reason": _said(reason)}
+    record_and_tell(
+        Audience.TEAM,
+        page=PAGE,
+        actor=actor,
+        action=actions.RELEASE_REFUSED,
+        study=release.study,
+        details={"version": release.version, "reason": _said(reason)},
     )
 
 
@@ -151,8 +162,13 @@ def retract(release: Release, *, reason: str, actor: User) -> None:
     Release.objects.filter(pk=release.pk).update(
         status=ReleaseStatus.RETRACTED, retracted_on=timezone.localdate(), reason=_said(reason), package=None
     )
-    record(
-        actor=actor, action=actions.RELEASE_RETRACTED, subject=release.study, details={"version": release.version, "reason": _said(reason)}
+    record_and_tell(
+        Audience.TEAM,
+        page=PAGE,
+        actor=actor,
+        action=actions.RELEASE_RETRACTED,
+        study=release.study,
+        details={"version": release.version, "reason": _said(reason)},
     )
 
 

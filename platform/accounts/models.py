@@ -39,6 +39,7 @@ class User(AbstractUser):
     """A member of staff, with a role. Whoever is created without one gets the least: an analyst."""
 
     session_epoch = models.PositiveIntegerField(default=0, editable=False, help_text="A session of an earlier epoch is over.")
+    wants_notices = models.BooleanField(default=True, help_text="Whether to be told by e-mail when it is their turn.")
     role = models.CharField(_("role"), max_length=16, choices=Role, default=Role.ANALYST)
 
     objects: ClassVar[Accounts] = Accounts()

@@ -163,6 +163,13 @@ def remove_second_factor(*, user: User, actor: User | None = None) -> int:
 
 
 @transaction.atomic
+def want_notices(*, user: User, wanted: bool) -> None:
+    """Whether they are told by e-mail when it is their turn."""
+    if User.objects.filter(pk=user.pk).exclude(wants_notices=wanted).update(wants_notices=wanted):
+        record(actor=user, action=actions.NOTICES_CHANGED, subject=user, details={"wanted": wanted})
+
+
+@transaction.atomic
 def end_sessions(*, user: User) -> User:
     """Log this person out everywhere; the session that asks must take the new hash."""
     user = User.objects.select_for_update().get(pk=user.pk)

@@ -21,7 +21,8 @@ from accounts.models import Role
 @require_role(*Role)
 @require_safe
 def account(request: HttpRequest) -> HttpResponse:
-    return render(request, "accounts/account.html", {"second_factor": has_second_factor(user_of(request))})
+    context = {"second_factor": has_second_factor(user_of(request)), "sends_email": settings.EMAIL_IS_CONFIGURED}
+    return render(request, "accounts/account.html", context)
 
 
 @require_role(*Role)
@@ -30,6 +31,16 @@ def log_out_elsewhere(request: HttpRequest) -> HttpResponse:
     """End all sessions of this person but the one that asks."""
     update_session_auth_hash(request, services.end_sessions(user=user_of(request)))
     messages.success(request, _("You are logged out everywhere else."))
+    return redirect("account")
+
+
+@require_role(*Role)
+@require_POST
+def notices(request: HttpRequest) -> HttpResponse:
+    """Be told by e-mail when it is one's turn, or not."""
+    wanted = request.POST.get("wanted") == "1"
+    services.want_notices(user=user_of(request), wanted=wanted)
+    messages.success(request, _("We write to you when it is your turn.") if wanted else _("We do not write to you any more."))
     return redirect("account")
 
 

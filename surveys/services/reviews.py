@@ -2,17 +2,20 @@
 
 from datetime import date, timedelta
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import User
+from audit.selectors import entries_about
 from audit.services import record
 from surveys import actions
 from surveys.errors import TransitionError
 from surveys.models import RUNNING, Comment, Decision, Study, StudyStatus, Verdict
-from surveys.selectors import approval_of, may_change, may_review
+from surveys.selectors import REMINDER_DAYS, approval_of, may_change, may_review
+from surveys.services.notices import Audience, record_and_tell
 from surveys.services.study_steps import locked, take_step
 
 DAYS_OF_AN_APPROVAL = 365
@@ -50,7 +53,7 @@ def approve(
     study.submitted = study.submitted_on = None
     study.save()
     details = {"version": decision.protocol.version, "valid_until": valid_until.isoformat(), "conditions": decision.conditions}
-    record(actor=actor, action=actions.APPROVED, subject=study, details=details)
+    record_and_tell(Audience.TEAM, actor=actor, action=actions.APPROVED, study=study, details=details)
     return study
 
 
@@ -78,7 +81,7 @@ def suspend(study: Study, *, actor: User, reason: str) -> Study:
     if study.status == StudyStatus.RECRUITING:
         take_step(study, StudyStatus.PAUSED)
     study.save()
-    record(actor=actor, action=actions.SUSPENDED, subject=study, details={"reason": reason})
+    record_and_tell(Audience.TEAM, actor=actor, action=actions.SUSPENDED, study=study, details={"reason": reason})
     return study
 
 
@@ -92,7 +95,7 @@ def lift_suspension(study: Study, *, actor: User, reason: str) -> Study:
     _decide(study, Verdict.LIFTED, actor=actor, reason=reason)
     study.suspended = False
     study.save()
-    record(actor=actor, action=actions.SUSPENSION_LIFTED, subject=study, details={"reason": reason})
+    record_and_tell(Audience.TEAM, actor=actor, action=actions.SUSPENSION_LIFTED, study=study, details={"reason": reason})
     return study
 
 
@@ -126,7 +129,8 @@ def comment(study: Study, *, actor: User, section: str, text: str, resolves: boo
     written.full_clean()
     written.save()
     details = {"section": section, "version": protocol.version, "resolves": resolves}
-    record(actor=actor, action=actions.COMMENTED, subject=study, details=details)
+    audience = Audience.TEAM if may_review(actor, study) else Audience.OFFICERS
+    record_and_tell(audience, actor=actor, action=actions.COMMENTED, study=study, details=details)
     return written
 
 
@@ -141,9 +145,27 @@ def pause_expired_studies() -> list[str]:
             take_step(current, StudyStatus.PAUSED)
             current.save()
             details = {"valid_until": current.approved_until.isoformat()}
-            record(actor=None, action=actions.APPROVAL_EXPIRED, subject=current, details=details)
+            record_and_tell(Audience.TEAM, actor=None, action=actions.APPROVAL_EXPIRED, study=current, details=details)
             paused.append(current.slug)
     return paused
+
+
+def remind_of_ends() -> None:
+    """Tell those who run a study, once, that its approval ends soon, unless they have asked to renew it."""
+    if not settings.EMAIL_IS_CONFIGURED:
+        return
+    today = timezone.localdate()
+    ending = Study.objects.filter(
+        status__in=RUNNING, submitted=None, rehearsal_of=None, approved_until__range=(today, today + REMINDER_DAYS)
+    )
+    for study in ending.defer("definition"):
+        with transaction.atomic():
+            current = ending.select_for_update(of=("self",)).filter(pk=study.pk).first()
+            if current is None or current.approved_until is None:
+                continue
+            details = {"approved_until": current.approved_until.isoformat()}
+            if not entries_about(current).filter(action=actions.REMINDED, details=details).exists():
+                record_and_tell(Audience.TEAM, actor=None, action=actions.REMINDED, study=current, details=details)
 
 
 def _send_back(study: Study, verdict: Verdict, *, actor: User, reason: str, version: int | None, action: str) -> Study:
@@ -153,7 +175,8 @@ def _send_back(study: Study, verdict: Verdict, *, actor: User, reason: str, vers
         take_step(study, StudyStatus.DRAFT)
     study.submitted = study.submitted_on = None
     study.save()
-    record(actor=actor, action=action, subject=study, details={"version": decision.protocol.version, "reason": decision.reason})
+    details = {"version": decision.protocol.version, "reason": decision.reason}
+    record_and_tell(Audience.TEAM, actor=actor, action=action, study=study, details=details)
     return study
 
 

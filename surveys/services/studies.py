@@ -18,6 +18,7 @@ from surveys.models import RUNNING, Protocol, Study, StudyStatus, Verdict
 from surveys.protocols import frozen_protocol, media_facts, next_protocol
 from surveys.readiness import to_do
 from surveys.services.allocation import draw_first_list
+from surveys.services.notices import Audience, record_and_tell
 from surveys.services.study_steps import DAYS_TO_RENEW, amendment_waits, locked, require_no_obstacle, take_step
 from surveys.study_file import define, document_of
 
@@ -106,7 +107,7 @@ def submit_for_review(study: Study, *, actor: User) -> Study:
     elif amendment_waits(study) and study.status == StudyStatus.RECRUITING:
         take_step(study, StudyStatus.PAUSED)
     study.save()
-    record(actor=actor, action=actions.SUBMITTED, subject=study, details=details)
+    record_and_tell(Audience.OFFICERS, actor=actor, action=actions.SUBMITTED, study=study, details=details)
     return study
 
 
@@ -214,7 +215,10 @@ def _move(study: Study, status: StudyStatus, *, actor: User | None, action: str,
     study.save()
     if status == StudyStatus.CLOSED:
         study_closed.send(sender=Study, study_id=study.pk)
-    record(actor=actor, action=action, subject=study, details=details)
+    if actor is None:
+        record_and_tell(Audience.TEAM, actor=None, action=action, study=study, details=details)
+    else:
+        record(actor=actor, action=action, subject=study, details=details)
     return study
 
 

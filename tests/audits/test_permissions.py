@@ -46,6 +46,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "account_logout":                  (405,    405,    405,    405,    405,    405,    405,    405,    405),
     "account":                         (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "log_out_elsewhere":               (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
+    "account_notices":                 (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
     "account_inactive":                (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_signup":                  (200,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
     # Nobody in these tests has a password, so nobody can confirm it.

@@ -92,6 +92,8 @@ EMAIL_HOST_USER = os.environ.get("EMAIL_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_PASSWORD", "")
 EMAIL_USE_TLS = os.environ.get("EMAIL_TLS", "1") == "1"
 EMAIL_TIMEOUT = 10
+# For links in e-mails that nobody's request asks for. Empty: there are only paths in them.
+SITE_URL = os.environ.get("SITE_URL", "").rstrip("/")
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", EMAIL_HOST_USER)
 
 # Whether webhooks may go to this computer and its network: for development only, where whoever runs a study owns the server.

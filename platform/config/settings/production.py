@@ -6,7 +6,7 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from .base import *  # noqa: F403
-from .base import VAR_DIR
+from .base import SITE_URL, VAR_DIR
 
 REQUIRED = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "ALLOWED_HOSTS", "MEDIA_ROOT")
 if missing := [name for name in REQUIRED if not os.environ.get(name)]:
@@ -16,6 +16,7 @@ SECRET_KEY = os.environ["SECRET_KEY"]
 DEBUG = False
 ALLOWED_HOSTS = os.environ["ALLOWED_HOSTS"].split(",")
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS if host not in {"*", "localhost", "127.0.0.1"}]
+SITE_URL = SITE_URL or next((f"https://{host}" for host in ALLOWED_HOSTS if not host.startswith(("*", "."))), "")
 MEDIA_ROOT = os.environ["MEDIA_ROOT"]
 MEDIA_ACCEL_PREFIX = os.environ.get("MEDIA_ACCEL_PREFIX", "")
 

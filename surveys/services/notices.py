@@ -1,0 +1,61 @@
+"""E-mails that tell people whose turn it is. Their pages say the same: without a mail server nobody misses more than being reminded."""
+
+from collections.abc import Mapping
+from enum import Enum
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from accounts.models import Role, User
+from accounts.sending import send_later
+from audit.actions import description_of
+from audit.services import record
+from surveys.models import MemberRole, Study
+from surveys.selectors import may_review
+
+
+class Audience(Enum):
+    """Who is told; each by the page on which they go on."""
+
+    OFFICERS = "surveys:review"
+    TEAM = "surveys:study"
+
+
+def record_and_tell(
+    audience: Audience, *, actor: User | None, action: str, study: Study, details: Mapping[str, Any] | None = None, page: str = ""
+) -> None:
+    """As `record`, and after the commit a message to everybody else of the audience. `page`: the name of another page than usual."""
+    record(actor=actor, action=action, subject=study, details=details)
+    if settings.EMAIL_IS_CONFIGURED:
+        tell = partial(_tell, audience, actor=actor, action=action, study=study, page=page or audience.value)
+        transaction.on_commit(tell, robust=True)
+
+
+def _tell(audience: Audience, *, actor: User | None, action: str, study: Study, page: str) -> None:
+    """E-mail can be read on its way, so it says what happened to which study, and nothing of what was written."""
+    happened = _("%(what)s, by %(name)s.") if actor else _("%(what)s, by Candor itself.")
+    text = "\n\n".join(
+        (
+            _("Study: %(title)s") % {"title": study.title},
+            happened % {"what": description_of(action), "name": actor.get_username() if actor else ""},
+            f"{settings.SITE_URL}{reverse(page, args=[study.slug])}",
+            _("You can stop these messages on the page of your account.") + f"\n{settings.SITE_URL}{reverse('account')}",
+        )
+    )
+    subject = f"Candor: {' '.join(study.title.split())}"
+    for user in _people(audience, study):
+        if user != actor:
+            send_later(EmailMessage(subject, text, to=[user.email]))
+
+
+def _people(audience: Audience, study: Study) -> list[User]:
+    reachable = User.objects.filter(is_active=True, wants_notices=True).exclude(email="")
+    if audience is Audience.TEAM:
+        editors = study.members.filter(role=MemberRole.EDITOR).values("user")
+        return list(reachable.filter(pk=study.owner_id) | reachable.filter(pk__in=editors))
+    return [user for user in reachable.filter(role=Role.IRB_OFFICER) if may_review(user, study)]

@@ -1,0 +1,202 @@
+"""E-mails about whose turn it is: who gets which, and that they say nothing that only the platform may show."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts import sending
+from accounts.models import Role, User
+from analysis.releases import services
+from audit.models import Entry
+from surveys.models import MemberRole, Study, StudyMember, StudyStatus
+from surveys.services import reviews, studies
+from surveys.tasks import expire_approvals
+from tests.factories import definition, draft_study, logged_in, page_of, person, recruiting_study, study_in
+from tests.releases import closed_study, requested_release
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mail_server")]
+SITE = "https://candor.example.org"
+SECRET = "What nobody may read on the way."
+Sent = Callable[..., list[tuple[str, str]]]
+
+
+@pytest.fixture(autouse=True)
+def addressed(settings: Any) -> None:
+    settings.SITE_URL = SITE
+
+
+@pytest.fixture
+def sent(committed: Callable[..., Any]) -> Sent:
+    """Do something; the messages that left then, as (addressee, text)."""
+
+    def do(act: Callable[..., object], *arguments: object, **options: object) -> list[tuple[str, str]]:
+        mail.outbox.clear()
+        with committed():
+            act(*arguments, **options)
+        sending._postman.submit(lambda: None).result()  # the postman takes one after the other
+        assert all(len(one.to) == 1 for one in mail.outbox)
+        return sorted((one.to[0], one.body) for one in mail.outbox)
+
+    return do
+
+
+def reachable(role: Role, name: str) -> User:
+    user = person(role)
+    user.email = f"{name}@example.org"
+    user.save()
+    return user
+
+
+@pytest.fixture
+def officer() -> User:
+    return reachable(Role.IRB_OFFICER, "officer")
+
+
+@pytest.fixture
+def other_officer() -> User:
+    return reachable(Role.IRB_OFFICER, "other")
+
+
+def with_team(study: Study) -> Study:
+    """Its owner can be reached, and so can an editor and a viewer."""
+    User.objects.filter(pk=study.owner_id).update(email="owner@example.org")
+    for role in MemberRole:
+        StudyMember.objects.create(study=study, user=reachable(Role.INVESTIGATOR, role), role=role)
+    return Study.objects.get(pk=study.pk)
+
+
+@pytest.fixture
+def waiting(officer: User) -> Study:
+    return with_team(study_in(StudyStatus.IN_REVIEW))
+
+
+def addressees(messages: list[tuple[str, str]]) -> list[str]:
+    return [address.partition("@")[0] for address, _text in messages]
+
+
+def test_officers_who_may_review_it_are_told_of_a_submitted_study(sent: Sent, officer: User, other_officer: User) -> None:
+    study = with_team(draft_study())
+    studies.change_definition(study, definition=definition(), actor=other_officer)  # who writes on it does not review it
+    messages = sent(studies.submit_for_review, study, actor=study.owner)
+    assert addressees(messages) == ["officer"]
+    [(_address, text)] = messages
+    assert f"A protocol was frozen and submitted for review, by {study.owner.username}." in text
+    assert f"{SITE}{reverse('surveys:review', args=[study.slug])}\n" in text
+    assert mail.outbox[0].subject == f"Candor: {study.title}"
+
+
+@pytest.mark.parametrize("decide", [reviews.approve, reviews.ask_for_changes, reviews.reject])
+def test_whoever_runs_the_study_is_told_of_a_decision_and_not_what_was_written(
+    sent: Sent, officer: User, other_officer: User, waiting: Study, decide: Callable[..., Study]
+) -> None:
+    messages = sent(decide, waiting, actor=officer, reason=SECRET)
+    assert addressees(messages) == ["editor", "owner"]
+    for _address, text in messages:
+        assert f"by {officer.username}." in text
+        assert SECRET not in text
+        assert f"{SITE}{reverse('surveys:study', args=[waiting.slug])}\n" in text
+
+
+def test_comments_go_to_the_other_side(sent: Sent, officer: User, other_officer: User, waiting: Study) -> None:
+    asked = sent(reviews.comment, waiting, actor=officer, section="die", text=SECRET)
+    answered = sent(reviews.comment, waiting, actor=waiting.owner, section="die", text=SECRET)
+    assert (addressees(asked), addressees(answered)) == (["editor", "owner"], ["officer", "other"])
+    assert SECRET not in str(asked + answered)
+
+
+def test_a_suspension_its_lifting_and_the_end_of_an_approval_are_told(sent: Sent, officer: User) -> None:
+    study = with_team(recruiting_study())
+    assert addressees(sent(reviews.suspend, study, actor=officer, reason=SECRET)) == ["editor", "owner"]
+    assert addressees(sent(reviews.lift_suspension, study, actor=officer, reason=SECRET)) == ["editor", "owner"]
+    assert sent(studies.resume, study, actor=study.owner) == []
+    yesterday = timezone.localdate() - timedelta(days=1)
+    Study.objects.filter(pk=study.pk).update(approved_until=yesterday)
+    paused = sent(expire_approvals)
+    assert addressees(paused) == ["editor", "owner"]
+    assert "Recruiting was paused because the approval had ended, by Candor itself." in paused[0][1]
+    Study.objects.filter(pk=study.pk).update(approved_until=yesterday - timedelta(days=90))
+    assert addressees(sent(expire_approvals)) == ["editor", "owner"]
+    assert sent(expire_approvals) == []
+
+
+def test_the_end_of_an_approval_is_announced_once_a_month_before_unless_a_renewal_waits(sent: Sent, officer: User) -> None:
+    study = with_team(recruiting_study())
+    for days, told in ((31, []), (30, ["editor", "owner"]), (30, []), (29, ["editor", "owner"])):
+        Study.objects.filter(pk=study.pk).update(approved_until=timezone.localdate() + timedelta(days=days))
+        assert addressees(sent(expire_approvals)) == told
+    assert Entry.objects.filter(action="study.reminded").count() == 2
+    studies.submit_for_review(study, actor=study.owner)
+    Study.objects.filter(pk=study.pk).update(approved_until=timezone.localdate() + timedelta(days=10))
+    assert sent(expire_approvals) == []
+
+
+def test_without_a_mail_server_nothing_is_sent_and_nobody_counts_as_told(sent: Sent, officer: User, settings: Any) -> None:
+    settings.EMAIL_IS_CONFIGURED = False
+    study = with_team(recruiting_study())
+    Study.objects.filter(pk=study.pk).update(approved_until=timezone.localdate())
+    assert sent(expire_approvals) == []
+    assert sent(reviews.suspend, study, actor=officer, reason="r") == []
+    assert not Entry.objects.filter(action="study.reminded").exists()
+
+
+def test_of_data_to_be_published_the_officers_are_told_and_of_the_decision_the_team(sent: Sent, officer: User) -> None:
+    study = with_team(closed_study())
+    releases: list[Any] = []
+    asked = sent(lambda: releases.append(requested_release(study)))
+    assert addressees(asked) == ["officer"]
+    page = reverse("analysis:releases", args=[study.slug])
+    assert f"{SITE}{page}\n" in asked[0][1]
+    published = sent(services.approve, releases[0], actor=officer)
+    assert addressees(published) == ["editor", "owner"]
+    assert f"{SITE}{page}\n" in published[0][1]
+
+
+def test_what_is_rolled_back_is_not_told(sent: Sent, officer: User, waiting: Study) -> None:
+    def decide_in_vain() -> None:
+        with transaction.atomic():
+            reviews.approve(waiting, actor=officer)
+            transaction.set_rollback(True)
+
+    assert sent(decide_in_vain) == []
+    assert addressees(sent(reviews.approve, waiting, actor=officer)) == ["editor", "owner"]
+
+
+def test_a_title_cannot_add_a_line_to_the_head_of_a_message(sent: Sent, officer: User, waiting: Study) -> None:
+    Study.objects.filter(pk=waiting.pk).update(title="Lectures\nBcc: eve@example.org")
+    messages = sent(reviews.comment, Study.objects.get(pk=waiting.pk), actor=officer, section="die", text="Why?")
+    assert addressees(messages) == ["editor", "owner"]
+    assert mail.outbox[0].subject == "Candor: Lectures Bcc: eve@example.org"
+
+
+def test_everybody_can_stop_the_messages_and_that_is_in_the_log(sent: Sent, officer: User, other_officer: User) -> None:
+    client = logged_in(officer)
+    page = page_of(client.get(reverse("account")))
+    assert "we write to officer@example.org" in page.text_content()
+    for wanted, told in (("0", ["other"]), ("1", ["officer", "other"])):
+        [button] = page.xpath("//button[@name='wanted']")
+        assert button.get("value") == wanted
+        page = page_of(client.post(reverse("account_notices"), {"wanted": wanted}, follow=True))
+        assert addressees(sent(studies.submit_for_review, draft_study(slug=f"study-{wanted}"), actor=person(Role.ADMINISTRATOR))) == told
+        entry = Entry.objects.filter(action="account.notices_changed").latest("sequence")
+        assert (entry.actor_id, entry.details) == (officer.pk, {"wanted": wanted == "1"})
+
+
+@pytest.mark.parametrize(
+    ("configured", "said"), [(True, "Your account has no e-mail address."), (False, "This installation sends no e-mail.")]
+)
+def test_the_account_says_why_nothing_comes(settings: Any, configured: bool, said: str) -> None:
+    settings.EMAIL_IS_CONFIGURED = configured
+    page = page_of(logged_in(person(Role.ANALYST)).get(reverse("account")))
+    assert said in page.text_content()
+    assert not page.xpath("//button[@name='wanted']")
+
+
+def test_who_cannot_log_in_any_more_is_told_nothing(sent: Sent, officer: User, waiting: Study) -> None:
+    User.objects.filter(pk=waiting.owner_id).update(is_active=False)
+    assert addressees(sent(reviews.approve, waiting, actor=officer)) == ["editor"]
