@@ -90,14 +90,7 @@ def request_approval(release: Release, *, actor: User) -> None:
     if not may_change(actor, release.study):
         raise ReleaseError("Only those who run the study can ask for its release.")
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.REQUESTED)
-    record_and_tell(
-        Audience.OFFICERS,
-        page=PAGE,
-        actor=actor,
-        action=actions.RELEASE_REQUESTED,
-        study=release.study,
-        details={"version": release.version, "sha256": release.package_sha256},
-    )
+    _record(release, actions.RELEASE_REQUESTED, actor=actor, tell=Audience.OFFICERS, sha256=release.package_sha256)
 
 
 @transaction.atomic
@@ -114,14 +107,7 @@ def approve(release: Release, *, actor: User) -> bool:
         raise ReleaseError("The package is not as it was built: " + "; ".join(f"{one.file}: {one.what}" for one in faults))
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.PUBLISHED, decided_by=actor, decided_on=timezone.localdate())
     Study.objects.filter(pk=study.pk).update(data_published=True)
-    record_and_tell(
-        Audience.TEAM,
-        page=PAGE,
-        actor=actor,
-        action=actions.RELEASE_PUBLISHED,
-        study=study,
-        details={"version": release.version, "sha256": release.package_sha256},
-    )
+    _record(release, actions.RELEASE_PUBLISHED, actor=actor, tell=Audience.TEAM, sha256=release.package_sha256)
     return True
 
 
@@ -133,14 +119,7 @@ def refuse(release: Release, *, reason: str, actor: User) -> None:
         raise ReleaseError("Only an IRB officer who has no part in the study can refuse its release.")
     decision = {"decided_by": actor, "decided_on": timezone.localdate(), "reason": _said(reason)}
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.REFUSED, **decision, **NOT_ONE)
-    record_and_tell(
-        Audience.TEAM,
-        page=PAGE,
-        actor=actor,
-        action=actions.RELEASE_REFUSED,
-        study=release.study,
-        details={"version": release.version, "reason": _said(reason)},
-    )
+    _record(release, actions.RELEASE_REFUSED, actor=actor, tell=Audience.TEAM, reason=_said(reason))
 
 
 @transaction.atomic
@@ -162,14 +141,7 @@ def retract(release: Release, *, reason: str, actor: User) -> None:
     Release.objects.filter(pk=release.pk).update(
         status=ReleaseStatus.RETRACTED, retracted_on=timezone.localdate(), reason=_said(reason), package=None
     )
-    record_and_tell(
-        Audience.TEAM,
-        page=PAGE,
-        actor=actor,
-        action=actions.RELEASE_RETRACTED,
-        study=release.study,
-        details={"version": release.version, "reason": _said(reason)},
-    )
+    _record(release, actions.RELEASE_RETRACTED, actor=actor, tell=Audience.TEAM, reason=_said(reason))
 
 
 def download(slug: str, version: int, *, counted: bool) -> tuple[Release, bytes]:
@@ -212,6 +184,11 @@ def _locked(release: Release, *statuses: ReleaseStatus) -> Release:
     if found.status not in statuses:
         raise ReleaseError(f"This release is {found.get_status_display().lower()}. It may have changed in the meantime.")
     return found
+
+
+def _record(release: Release, action: str, *, actor: User, tell: Audience, **details: str) -> None:
+    """Into the log of its study, and to those whose turn it is now."""
+    record_and_tell(tell, page=PAGE, actor=actor, action=action, study=release.study, details={"version": release.version} | details)
 
 
 def _said(reason: str) -> str:

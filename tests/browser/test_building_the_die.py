@@ -82,7 +82,7 @@ def test_somebody_walks_the_preview_and_nobody_has_been_there(page: Page, study:
     page.get_by_role("button", name="I agree").click()
     page.get_by_role("button", name="Continue").click()
     page.evaluate("document.querySelector('video').play()")
-    page.wait_for_function("document.querySelector('video').currentTime > 0")
+    expect(page.locator("video")).not_to_have_js_property("currentTime", 0)
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("The die keeps your answers private")

@@ -1,7 +1,7 @@
 """Review: every decision, what it leaves behind, who may take it, and what happens when two things happen at once."""
 
 from dataclasses import asdict
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,20 +10,17 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 
 from accounts.models import Role, User
 from accounts.services import change_role
 from audit.models import Entry
-from surveys.errors import DefinitionError, StudyNotOpenError, TransitionError
+from surveys.errors import DefinitionError, TransitionError
 from surveys.models import Comment, Decision, MemberRole, Participant, Protocol, Study, StudyMember, StudyStatus, Verdict
 from surveys.review_reading import consent_counts
 from surveys.services import participation, reviews, studies
-from surveys.services.participation import Visit
-from surveys.services.retention import forget_operational_data, forget_what_is_due
+from surveys.services.retention import forget_operational_data
 from surveys.services.sharing import remove_member
-from surveys.tasks import expire_approvals
-from surveys.tokens import new_token, withdrawal_code
+from surveys.tokens import withdrawal_code
 from tests.factories import (
     answer,
     definition,
@@ -170,81 +167,6 @@ def test_whoever_has_written_on_a_study_never_decides_on_it(way_out: str) -> Non
     assert "another officer decides" in page(author, "review_queue")
     assert "another officer decides" in page(author, "review", study.slug)
     assert reviews.approve(study, actor=person(Role.IRB_OFFICER)).status == S.APPROVED
-
-
-# The end of an approval
-
-
-def test_recruiting_ends_with_the_approval_even_before_the_task_runs_and_who_is_in_may_finish() -> None:
-    study, begun, newcomer = recruiting_study(), Client(), Client()
-    walk(begun, study, until="video")
-    answer(newcomer, study, "welcome")
-    Study.objects.filter(pk=study.pk).update(approved_until=timezone.localdate() - timedelta(days=1))
-    assert heading(send(newcomer, study, "consent", choice="agree")) == "This study is taking a break"
-    with pytest.raises(StudyNotOpenError):
-        participation.enrol(study_again(study), visit=Visit(token=new_token(), language="en"))
-    assert Participant.objects.count() == 1
-    expire_approvals()
-    study.refresh_from_db()
-    assert study.status == S.PAUSED
-    assert (last_entry().action, last_entry().actor) == ("study.approval_expired", None)
-    with pytest.raises(TransitionError, match=r"The approval ended on .* If the study is over, close it"):
-        studies.resume(study, actor=study.owner)
-    assert answer(begun, study, "video").status_code == 303
-
-
-def study_again(study: Study) -> Study:
-    return Study.objects.get(pk=study.pk)
-
-
-def test_the_last_day_of_an_approval_is_a_day_of_recruiting() -> None:
-    study = recruiting_study()
-    Study.objects.filter(pk=study.pk).update(approved_until=timezone.localdate())
-    expire_approvals()
-    assert participation.require_open(study_again(study), is_bot=False).version == 1
-
-
-def ended(study: Study, *, days_ago: int) -> Study:
-    Study.objects.filter(pk=study.pk).update(approved_until=timezone.localdate() - timedelta(days=days_ago))
-    expire_approvals()
-    return study_again(study)
-
-
-def test_a_study_that_nobody_renews_for_90_days_is_closed_so_that_its_data_are_not_kept_for_ever() -> None:
-    study = recruiting_study(retention={"months_after_closing": 0})
-    walk(Client(), study, until="finished")
-    assert ended(study, days_ago=90).status == S.PAUSED
-    with pytest.raises(TransitionError, match=f"closed by itself on {date_format(timezone.localdate() + timedelta(days=1))}"):
-        studies.resume(study, actor=study.owner)
-    closed = ended(study, days_ago=91)
-    assert (closed.status, closed.closed_on) == (S.CLOSED, timezone.localdate())
-    details = {"approval_ended_on": str(timezone.localdate() - timedelta(days=91))}
-    assert (last_entry().action, last_entry().actor, last_entry().details) == ("study.closed", None, details)
-    assert forget_what_is_due(timezone.localdate() + timedelta(days=1)) == [study.slug]
-    assert Participant.objects.get().background == {}
-
-
-def test_a_study_that_waits_for_its_renewal_is_not_closed_and_lives_on_with_it(officer: User) -> None:
-    study = studies.submit_for_review(recruiting_study(), actor=person(Role.ADMINISTRATOR))
-    assert ended(study, days_ago=200).status == S.PAUSED
-    reviews.approve(study, actor=officer)
-    expire_approvals()
-    assert study_again(study).status == S.PAUSED
-
-
-def test_an_approval_that_ended_before_launch_launches_nothing(officer: User) -> None:
-    study = study_in(S.APPROVED)
-    Study.objects.filter(pk=study.pk).update(approved_until=date(2020, 1, 1))
-    with pytest.raises(TransitionError, match=r"The approval ended on .* renew it\.$"):
-        studies.launch(study, actor=study.owner)
-
-
-def test_a_renewal_keeps_the_version_and_does_not_stop_recruiting(officer: User) -> None:
-    study = studies.submit_for_review(recruiting_study(), actor=person(Role.ADMINISTRATOR))
-    assert (study.status, study.submitted) == (S.RECRUITING, study.protocol)
-    day = timezone.localdate() + timedelta(days=700)
-    study = reviews.approve(study, actor=officer, valid_until=day)
-    assert (study.status, study.approved_until, Protocol.objects.count()) == (S.RECRUITING, day, 1)
 
 
 # Suspension
