@@ -38,11 +38,10 @@ def record_and_tell(
 
 def _tell(audience: Audience, *, actor: User | None, action: str, study: Study, page: str) -> None:
     """E-mail can be read on its way, so it says what happened to which study, and nothing of what was written."""
-    happened = _("%(what)s, by %(name)s.") if actor else _("%(what)s, by Candor itself.")
     text = "\n\n".join(
         (
             _("Study: %(title)s") % {"title": study.title},
-            happened % {"what": description_of(action), "name": actor.get_username() if actor else ""},
+            f"{description_of(action)}{f' ({actor.get_username()})' if actor else ''}.",
             f"{settings.SITE_URL}{reverse(page, args=[study.slug])}",
             _("You can stop these messages on the page of your account.") + f"\n{settings.SITE_URL}{reverse('account')}",
         )

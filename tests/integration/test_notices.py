@@ -86,7 +86,7 @@ def test_officers_who_may_review_it_are_told_of_a_submitted_study(sent: Sent, of
     messages = sent(studies.submit_for_review, study, actor=study.owner)
     assert addressees(messages) == ["officer"]
     [(_address, text)] = messages
-    assert f"A protocol was frozen and submitted for review, by {study.owner.username}." in text
+    assert f"A protocol was frozen and submitted for review ({study.owner.username})." in text
     assert f"{SITE}{reverse('surveys:review', args=[study.slug])}\n" in text
     assert mail.outbox[0].subject == f"Candor: {study.title}"
 
@@ -98,7 +98,7 @@ def test_whoever_runs_the_study_is_told_of_a_decision_and_not_what_was_written(
     messages = sent(decide, waiting, actor=officer, reason=SECRET)
     assert addressees(messages) == ["editor", "owner"]
     for _address, text in messages:
-        assert f"by {officer.username}." in text
+        assert f"({officer.username})." in text
         assert SECRET not in text
         assert f"{SITE}{reverse('surveys:study', args=[waiting.slug])}\n" in text
 
@@ -119,7 +119,7 @@ def test_a_suspension_its_lifting_and_the_end_of_an_approval_are_told(sent: Sent
     Study.objects.filter(pk=study.pk).update(approved_until=yesterday)
     paused = sent(expire_approvals)
     assert addressees(paused) == ["editor", "owner"]
-    assert "Recruiting was paused because the approval had ended, by Candor itself." in paused[0][1]
+    assert "Recruiting was paused because the approval had ended." in paused[0][1]
     Study.objects.filter(pk=study.pk).update(approved_until=yesterday - timedelta(days=90))
     assert addressees(sent(expire_approvals)) == ["editor", "owner"]
     assert sent(expire_approvals) == []
