@@ -40,7 +40,9 @@ def notices(request: HttpRequest) -> HttpResponse:
     """Be told by e-mail when it is one's turn, or not."""
     wanted = request.POST.get("wanted") == "1"
     services.want_notices(user=user_of(request), wanted=wanted)
-    messages.success(request, _("We write to you when it is your turn.") if wanted else _("We do not write to you any more when it is your turn."))
+    messages.success(
+        request, _("We write to you when it is your turn.") if wanted else _("We do not write to you any more when it is your turn.")
+    )
     return redirect("account")
 
 
