@@ -1,7 +1,7 @@
 """E-mails that tell people whose turn it is. Their pages say the same: without a mail server nobody misses more than being reminded."""
 
 from collections.abc import Mapping
-from enum import Enum
+from enum import Enum, auto
 from functools import partial
 from typing import Any
 
@@ -20,19 +20,23 @@ from surveys.selectors import may_review
 
 
 class Audience(Enum):
-    """Who is told; each by the page on which they go on."""
+    """Officers who may review the study, or its owner and editors."""
 
-    OFFICERS = "surveys:review"
-    TEAM = "surveys:study"
+    OFFICERS = auto()
+    TEAM = auto()
 
 
 def record_and_tell(
     audience: Audience, *, actor: User | None, action: str, study: Study, details: Mapping[str, Any] | None = None, page: str = ""
 ) -> None:
-    """As `record`, and after the commit a message to everybody else of the audience. `page`: the name of another page than usual."""
+    """As `record`, and after the commit a message to everybody else of the audience.
+
+    It leads to `page`, or else to the page with what was written, or to the study's where nobody wrote.
+    """
     record(actor=actor, action=action, subject=study, details=details)
     if settings.EMAIL_IS_CONFIGURED:
-        tell = partial(_tell, audience, actor=actor, action=action, study=study, page=page or audience.value)
+        page = page or ("surveys:review" if actor else "surveys:study")
+        tell = partial(_tell, audience, actor=actor, action=action, study=study, page=page)
         transaction.on_commit(tell, robust=True)
 
 

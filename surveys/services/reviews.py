@@ -130,7 +130,7 @@ def comment(study: Study, *, actor: User, section: str, text: str, resolves: boo
     written.save()
     details = {"section": section, "version": protocol.version, "resolves": resolves}
     audience = Audience.TEAM if may_review(actor, study) else Audience.OFFICERS
-    record_and_tell(audience, actor=actor, action=actions.COMMENTED, study=study, details=details, page="surveys:review")
+    record_and_tell(audience, actor=actor, action=actions.COMMENTED, study=study, details=details)
     return written
 
 

@@ -100,7 +100,7 @@ def test_whoever_runs_the_study_is_told_of_a_decision_and_not_what_was_written(
     for _address, text in messages:
         assert f"({officer.username})." in text
         assert SECRET not in text
-        assert f"{SITE}{reverse('surveys:study', args=[waiting.slug])}\n" in text
+        assert f"{SITE}{reverse('surveys:review', args=[waiting.slug])}\n" in text
 
 
 def test_comments_go_to_the_other_side(sent: Sent, officer: User, other_officer: User, waiting: Study) -> None:
@@ -120,6 +120,7 @@ def test_a_suspension_its_lifting_and_the_end_of_an_approval_are_told(sent: Sent
     paused = sent(expire_approvals)
     assert addressees(paused) == ["editor", "owner"]
     assert "Recruiting was paused because the approval had ended." in paused[0][1]
+    assert f"{SITE}{reverse('surveys:study', args=[study.slug])}\n" in paused[0][1]
     Study.objects.filter(pk=study.pk).update(approved_until=yesterday - timedelta(days=90))
     assert addressees(sent(expire_approvals)) == ["editor", "owner"]
     assert sent(expire_approvals) == []

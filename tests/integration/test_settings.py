@@ -67,3 +67,16 @@ def test_an_installation_draws_its_own_secret_once(tmp_path: Path) -> None:
 def test_production_cookies_travel_over_tls_only() -> None:
     for name in ("SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "SESSION_COOKIE_HTTPONLY", "SECURE_SSL_REDIRECT"):
         assert shown(name, settings="production", **CONFIGURED) == "True"
+
+
+@pytest.mark.parametrize(
+    ("variables", "address"),
+    [
+        ({}, "https://candor.example"),
+        ({"ALLOWED_HOSTS": "*,.example,candor.example"}, "https://candor.example"),
+        ({"ALLOWED_HOSTS": "*"}, ""),
+        ({"SITE_URL": "https://trials.example/"}, "https://trials.example"),
+    ],
+)
+def test_messages_lead_to_the_address_that_is_set_or_to_the_first_host(variables: dict[str, str], address: str) -> None:
+    assert shown("SITE_URL", settings="production", **CONFIGURED | variables) == address
