@@ -205,6 +205,15 @@ def approval_of(study: Study) -> Decision | None:
     return study.decisions.filter(verdict=Verdict.APPROVED, protocol_id=study.protocol_id or 0).select_related("protocol").last()
 
 
+def stopped_by(study: Study) -> Decision | None:
+    """The decision that has stopped the study: its suspension, or that it was sent back, as long as it was not submitted again."""
+    decisions = study.decisions.select_related("decided_by")
+    if study.suspended:
+        return decisions.filter(verdict=Verdict.SUSPENDED).last()
+    newest = decisions.last() if study.status == StudyStatus.DRAFT else None
+    return newest if newest is not None and newest.verdict in (Verdict.CHANGES, Verdict.REJECTED) else None
+
+
 def definition_for(user: User, study: Study) -> StudyDefinition:
     """A draft as its owner left it, for those who may change it; everything else as it was submitted."""
     if study.protocol_id is None or _sees_the_draft(user, study):

@@ -24,6 +24,7 @@ from surveys.selectors import (
     forgets_soon,
     may_change,
     owns,
+    stopped_by,
     studies_of,
     studies_with_results_of,
 )
@@ -68,6 +69,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "actions": open_now,
         "obstacles": obstacles_to_recruiting(found) if found.status in (StudyStatus.APPROVED, *RUNNING) else [],
         "approval": approval_of(found),
+        "stopped_by": stopped_by(found),
         "warnings": define(found.definition).warnings(),
         "missing": [one for one in to_do(found) if one.needed] if found.status == StudyStatus.DRAFT else [],
         "may_change": may_change(user, found),

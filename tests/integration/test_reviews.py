@@ -85,6 +85,7 @@ def test_sending_a_protocol_back_needs_a_reason(decide: Any, officer: User) -> N
     decide(study, actor=officer, reason="The consent text is too long.")
     study.refresh_from_db()
     assert (study.status, study.submitted, last_entry().details["reason"]) == (S.DRAFT, None, "The consent text is too long.")
+    assert "The consent text is too long." in page(study.owner, "study", study.slug)
 
 
 def test_what_was_rejected_cannot_be_submitted_again_as_it_was(officer: User) -> None:
@@ -98,6 +99,7 @@ def test_what_was_rejected_cannot_be_submitted_again_as_it_was(officer: User) ->
 def test_what_changes_were_asked_for_can_be_submitted_again(officer: User) -> None:
     study = reviews.ask_for_changes(study_in(S.IN_REVIEW), actor=officer, reason="Explain the die to me.")
     assert studies.submit_for_review(study, actor=study.owner).status == S.IN_REVIEW
+    assert "Explain the die to me." not in page(study.owner, "study", study.slug)
 
 
 def test_an_officer_never_decides_on_a_version_that_they_have_not_read(officer: User) -> None:
@@ -175,10 +177,12 @@ def test_whoever_has_written_on_a_study_never_decides_on_it(way_out: str) -> Non
 def test_a_suspended_study_can_be_resumed_only_after_an_officer_lifts_it(officer: User) -> None:
     study = reviews.suspend(recruiting_study(), actor=officer, reason="A student complained.")
     assert (study.status, study.suspended) == (S.PAUSED, True)
+    assert "A student complained." in page(study.owner, "study", study.slug)
     with pytest.raises(TransitionError, match="Only an officer can lift that"):
         studies.resume(study, actor=study.owner)
     study = reviews.lift_suspension(study, actor=officer, reason="It was a misunderstanding.")
     assert study.status == S.PAUSED
+    assert "A student complained." not in page(study.owner, "study", study.slug)
     assert studies.resume(study, actor=study.owner).status == S.RECRUITING
     assert list(study.decisions.values_list("verdict", flat=True)) == ["approved", "suspended", "lifted"]
 
