@@ -44,6 +44,7 @@ lock: $(VENV)/development.installed  ## resolve pyproject.toml again, into hash-
 	$(COMPILE) --group development --no-emit-package jsonpath-rw $(ARGS) --output-file requirements/development.txt
 	$(COMPILE) --constraint requirements/development.txt $(ARGS) --output-file requirements/production.txt
 	$(BIN)/uv pip compile --quiet --no-deps --generate-hashes --no-emit-index-url --no-header --group sources --output-file requirements/sources.txt
+	$(BIN)/uv pip compile --quiet --no-deps --python-version 3.13 --generate-hashes --no-emit-index-url --no-header --group schemas --output-file requirements/schemas.txt
 
 # pip is the last thing that venv makes.
 $(BIN)/pip:
@@ -54,10 +55,12 @@ $(BIN)/pip:
 
 # A stamp is newer than its lock when the lock is installed: a second start has nothing to do. No byte code is compiled ahead: Python does
 # that for the modules that are used, when they are.
-$(VENV)/%.installed: requirements/%.txt requirements/sources.txt | $(BIN)/pip
+$(VENV)/%.installed: requirements/%.txt requirements/sources.txt requirements/schemas.txt | $(BIN)/pip
 	@echo "Installing requirements/$*.txt into $(VENV) (about half a minute)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --only-binary :all: --require-hashes -r $<
 	@if [ $* = development ]; then \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --use-pep517 --require-hashes -r requirements/sources.txt; fi
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --use-pep517 --require-hashes -r requirements/sources.txt && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile --only-binary :all: --require-hashes -r requirements/schemas.txt \
+			--ignore-requires-python --target $(VENV)/schemas --upgrade; fi
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@

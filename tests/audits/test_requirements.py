@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from packaging.utils import canonicalize_name
 
 from tests.audits.tree import ROOT
 
-PRODUCTION, DEVELOPMENT, SOURCES = (ROOT / f"requirements/{name}.txt" for name in ("production", "development", "sources"))
+NAMES = ("production", "development", "sources", "schemas")
+PRODUCTION, DEVELOPMENT, SOURCES, SCHEMAS = (ROOT / f"requirements/{name}.txt" for name in NAMES)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 BUILD: list[str] = PROJECT["dependency-groups"]["build"]
 
@@ -70,7 +72,13 @@ def test_what_has_no_wheel_is_locked_apart_and_the_rest_of_it_is_locked_with_eve
     assert "setuptools" in pins(DEVELOPMENT)
 
 
-@pytest.mark.parametrize("lock", [PRODUCTION, DEVELOPMENT, SOURCES], ids=["production", "development", "sources"])
+def test_what_is_there_for_its_files_is_locked_apart_and_never_on_the_path() -> None:
+    assert set(pins(SCHEMAS)) == {canonicalize_name(name) for name in PROJECT["dependency-groups"]["schemas"]}
+    assert not set(pins(SCHEMAS)) & set(pins(DEVELOPMENT))
+    assert [name for name in pins(SCHEMAS) if find_spec(name) is not None] == []
+
+
+@pytest.mark.parametrize("lock", [PRODUCTION, DEVELOPMENT, SOURCES, SCHEMAS], ids=NAMES)
 def test_every_pin_has_a_hash_and_no_line_has_an_address(lock: Path) -> None:
     for entry in re.split(r"\n(?=[a-z0-9])", lock.read_text()):
         assert "--hash=sha256:" in entry, entry.splitlines()[0]
