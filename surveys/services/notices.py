@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
+from django.core.cache import cache
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.urls import reverse
@@ -15,8 +16,11 @@ from accounts.models import Role, User
 from accounts.sending import send_later
 from audit.actions import description_of
 from audit.services import record
+from surveys import actions
 from surveys.models import MemberRole, Study
 from surveys.selectors import may_review
+
+COMMENTS_SECONDS = 60 * 60
 
 
 class Audience(Enum):
@@ -31,7 +35,8 @@ def record_and_tell(
 ) -> None:
     """As `record`, and after the commit a message to everybody else of the audience.
 
-    It leads to `page`, or else to the page with what was written, or to the study's where nobody wrote.
+    It leads to `page`, or else to the page with what was written, or to the study's where nobody wrote. Of what comes in numbers, as
+    comments do, one message an hour says enough.
     """
     record(actor=actor, action=action, subject=study, details=details)
     if settings.EMAIL_IS_CONFIGURED:
@@ -42,6 +47,8 @@ def record_and_tell(
 
 def _tell(audience: Audience, *, actor: User | None, action: str, study: Study, page: str) -> None:
     """E-mail can be read on its way, so it says what happened to which study, and nothing of what was written."""
+    if action == actions.COMMENTED and not cache.add(f"told:{study.pk}:{audience.name}", True, COMMENTS_SECONDS):
+        return
     text = "\n\n".join(
         (
             _("Study: %(title)s") % {"title": study.title},

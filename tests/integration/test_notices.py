@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.core import mail
+from django.core.cache import cache
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -108,6 +109,9 @@ def test_comments_go_to_the_other_side(sent: Sent, officer: User, other_officer:
     answered = sent(reviews.comment, waiting, actor=waiting.owner, section="die", text=SECRET)
     assert (addressees(asked), addressees(answered)) == (["editor", "owner"], ["officer", "other"])
     assert SECRET not in str(asked + answered)
+    assert sent(reviews.comment, waiting, actor=officer, section="arms", text="And these?") == [], "one message an hour says enough"
+    cache.clear()
+    assert addressees(sent(reviews.comment, waiting, actor=officer, section="arms", text="Well?")) == ["editor", "owner"]
 
 
 def test_a_suspension_its_lifting_and_the_end_of_an_approval_are_told(sent: Sent, officer: User) -> None:
