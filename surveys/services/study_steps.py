@@ -67,8 +67,8 @@ def obstacles_to_recruiting(study: Study) -> list[str]:
     elif study.approved_until < timezone.localdate():
         ended = gettext("The approval ended on %(day)s. Ask the IRB officers to renew it.") % {"day": date_format(study.approved_until)}
         over = gettext(
-            "If the study is over, close it, because the time after which the data of its participants are deleted runs from then on; "
-            "without a renewal it is closed by itself on %(day)s."
+            "If the study is over, close it. Without a renewal it is closed by itself on %(day)s, so that the data of its participants "
+            "are deleted in time."
         ) % {"day": date_format(day_of_lapse(study.approved_until))}
         found.append(f"{ended} {over}" if study.status in RUNNING else ended)
     if conditions_wait(study):
