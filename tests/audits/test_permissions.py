@@ -1,6 +1,7 @@
 """Every address × everybody who may ask for it. An address that does not stand in the tables below fails the audit."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -296,6 +297,18 @@ def client_of(visitor: str, people: dict[str, User]) -> Client:
     return client
 
 
+def visits_of(visitor: str, people: dict[str, User]) -> Callable[[], Client]:
+    """Gives a new client for each request, with the session of one login: logging in takes longer than most pages."""
+    cookies = client_of(visitor, people).cookies
+
+    def visit() -> Client:
+        client = Client()
+        client.cookies = deepcopy(cookies)
+        return client
+
+    return visit
+
+
 def outcome(response: Any) -> Any:
     """The status, or where a redirection leads."""
     if response.status_code == 302:
@@ -306,14 +319,15 @@ def outcome(response: Any) -> Any:
 def check(table: dict[str, tuple[Any, ...]], visitor: str, people: dict[str, User], slug: str = "") -> None:
     """Ask for every address of the table; whoever is refused a page must not be able to send anything to it either."""
     wrong = []
+    visit, parameters_of = visits_of(visitor, people), own_routes()
     for name, outcomes in table.items():
         expected = outcomes[VISITORS.index(visitor)]
         given = {"slug": slug, **ARGUMENTS}
-        address = reverse(name, kwargs={parameter: given[parameter] for parameter in own_routes()[name]})
-        found = outcome(client_of(visitor, people).get(address))
+        address = reverse(name, kwargs={parameter: given[parameter] for parameter in parameters_of[name]})
+        found = outcome(visit().get(address))
         if found != expected:
             wrong.append(f"GET {name}: expected {expected}, found {found}")
-        if expected in REFUSED and (found := outcome(client_of(visitor, people).post(address))) not in (*REFUSED, 405):
+        if expected in REFUSED and (found := outcome(visit().post(address))) not in (*REFUSED, 405):
             wrong.append(f"POST {name}: expected a refusal, found {found}")
     assert not wrong, f"for {visitor}:\n" + "\n".join(wrong)
 
@@ -360,10 +374,11 @@ def test_a_draft(visitor: str, people: dict[str, User], draft: Study) -> None:
 @pytest.mark.parametrize("visitor", VISITORS)
 def test_an_absent_study_is_answered_like_a_forbidden_one(visitor: str, people: dict[str, User]) -> None:
     wrong = []
+    visit, parameters_of = visits_of(visitor, people), own_routes()
     for name, outcomes in DRAFT.items():
         given = {"slug": "no-such-study", **ARGUMENTS}
-        address = reverse(name, kwargs={parameter: given[parameter] for parameter in own_routes()[name]})
-        found, colleague = outcome(client_of(visitor, people).get(address)), outcomes[VISITORS.index("colleague")]
+        address = reverse(name, kwargs={parameter: given[parameter] for parameter in parameters_of[name]})
+        found, colleague = outcome(visit().get(address)), outcomes[VISITORS.index("colleague")]
         if colleague == 404 and visitor != "nobody" and found not in {403, 404}:
             wrong.append(f"{name}: {found}")
     assert not wrong
