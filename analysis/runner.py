@@ -25,7 +25,7 @@ from webhooks.services import emit
 
 METHOD_VERSION = "1"
 DEBOUNCE = {RunKind.FIRST_RESULTS: timedelta(seconds=0.5), RunKind.FULL_RESULTS: timedelta(seconds=10)}
-QUEUE = timedelta(seconds=60)
+WAIT_FOR_NEXT_CHUNK = timedelta(seconds=60)
 """How long begun full results may wait until the queue comes to their next chunk."""
 NO_SIGN = timedelta(seconds=10)
 MOST_ATTEMPTS = 5
@@ -142,7 +142,7 @@ def heard_of(run_id: int) -> None:
 def take_over(*, silence: timedelta | None = None) -> None:
     """Take runs away from workers of whom nothing was heard for this long; by default begun full results wait longer than others."""
     now = timezone.now()
-    computing, begun = (SILENCE, QUEUE) if silence is None else (silence, silence)
+    computing, begun = (SILENCE, WAIT_FOR_NEXT_CHUNK) if silence is None else (silence, silence)
     silent = Q(data__isnull=True, due_at__lte=now - computing) | Q(data__isnull=False, due_at__lte=now - begun)
     for run in Run.objects.filter(silent, status=RunStatus.RUNNING).only("kind", "due_at", "attempts"):
         left = Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, due_at=run.due_at)

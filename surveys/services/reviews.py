@@ -16,7 +16,7 @@ from surveys.errors import TransitionError
 from surveys.models import RUNNING, Comment, Decision, Study, StudyStatus, Verdict
 from surveys.selectors import REMINDER_DAYS, approval_of, may_change, may_review
 from surveys.services.notices import Audience, record_and_tell
-from surveys.services.study_steps import locked, take_step
+from surveys.services.study_steps import each_held, locked, take_step
 
 DAYS_OF_AN_APPROVAL = 365
 LONGEST_YEARS = 5
@@ -136,36 +136,28 @@ def comment(study: Study, *, actor: User, section: str, text: str, resolves: boo
 
 def pause_expired_studies() -> list[str]:
     """Pause what recruits although its approval has ended; returns their names."""
-    paused = []
-    for study in Study.objects.filter(status=StudyStatus.RECRUITING, approved_until__lt=timezone.localdate()):
-        with transaction.atomic():
-            current = locked(study)
-            if current.status != StudyStatus.RECRUITING or current.approved_until is None or current.approved_until >= timezone.localdate():
-                continue  # renewed or paused in the meantime
-            take_step(current, StudyStatus.PAUSED)
-            current.save()
-            details = {"valid_until": current.approved_until.isoformat()}
-            record_and_tell(Audience.TEAM, actor=None, action=actions.APPROVAL_EXPIRED, study=current, details=details)
-            paused.append(current.slug)
-    return paused
+
+    def pause(study: Study) -> None:
+        take_step(study, StudyStatus.PAUSED)
+        study.save()
+        details = {"valid_until": study.approved_until}
+        record_and_tell(Audience.TEAM, actor=None, action=actions.APPROVAL_EXPIRED, study=study, details=details)
+
+    return each_held(Study.objects.filter(status=StudyStatus.RECRUITING, approved_until__lt=timezone.localdate()), pause)
 
 
 def remind_of_ends() -> None:
     """Tell those who run a study, once, that its approval ends soon, unless they have asked to renew it."""
-    if not settings.EMAIL_IS_CONFIGURED:
-        return
+
+    def remind(study: Study) -> None:
+        details = {"approved_until": str(study.approved_until)}
+        if not entries_about(study).filter(action=actions.REMINDED, details=details).exists():
+            record_and_tell(Audience.TEAM, actor=None, action=actions.REMINDED, study=study, details=details)
+
     today = timezone.localdate()
-    ending = Study.objects.filter(
-        status__in=RUNNING, submitted=None, rehearsal_of=None, approved_until__range=(today, today + REMINDER_DAYS)
-    )
-    for study in ending.defer("definition"):
-        with transaction.atomic():
-            current = ending.select_for_update(of=("self",)).filter(pk=study.pk).first()
-            if current is None or current.approved_until is None:
-                continue
-            details = {"approved_until": current.approved_until.isoformat()}
-            if not entries_about(current).filter(action=actions.REMINDED, details=details).exists():
-                record_and_tell(Audience.TEAM, actor=None, action=actions.REMINDED, study=current, details=details)
+    if settings.EMAIL_IS_CONFIGURED:
+        soon = (today, today + REMINDER_DAYS)
+        each_held(Study.objects.filter(status__in=RUNNING, submitted=None, rehearsal_of=None, approved_until__range=soon), remind)
 
 
 def _send_back(study: Study, verdict: Verdict, *, actor: User, reason: str, version: int | None, action: str) -> Study:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -19,7 +20,7 @@ from surveys.protocols import frozen_protocol, media_facts, next_protocol
 from surveys.readiness import to_do
 from surveys.services.allocation import draw_first_list
 from surveys.services.notices import Audience, record_and_tell
-from surveys.services.study_steps import DAYS_TO_RENEW, amendment_waits, locked, require_no_obstacle, take_step
+from surveys.services.study_steps import DAYS_TO_RENEW, amendment_waits, each_held, locked, require_no_obstacle, take_step
 from surveys.study_file import define, document_of
 
 # What the allocation list and the answers hang on. From launch on these stay as they are; consent and the other texts can be amended.
@@ -167,17 +168,12 @@ def close_lapsed_studies() -> list[str]:
 
     Otherwise what is stored of its participants would be kept for ever.
     """
-    closed = []
+
+    def close_lapsed(study: Study) -> None:
+        _move(study, StudyStatus.CLOSED, actor=None, action=actions.CLOSED, details={"approval_ended_on": study.approved_until})
+
     last_day = timezone.localdate() - timedelta(days=DAYS_TO_RENEW)
-    lapsed = Study.objects.filter(status__in=RUNNING, approved_until__lt=last_day, submitted=None, rehearsal_of=None)
-    for study in lapsed.defer("definition"):
-        with transaction.atomic():
-            current = lapsed.select_for_update(of=("self",)).filter(pk=study.pk).first()
-            if current is not None and current.approved_until is not None:  # not renewed or closed in the meantime
-                details = {"approval_ended_on": current.approved_until.isoformat()}
-                _move(current, StudyStatus.CLOSED, actor=None, action=actions.CLOSED, details=details)
-                closed.append(current.slug)
-    return closed
+    return each_held(Study.objects.filter(status__in=RUNNING, approved_until__lt=last_day, submitted=None, rehearsal_of=None), close_lapsed)
 
 
 def archive(study: Study, *, actor: User) -> Study:
@@ -206,7 +202,7 @@ def missing_before_review(study: Study) -> list[str]:
 
 
 @transaction.atomic
-def _move(study: Study, status: StudyStatus, *, actor: User | None, action: str, details: Mapping[str, str] | None = None) -> Study:
+def _move(study: Study, status: StudyStatus, *, actor: User | None, action: str, details: Mapping[str, Any] | None = None) -> Study:
     study = locked(study)
     take_step(study, status)
     if status == StudyStatus.CLOSED:

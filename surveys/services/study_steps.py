@@ -1,8 +1,10 @@
 """Which status may follow which, and what stands in the way of recruiting."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 
+from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext
@@ -28,6 +30,17 @@ DAYS_TO_RENEW = 90
 def locked(study: Study) -> Study:
     """The study as it is stored now, held until the transaction ends."""
     return Study.objects.select_for_update().get(pk=study.pk)
+
+
+def each_held(studies: QuerySet[Study], act: Callable[[Study], object]) -> list[str]:
+    """Act on each of these studies in a transaction of its own that holds it, if it is still one of them; returns their names."""
+    done = []
+    for key in studies.values_list("pk", flat=True):
+        with transaction.atomic():
+            if (study := studies.select_for_update(of=("self",)).filter(pk=key).first()) is not None:
+                act(study)
+                done.append(study.slug)
+    return done
 
 
 def take_step(study: Study, status: StudyStatus) -> None:

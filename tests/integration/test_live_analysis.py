@@ -154,7 +154,7 @@ def test_a_worker_killed_in_the_middle_is_recovered_without_losing_chunks(study:
     resampling.compute_next(run.pk)
     resampling.compute_next(run.pk)
     lost = resampling._claim_chunk(run)  # a worker takes a chunk and is killed
-    Run.objects.filter(pk=run.pk).update(due_at=timezone.now() - runner.QUEUE - timedelta(seconds=1))
+    Run.objects.filter(pk=run.pk).update(due_at=timezone.now() - runner.WAIT_FOR_NEXT_CHUNK - timedelta(seconds=1))
     runner.recover()
     assert Run.objects.get(pk=run.pk).status == RunStatus.QUEUED
     again = runner.claim(run.pk)
