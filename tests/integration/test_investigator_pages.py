@@ -6,6 +6,7 @@ from django.urls import reverse
 
 from accounts.models import Role
 from surveys.models import Study, StudyStatus
+from surveys.services import reviews
 from tests.factories import draft_study, heading, logged_in, page_of, person, recruiting_study, study_in, walk
 
 pytestmark = pytest.mark.django_db
@@ -126,3 +127,14 @@ def test_administrators_say_whose_a_study_is_and_whether_bots_may_walk_it() -> N
     assert logged_in(administrator).post(page, {"owner": colleague.pk, "accepts_bots": "on"}).status_code == 302
     study.refresh_from_db()
     assert (study.owner, study.accepts_bots, study.definition) == (colleague, True, before)
+
+
+@pytest.mark.parametrize("status", [*StudyStatus, "sent back"])
+def test_every_link_on_the_page_of_a_study_leads_somewhere(status: str) -> None:
+    study = study_in(StudyStatus.IN_REVIEW if status == "sent back" else StudyStatus(status))
+    if status == "sent back":
+        study = reviews.ask_for_changes(study, actor=person(Role.IRB_OFFICER), reason="Explain the die.")
+    client = logged_in(study.owner)
+    links = {link for link in page_of(client.get(address("study", study))).xpath("//main//a/@href") if link.startswith("/")}
+    assert len(links) > 5
+    assert {link: found for link in links if (found := client.get(link).status_code) == 404} == {}
