@@ -6,9 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from analysis.methods.designs import Design
-from analysis.methods.errors import MethodError
 from analysis.models import Run
+from candor.designs.design import Design
+from candor.errors import MethodError
 
 LONGEST_NUMBER = 40
 MOST_ARMS = 20

@@ -9,8 +9,9 @@ from django.utils.translation import gettext
 from kombu.exceptions import OperationalError
 
 from accounts.models import User
-from analysis import actions, runner, tasks
+from analysis import actions, tasks
 from analysis.models import Blinding, Run, RunKind, RunStatus
+from analysis.runs import runner
 from audit.services import record
 from surveys.errors import TransitionError
 from surveys.models import Study

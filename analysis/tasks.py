@@ -4,8 +4,8 @@ import os
 
 from celery import shared_task
 
-from analysis import runner
 from analysis.models import Run, RunKind, RunStatus
+from analysis.runs import runner
 
 AGAIN_SECONDS = 1.0
 # First results are what people wait for: they go before the bootstrap of all, which takes longer. Redis knows 0 (first) to 9 (last).
@@ -36,7 +36,7 @@ def refresh(run_id: int) -> None:
 @shared_task(name="analysis.tasks.resample")
 def resample(run_id: int) -> None:
     """Compute one chunk of a run's bootstrap, and queue up for the next."""
-    from analysis import resampling  # SciPy, which web processes can do without
+    from analysis.runs import resampling  # SciPy, which web processes can do without
 
     if resampling.compute_next(run_id):
         resample.apply_async(args=(run_id,), priority=LAST)

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.access import require_role, user_of
 from accounts.models import Role
 from analysis import services
-from analysis.downloads import Download, figure_file, table_file
-from analysis.live import LiveView, live_view
+from analysis.live.downloads import Download, figure_file, table_file
+from analysis.live.page import LiveView, live_view
 from analysis.models import Blinding, RunKind
 from analysis.selectors import state_of_work
 from surveys.errors import TransitionError

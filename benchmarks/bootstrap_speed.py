@@ -19,14 +19,14 @@ import numpy as np
 import statsmodels.api as sm
 from scipy import stats
 
-from analysis.methods.adjusted_study import AdjustedStudy, adjusted_study
-from analysis.methods.bootstrap import bootstrap
-from analysis.methods.cheaters import cheater_proportion_kernel
-from analysis.methods.designs import Design
-from analysis.methods.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, adjusted_cells, joint_of_cells
-from analysis.methods.resampled_counts import ResampledCounts
-from analysis.methods.resampled_patterns import ResampledPatterns
-from analysis.methods.working_models import WorkingModel, fit_logistic
+from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
+from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, adjusted_cells, joint_of_cells
+from candor.adjustment.working_models import WorkingModel, fit_logistic
+from candor.designs.design import Design
+from candor.estimators.cheaters import cheater_proportion_kernel
+from candor.resampling.bootstrap import bootstrap
+from candor.resampling.resampled_counts import ResampledCounts
+from candor.resampling.resampled_patterns import ResampledPatterns
 
 REPLICATES = 5000
 DESIGN = Design.of(

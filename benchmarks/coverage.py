@@ -25,17 +25,17 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import chi2
 
-from analysis.methods.adjusted_study import adjusted_study
-from analysis.methods.bootstrap import bootstrap, bootstrap_summary
-from analysis.methods.cell_means import maximum_likelihood_fit
-from analysis.methods.designs import Design
-from analysis.methods.difference_in_means import difference_in_means_kernel
-from analysis.methods.doubly_robust import doubly_robust_estimates, efficient_estimates
-from analysis.methods.effects import efficient_kernel
-from analysis.methods.joint_estimates import JointEstimates
-from analysis.methods.resampled_counts import ResampledCounts
-from analysis.methods.sequential import anytime_multiplier, tuned_rho
-from analysis.methods.simulation import Behaviour, LatentModel, simulate_counts, simulate_trial
+from candor.adjustment.adjusted_study import adjusted_study
+from candor.adjustment.doubly_robust import doubly_robust_estimates, efficient_estimates
+from candor.designs.design import Design
+from candor.estimators.cell_means import maximum_likelihood_fit
+from candor.estimators.difference_in_means import difference_in_means_kernel
+from candor.estimators.effects import efficient_kernel
+from candor.estimators.joint_estimates import JointEstimates
+from candor.estimators.sequential import anytime_multiplier, tuned_rho
+from candor.planning.simulation import Behaviour, LatentModel, simulate_counts, simulate_trial
+from candor.resampling.bootstrap import bootstrap, bootstrap_summary
+from candor.resampling.resampled_counts import ResampledCounts
 
 Array = NDArray[np.float64]
 Result = dict[str, float]

@@ -26,7 +26,7 @@ DESIGN = {
 def measured(*arguments: str) -> tuple[float, float, str]:
     """Run ``candor``; return seconds elapsed, the largest resident memory in MB, and what it printed."""
     start = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-m", "analysis.cli", *arguments], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-m", "candor.cli", *arguments], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     printed = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)

@@ -40,8 +40,8 @@ def main(people: int) -> None:
     name = connection.settings_dict["NAME"]
     connection.creation.create_test_db(verbosity=0, autoclobber=True)
     try:
-        from analysis import runner
         from analysis.models import Run
+        from analysis.runs import runner
         from surveys.protocols import frozen_protocol
         from tests.factories import logged_in, recruiting_study
         from tests.finished_people import add_finished_people

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from analysis.methods.adjusted_study import adjusted_study
-from analysis.methods.bootstrap import bootstrap, with_bootstrap
-from analysis.methods.doubly_robust import effects_with_covariates
-from analysis.methods.effects import estimate_outcome
-from analysis.methods.resampled_counts import ResampledCounts
-from analysis.methods.resampled_patterns import ResampledPatterns
 from benchmarks.bootstrap_speed import DESIGN, REPLICATES, participants
+from candor.adjustment.adjusted_study import adjusted_study
+from candor.adjustment.doubly_robust import effects_with_covariates
+from candor.estimators.effects import estimate_outcome
+from candor.resampling.bootstrap import bootstrap, with_bootstrap
+from candor.resampling.resampled_counts import ResampledCounts
+from candor.resampling.resampled_patterns import ResampledPatterns
 
 QUESTIONS = ("attention", "retention", "judgement", "comprehension")
 elapsed: Counter[str] = Counter()

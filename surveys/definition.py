@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, StringConstraints, model_validator
 
-from analysis.methods.designs import Design
-from analysis.methods.dice import DieDesign
-from analysis.methods.errors import MethodError
+from candor.designs.design import Design
+from candor.designs.dice import DieDesign
+from candor.errors import MethodError
 from surveys.assignment import DIRECT
 
 

@@ -6,8 +6,8 @@ from datetime import date, timedelta
 from itertools import islice
 from typing import Any
 
-from analysis import resampling, runner
 from analysis.models import Run, RunKind, RunStatus
+from analysis.runs import resampling, runner
 from surveys.models import AllocationSlot, Participant, Response, SlotStatus, Step, Study
 from surveys.protocols import frozen_protocol
 

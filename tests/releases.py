@@ -7,8 +7,8 @@ from dataclasses import replace
 from accounts.models import Role, User
 from analysis.models import Release
 from analysis.releases import services, tasks
-from analysis.releases.archive import files_in
 from analysis.releases.services import Choices
+from candor.packages.archive import files_in
 from surveys.models import Participant, Study
 from surveys.services import studies
 from tests.factories import person, recruiting_study

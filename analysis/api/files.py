@@ -14,9 +14,9 @@ from rest_framework.views import APIView
 from accounts.api_access import person_of
 from accounts.models import Role
 from analysis.api.results import BLINDED, asks_blinded
-from analysis.downloads import Download, figure_file, table_file
-from analysis.live import LiveView, live_view
-from analysis.results_document import LANGUAGE
+from analysis.live.downloads import Download, figure_file, table_file
+from analysis.live.page import LiveView, live_view
+from analysis.live.results_document import LANGUAGE
 from analysis.serializers import FilesSerializer
 from surveys.selectors import access_results
 

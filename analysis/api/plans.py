@@ -53,7 +53,7 @@ class Power(APIView):
         asked.is_valid(raise_exception=True)
         expected = asked.validated_data
         design = expected["design"]
-        from analysis.methods.power import plan_study  # SciPy, which most web processes can do without
+        from candor.planning.power import plan_study  # SciPy, which most web processes can do without
 
         plan = plan_study(
             design,

@@ -12,8 +12,8 @@ from rest_framework.views import APIView
 from accounts.api_access import asked_choice, person_of
 from accounts.models import Role
 from analysis import actions, services
+from analysis.live.results_document import counts_document, results_document
 from analysis.models import Blinding, Run, RunKind, RunStatus
-from analysis.results_document import counts_document, results_document
 from analysis.selectors import state_of_work
 from analysis.serializers import BlindingSerializer, ResultsSerializer, RunSerializer, StudyCountsSerializer, WorkSerializer
 from audit.services import record_once_a_day

@@ -7,7 +7,7 @@ from datetime import date
 from django.utils.translation import gettext as _
 
 from analysis.figures.drawing import Drawing, Scale
-from analysis.progress import DayCount, Flow
+from analysis.live.progress import DayCount, Flow
 from surveys.assignment import DIRECT
 
 COLUMN, GAP, BOX_HEIGHT = 176, 14, 58

@@ -1,1 +1,1 @@
-"""The design page: what a study can be expected to find, before anybody is recruited. Numbers come from `analysis.methods.power`."""
+"""The design page: what a study can be expected to find, before anybody is recruited. Numbers come from `candor.planning.power`."""

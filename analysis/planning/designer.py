@@ -10,13 +10,13 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analysis.methods.designs import Design
-from analysis.methods.errors import MethodError
 from analysis.planning.faces import NO, YES, PlannedDie, rolls_of
 from analysis.planning.forms import read_die
 from analysis.planning.page import dice_offered, groups_of
 from analysis.planning.starts import start_of
 from analysis.planning.wording import decimal, factor, privacy_sentence, total_privacy_sentence
+from candor.designs.design import Design
+from candor.errors import MethodError
 from surveys.definition import Die, StudyDefinition
 from surveys.drafting.edits import Edit, Keys, fingerprint_of
 from surveys.drafting.forms import DraftForm, typed_value

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from analysis.methods.best_die import DICE, DieSuggestion, faces_with
-from analysis.methods.errors import DesignError
-from analysis.methods.forced_responses import ForcedResponse
+from candor.designs.forced_responses import ForcedResponse
+from candor.errors import DesignError
+from candor.planning.best_die import DICE, DieSuggestion, faces_with
 
 TWO_DICE = "2d6"
 # What stands in an address → the name of the die in `best_die.DICE`.

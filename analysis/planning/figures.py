@@ -7,7 +7,6 @@ from math import sqrt
 
 from django.utils.translation import gettext as _
 
-from analysis.methods.power import ContrastPlan, participants_for_power, power_of_z_test
 from analysis.planning.plans import BestAtEpsilon, Planned, best_at_epsilons
 from analysis.planning.plots import (
     Axis,
@@ -25,6 +24,7 @@ from analysis.planning.plots import (
     upwards,
 )
 from analysis.planning.wording import decimal, hardest, percent, points, whole
+from candor.planning.power import ContrastPlan, participants_for_power, power_of_z_test
 
 POWER_TICKS = tuple((tenth / 10, f"{tenth * 10} %") for tenth in (0, 2, 4, 6, 8, 10))
 TABLE_EPSILONS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)

@@ -14,10 +14,10 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analysis.methods.designs import CheaterModel
-from analysis.methods.errors import MethodError
 from analysis.planning.faces import LETTERS, PlannedDie, rolls_of, usual_die
 from analysis.planning.starts import Start
+from candor.designs.design import CheaterModel
+from candor.errors import MethodError
 
 PERCENT = "%"
 NUMBER = re.compile(r"[+-]?(\d{1,12}([.,]\d{0,12})?|[.,]\d{1,12})", re.ASCII)

@@ -9,7 +9,6 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from analysis.methods.best_die import DieSuggestion
 from analysis.planning.faces import LETTERS, OFFERED, PlannedDie, suggested_die
 from analysis.planning.forms import NumberField
 from analysis.planning.plans import Planned
@@ -26,6 +25,7 @@ from analysis.planning.wording import (
     total_privacy_sentence,
     whole,
 )
+from candor.planning.best_die import DieSuggestion
 
 NAMES_OF_LETTERS = {"y": "yes", "n": "no", "t": "truth"}
 

@@ -9,13 +9,13 @@ from functools import lru_cache
 
 from django.utils.translation import gettext as _
 
-from analysis.methods.best_die import DieSuggestion, OptimalMirrored, best_dice, mirrored_precision, optimal_mirrored
-from analysis.methods.designs import Design
-from analysis.methods.errors import MethodError
-from analysis.methods.information import Precision, Scenario
-from analysis.methods.power import StudyPlan, plan_study
 from analysis.planning.faces import PlannedDie, suggested_die, usual_die
 from analysis.planning.forms import PlanForm, plain
+from candor.designs.design import Design
+from candor.errors import MethodError
+from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, mirrored_precision, optimal_mirrored
+from candor.planning.information import Precision, Scenario
+from candor.planning.power import StudyPlan, plan_study
 
 LEVEL = 0.95
 # Privacy losses at which the best possible design is drawn.

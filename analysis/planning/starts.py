@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from analysis.methods.designs import CheaterModel, Design
 from analysis.planning.faces import PlannedDie, letters_of, rolls_of
+from candor.designs.design import CheaterModel, Design
 from surveys.definition import StudyDefinition
 
 

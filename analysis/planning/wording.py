@@ -8,7 +8,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analysis.methods.power import ContrastPlan, StudyPlan
+from candor.planning.power import ContrastPlan, StudyPlan
 
 MILLION = 1_000_000
 

@@ -17,21 +17,21 @@ from django.utils import timezone
 
 from analysis import actions
 from analysis.heartbeats import SILENCE, beating
-from analysis.methods.errors import MethodError
 from analysis.models import BackgroundHandling, Release, ReleaseStatus
-from analysis.releases.archive import files_in
-from analysis.releases.background_counts import Cell, background_cells
-from analysis.releases.content import AllocationList, Content
-from analysis.releases.errors import ReleaseError
+from analysis.packages.background_counts import Cell, background_cells
+from analysis.packages.content import AllocationList, Content
+from analysis.packages.errors import ReleaseError
+from analysis.packages.licences import LICENCES
+from analysis.packages.privacy_statement import privacy_statement, sentences_of
+from analysis.packages.protocol_document import protocol_document
+from analysis.packages.risk import risk_summary
+from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv
 from analysis.releases.keys import signing_key
-from analysis.releases.licences import LICENCES
 from analysis.releases.people import people_sha256, selection_of
-from analysis.releases.privacy_statement import privacy_statement, sentences_of
-from analysis.releases.protocol_document import protocol_document
-from analysis.releases.risk import risk_summary
-from analysis.releases.rows import groups_of, require_large_groups, rows_of, shuffled_csv
-from analysis.releases.signing import public_pem
 from audit.services import record
+from candor.errors import MethodError
+from candor.packages.archive import files_in
+from candor.packages.signing import public_pem
 from surveys.models import Protocol, Study
 from surveys.protocols import frozen_protocol
 from surveys.selectors import allocation_document
@@ -58,7 +58,7 @@ def claim(release_id: int) -> Release | None:
 
 def build(release: Release) -> bool:
     """Build what was claimed. False: somebody withdrew meanwhile, so it waits to be built anew. A bug fails the release and is raised."""
-    from analysis.releases.package import package_of  # lxml, which web processes can do without
+    from analysis.packages.package import package_of  # lxml, which web processes can do without
 
     try:
         with beating(partial(_heard_of, release)):
@@ -80,7 +80,7 @@ def build(release: Release) -> bool:
 
 def recomputation(package: bytes) -> dict[str, Any]:
     """The check that anybody can make with replicate.py, on the files as they will be: how many values there are, and how many differ."""
-    from analysis.releases import replicate  # SciPy, which web processes can do without
+    from candor.packages import replicate  # SciPy, which web processes can do without
 
     files = files_in(package)
     protocol, published = json.loads(files["protocol.json"]), json.loads(files["results.json"])
@@ -119,7 +119,7 @@ def _draw_rows(release: Release) -> bool:
 
 def _content_of(release: Release) -> Content:
     """Everything that the files say. The same for the same rows, whoever computes it."""
-    from analysis.releases import replicate  # SciPy, which web processes can do without
+    from candor.packages import replicate  # SciPy, which web processes can do without
 
     study, drawn = release.study, json.loads(bytes(release.data or b""))
     definition = frozen_protocol(study.protocol_id or 0).definition

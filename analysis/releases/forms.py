@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis.models import BackgroundHandling, Release
-from analysis.releases.licences import LICENCES
+from analysis.packages.licences import LICENCES
 from analysis.releases.services import Choices
 from surveys.definition import StudyDefinition
 

@@ -3,7 +3,7 @@
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
 
-from analysis.releases.signing import private_key
+from candor.packages.signing import private_key
 
 
 def signing_key() -> Ed25519PrivateKey:

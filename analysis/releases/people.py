@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Case, Exists, Max, OuterRef, QuerySet, Value, When
 
-from analysis.releases.rows import Row
+from analysis.packages.rows import Row
 from surveys.assignment import DIRECT
 from surveys.models import Participant, Response, Step, Study
 

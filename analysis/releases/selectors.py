@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Role, User
 from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
-from analysis.releases.archive import files_in
+from analysis.packages.rows import SMALLEST_GROUP
 from analysis.releases.people import released_people
-from analysis.releases.rows import SMALLEST_GROUP
+from candor.packages.archive import files_in
 from surveys.models import Study, StudyStatus
 from surveys.protocols import frozen_protocol
 from surveys.selectors import access_study, studies_of, studies_with_results_of

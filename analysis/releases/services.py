@@ -16,13 +16,13 @@ from kombu.exceptions import OperationalError
 from accounts.models import User
 from analysis import actions
 from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
+from analysis.packages.errors import ReleaseError, ReleaseGoneError
+from analysis.packages.licences import LICENCES
 from analysis.releases import building, tasks
-from analysis.releases.errors import ReleaseError, ReleaseGoneError
-from analysis.releases.licences import LICENCES
 from analysis.releases.people import people_sha256
 from analysis.releases.selectors import obstacles, public_release, published_smallest_count
-from analysis.releases.verification import faults_of
 from audit.services import record
+from candor.packages.verification import faults_of
 from surveys.models import Study
 from surveys.protocols import frozen_protocol
 from surveys.selectors import may_change, may_review

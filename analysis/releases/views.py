@@ -13,11 +13,11 @@ from accounts.access import require_role, user_of
 from accounts.models import Role, User
 from analysis import actions
 from analysis.models import OPEN_RELEASES, Release, ReleaseStatus
+from analysis.packages.licences import LICENCES
 from analysis.releases import services
 from analysis.releases.building import STAGES
 from analysis.releases.forms import ReleaseForm
 from analysis.releases.keys import signing_key
-from analysis.releases.licences import LICENCES
 from analysis.releases.selectors import (
     access_release,
     obstacles,
@@ -29,8 +29,8 @@ from analysis.releases.selectors import (
     releases,
     waiting_for,
 )
-from analysis.releases.signing import public_pem
 from audit.services import record_once_a_day
+from candor.packages.signing import public_pem
 from surveys.errors import SurveyError
 from surveys.selectors import access_own_study, access_study, definition_for, may_change, may_review
 

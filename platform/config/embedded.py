@@ -15,8 +15,8 @@ from celery.worker import WorkController
 from django.core.handlers.wsgi import WSGIHandler
 from waitress.server import create_server
 
-from analysis import runner
 from analysis.releases import building
+from analysis.runs import runner
 from config.heartbeat import Scheduler
 from surveys.services import crowds
 

@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework import exceptions as api_errors
 from rest_framework.views import set_rollback
 
-from analysis.methods.errors import MethodError
+from candor.errors import MethodError
 
 logger = logging.getLogger(__name__)
 PROBLEM_JSON = "application/problem+json"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.methods.simulation import Behaviour, LatentModel, SimulatedPerson, reported_answer
+from candor.planning.simulation import Behaviour, LatentModel, SimulatedPerson, reported_answer
 from surveys.definition import Group, MultipleChoice, Number, SingleChoice, StudyDefinition
 
 Rng = np.random.Generator

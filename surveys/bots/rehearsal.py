@@ -6,8 +6,8 @@ from collections import Counter
 from django.db import transaction
 from django.utils import timezone
 
-from analysis.methods.simulation import Behaviour
 from audit.services import record
+from candor.planning.simulation import Behaviour
 from surveys import actions
 from surveys.bots.crowd import send_bots
 from surveys.bots.population import Habits, Population

@@ -87,7 +87,7 @@ def test_the_image_collects_its_static_files_from_what_it_contains(context: Path
 def test_the_image_has_every_module_the_application_imports(context: Path) -> None:
     environment = dict.fromkeys(("SECRET_KEY", "ALLOWED_HOSTS", "MEDIA_ROOT"), "1")
     environment |= {"DATABASE_URL": "postgresql://candor@127.0.0.1/candor", "REDIS_URL": "redis://127.0.0.1"}
-    where = run_in(context, sys.executable, "-c", "import config.wsgi, surveys.urls, analysis.cli; print(config.__file__)", **environment)
+    where = run_in(context, sys.executable, "-c", "import config.wsgi, surveys.urls, candor.cli; print(config.__file__)", **environment)
     assert Path(where.strip()).is_relative_to(context)
 
 

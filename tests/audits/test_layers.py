@@ -5,10 +5,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.audits.tree import ROOT, project_files
+from tests.audits.tree import LIBRARY, ROOT, project_files
 
-STATISTICS = {"numpy", "scipy", "statsmodels", "opendp"}
-METHODS = "analysis/methods"
+NEEDED = {"numpy", "scipy", "statsmodels", "opendp", "click", "cryptography"}
 
 
 def imports(path: Path) -> Iterator[str]:
@@ -25,9 +24,9 @@ def imports(path: Path) -> Iterator[str]:
 def test_the_statistical_methods_import_only_numerical_libraries_and_themselves() -> None:
     strangers = {
         f"{path} imports {name}"
-        for path in project_files(".py", below=METHODS)
+        for path in project_files(".py", below=LIBRARY)
         for name in imports(path)
-        if name.split(".")[0] not in STATISTICS | sys.stdlib_module_names and not f"{name}.".startswith("analysis.methods.")
+        if name.split(".")[0] not in NEEDED | sys.stdlib_module_names and not f"{name}.".startswith("candor.")
     }
     assert strangers == set()
 
@@ -36,9 +35,9 @@ def test_the_statistical_methods_never_draw_from_a_global_generator() -> None:
     """`np.random.normal(…)` and `random` would make results that no seed repeats."""
     found = [
         f"{path}:{number}"
-        for path in project_files(".py", below=METHODS)
+        for path in project_files(".py", below=LIBRARY)
         for number, line in enumerate((ROOT / path).read_text().splitlines(), start=1)
         if any(f"np.random.{name}(" in line for name in ("seed", "rand", "randn", "randint", "random", "choice", "normal", "binomial"))
     ]
     assert found == []
-    assert [str(path) for path in project_files(".py", below=METHODS) if "random" in set(imports(path))] == []
+    assert [str(path) for path in project_files(".py", below=LIBRARY) if "random" in set(imports(path))] == []

@@ -18,7 +18,7 @@ from django.urls import NoReverseMatch, reverse
 
 from accounts.models import User
 from accounts.services import create_user
-from analysis.live import live_view
+from analysis.live.page import live_view
 from analysis.models import Chunk, Run
 from surveys.models import (
     ENDED,

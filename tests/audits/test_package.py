@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.audits.tree import APPLICATIONS, ROOT, project_files
+from tests.audits.tree import LIBRARY, ROOT, project_files
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,6 @@ def test_the_command_runs_from_the_built_package(wheel: Path, tmp_path: Path) ->
     assert "estimate" in done.stdout
 
 
-def test_the_package_holds_every_module_and_no_other(wheel: Path) -> None:
-    packed = {name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".py")}
-    modules = {path for folder in APPLICATIONS for path in project_files(".py", below=folder)}
-    assert packed == {path.as_posix().removeprefix("platform/") for path in modules}
+def test_the_package_holds_the_library_and_nothing_else(wheel: Path) -> None:
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert packed == {path.as_posix() for path in project_files(below=LIBRARY)}

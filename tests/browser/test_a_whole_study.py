@@ -181,6 +181,6 @@ def test_a_study_from_nothing_to_public_data(new_page: Callable[..., Page], desk
         reader.get_by_role("link", name="Download the data package").click()
     download.value.save_as(tmp_path / "package.zip")
     verified = subprocess.run(
-        [sys.executable, "-m", "analysis.cli", "verify", tmp_path / "package.zip"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "candor.cli", "verify", tmp_path / "package.zip"], capture_output=True, text=True, check=False
     )
     assert verified.returncode == 0, verified.stdout + verified.stderr

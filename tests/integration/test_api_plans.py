@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role, User
-from analysis.cli import main
+from candor.cli import main
 from tests.api_requests import API, DESIGN, post, problem
 from tests.audits.test_permissions import ARGUMENTS, own_routes
 from tests.factories import logged_in, person

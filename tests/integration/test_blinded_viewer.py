@@ -10,8 +10,8 @@ from django.urls import reverse
 from accounts.models import Role, TokenScope
 from accounts.services import issue_token
 from analysis import services
-from analysis.blinding import arm_names
-from analysis.live import live_view
+from analysis.live.blinding import arm_names
+from analysis.live.page import live_view
 from surveys.models import MemberRole, Study, StudyMember
 from surveys.services import studies
 from tests.audits.test_permissions import ARGUMENTS, own_routes
@@ -125,7 +125,7 @@ def test_what_is_read_does_not_depend_on_which_letter_an_arm_has(study: Study, m
             else type(names)(blinded=True, shown=letters, files=letters, control=names.control, of_one_size=names.of_one_size)
         )
 
-    monkeypatch.setattr("analysis.live.arm_names", exchanged)
+    monkeypatch.setattr("analysis.live.page.arm_names", exchanged)
     after = answers(study, client)
     numbers = re.compile(r"-?\d+\.\d+")
     for name in before:

@@ -14,8 +14,8 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 from django.test import Client
 
-from analysis.methods.simulation import Behaviour
 from audit.models import Entry
+from candor.planning.simulation import Behaviour
 from surveys.bots.population import Bot, Habits, Population
 from surveys.bots.walker import Ending, Walker
 from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, Step, Study

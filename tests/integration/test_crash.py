@@ -7,8 +7,8 @@ from pathlib import Path
 
 import psycopg
 
-from analysis.releases.archive import files_in
-from analysis.releases.verification import faults_of
+from candor.packages.archive import files_in
+from candor.packages.verification import faults_of
 from tests.crowds import assert_all_finished_and_counted_once, bots_on_their_way, build_study, finished, results_settle, wait_until
 from tests.processes import Site
 

@@ -10,9 +10,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.datasets import cell_counts, people_of
+from analysis.answers.datasets import cell_counts, people_of
+from analysis.live.progress import progress_of
 from analysis.models import Run, RunKind, RunStatus
-from analysis.progress import progress_of
 from surveys.bots.population import Habits, Population
 from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, SlotStatus, Step, Study
 from surveys.protocols import frozen_protocol

@@ -15,7 +15,7 @@ from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analysis.methods.errors import TooFewResponsesError
+from candor.errors import TooFewResponsesError
 from config import error_responses
 from config import urls as site
 from surveys.errors import DefinitionError, StudyClosedError

@@ -12,16 +12,17 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Role
-from analysis import heartbeats, resampling, runner, services, tasks
-from analysis.balance import SMALLEST_GROUP
-from analysis.datasets import cell_counts, people_of
-from analysis.full_results import REPLICATES, question_analyses
+from analysis import heartbeats, services, tasks
+from analysis.answers.balance import SMALLEST_GROUP
+from analysis.answers.datasets import cell_counts, people_of
 from analysis.heartbeats import SILENCE
-from analysis.methods.bootstrap import BootstrapChunk, bootstrap, with_bootstrap
-from analysis.methods.effects import estimate_outcome
-from analysis.methods.resampled_counts import ResampledCounts
-from analysis.methods.resampled_patterns import ResampledPatterns
 from analysis.models import Chunk, ChunkStatus, Run, RunKind, RunStatus
+from analysis.runs import resampling, runner
+from analysis.runs.full_results import REPLICATES, question_analyses
+from candor.estimators.effects import estimate_outcome
+from candor.resampling.bootstrap import BootstrapChunk, bootstrap, with_bootstrap
+from candor.resampling.resampled_counts import ResampledCounts
+from candor.resampling.resampled_patterns import ResampledPatterns
 from surveys.models import Participant, Study
 from surveys.protocols import frozen_protocol
 from tests.factories import QUESTIONS, person, recruiting_study, walk
@@ -99,7 +100,7 @@ def test_chunks_in_any_order_merge_to_what_one_piece_gives(study: Study) -> None
         replicates = bootstrap(resampled, replicates=REPLICATES, seed=run.seed, workers=1)
         effects = estimate_outcome(analysis.counts, design=definition.design()).effects
         if resampled is patterns:
-            from analysis.methods.doubly_robust import effects_with_covariates
+            from candor.adjustment.doubly_robust import effects_with_covariates
 
             effects = effects_with_covariates(analysis.adjusted)
         expected += [effect.bootstrap for effect in with_bootstrap(effects, replicates, study=resampled)]
@@ -194,7 +195,7 @@ def test_a_worker_that_computes_a_chunk_for_long_is_heard_of(study: Study, monke
         wait_for_a_beat(Chunk.objects.filter(status=ChunkStatus.COMPUTING), "heard_at")
         return BootstrapChunk(index=0, chunks=1, seed=1, effects={})
 
-    monkeypatch.setattr("analysis.full_results.QuestionAnalysis.chunk", long_work)
+    monkeypatch.setattr("analysis.runs.full_results.QuestionAnalysis.chunk", long_work)
     assert resampling.compute_next(run.pk)
     assert run.chunks.filter(status=ChunkStatus.DONE).count() == 1
 
@@ -343,7 +344,7 @@ def test_two_computations_do_not_tell_what_the_person_between_told() -> None:
 
 def test_a_bug_in_a_chunk_fails_the_run_and_is_raised(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     run = begin(study)
-    monkeypatch.setattr("analysis.full_results.QuestionAnalysis.chunk", lambda *args, **kwargs: 1 / 0)
+    monkeypatch.setattr("analysis.runs.full_results.QuestionAnalysis.chunk", lambda *args, **kwargs: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         resampling.compute_next(run.pk)
     run.refresh_from_db()

@@ -13,11 +13,12 @@ from django.urls import reverse
 from lxml import etree
 
 from accounts.models import Role
-from analysis import resampling, runner, services
-from analysis.blinding import arm_names
-from analysis.live import live_view
+from analysis import services
+from analysis.live.blinding import arm_names
+from analysis.live.page import live_view
+from analysis.live.progress import DayCount, days_left
 from analysis.models import Run, RunKind, RunStatus
-from analysis.progress import DayCount, days_left
+from analysis.runs import resampling, runner
 from surveys.models import AllocationSlot, SlotStatus, Study
 from surveys.services import studies
 from tests.factories import draft_study, logged_in, page_of, person, recruiting_study

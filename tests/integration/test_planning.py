@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
-from analysis.cli import main
+from candor.cli import main
 from surveys.models import StudyStatus
 from surveys.services import reviews, studies
 from tests.factories import definition, draft_study, logged_in, page_of, person, study_in

@@ -7,11 +7,11 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.models import Release
+from analysis.packages.errors import ReleaseGoneError
 from analysis.releases import services
-from analysis.releases.archive import files_in
-from analysis.releases.errors import ReleaseGoneError
-from analysis.releases.verification import faults_of
 from audit.models import Entry
+from candor.packages.archive import files_in
+from candor.packages.verification import faults_of
 from surveys.models import Study
 from tests.factories import heading, logged_in, page_of
 from tests.releases import CHOICES, closed_study, package_of, published_release, requested_release, rows_in

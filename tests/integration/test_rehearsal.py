@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Role
-from analysis import runner
 from analysis.models import Run, RunKind
 from analysis.rehearsal.page import rehearsal_view
+from analysis.runs import runner
 from audit.models import Entry
 from surveys import tasks
 from surveys.bots import rehearsal

@@ -15,8 +15,8 @@ from accounts.models import Role
 from analysis import heartbeats
 from analysis.heartbeats import SILENCE
 from analysis.models import Release
+from analysis.packages.errors import ReleaseError
 from analysis.releases import building, services, tasks
-from analysis.releases.errors import ReleaseError
 from analysis.releases.people import people_sha256
 from audit.models import Entry
 from surveys.models import Participant, Study

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from analysis.methods.effects import estimate_outcome
 from analysis.models import Release
+from analysis.packages.codebook import MEANING
 from analysis.releases import building
-from analysis.releases.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, zip_of
-from analysis.releases.codebook import MEANING
-from analysis.releases.verification import faults_of
+from candor.estimators.effects import estimate_outcome
+from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, zip_of
+from candor.packages.verification import faults_of
 from surveys.assignment import DIRECT
 from surveys.models import AllocationList, Participant, Study
 from surveys.protocols import frozen_protocol
@@ -136,7 +136,7 @@ def test_every_number_is_recomputed_in_a_fresh_environment_with_the_built_packag
     # A folder that is named in a .pth file is searched, but its own .pth files, such as that of a checkout of candor, are not read.
     (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
     python = environment / "bin" / "python"
-    where = run(python, "-I", "-c", "import analysis.methods; print(analysis.methods.__file__)", cwd=tmp_path)
+    where = run(python, "-I", "-c", "import candor; print(candor.__file__)", cwd=tmp_path)
     assert where.stdout.startswith(str(environment)), where.stdout + where.stderr
     done = run(python, "-I", folder / "replicate.py", cwd=tmp_path)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "Every number is the same."), done.stdout + done.stderr
@@ -150,7 +150,7 @@ def test_every_number_is_recomputed_in_a_fresh_environment_with_the_built_packag
     assert done.returncode == 1
     assert "attention.effects.0.value: published" in done.stdout
     assert "(number of rows): published 401, recomputed 400" in done.stdout
-    verified = run(python, "-I", "-m", "analysis.cli", "verify", folder.parent / "lecture-videos-1.zip", cwd=tmp_path)
+    verified = run(python, "-I", "-m", "candor.cli", "verify", folder.parent / "lecture-videos-1.zip", cwd=tmp_path)
     assert verified.returncode == 0, verified.stdout + verified.stderr
 
 

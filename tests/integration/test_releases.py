@@ -12,11 +12,11 @@ from django.urls import reverse
 
 from accounts.models import Role
 from analysis.models import Release
+from analysis.packages.errors import ReleaseError
 from analysis.releases import building, selectors, services, tasks
-from analysis.releases.archive import files_in
-from analysis.releases.errors import ReleaseError
 from analysis.releases.people import people_sha256
 from audit.models import Entry
+from candor.packages.archive import files_in
 from surveys.assignment import DIRECT
 from surveys.models import DirectAnswer, Participant, Response, Step, Study
 from surveys.services import participation

@@ -10,10 +10,10 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
-from analysis import runner
-from analysis.datasets import cell_counts
-from analysis.methods.effects import estimate_outcome
+from analysis.answers.datasets import cell_counts
 from analysis.models import Run, RunStatus
+from analysis.runs import runner
+from candor.estimators.effects import estimate_outcome
 from surveys.models import Participant, Response, Step, Study
 from surveys.selectors import counts_of
 from surveys.tokens import hash_of_token, new_token

@@ -12,10 +12,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Role
-from analysis import runner, services
-from analysis.datasets import cell_counts
+from analysis import services
+from analysis.answers.datasets import cell_counts
+from analysis.live.progress import progress_of
 from analysis.models import Run, RunKind, RunStatus
-from analysis.progress import progress_of
+from analysis.runs import runner
 from audit.models import Entry
 from surveys import actions
 from surveys.errors import JourneyError, TransitionError

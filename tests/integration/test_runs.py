@@ -10,8 +10,9 @@ from django.test import Client
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from analysis import runner, services, tasks
+from analysis import services, tasks
 from analysis.models import Run, RunKind, RunStatus
+from analysis.runs import runner
 from surveys.models import Response, Study
 from surveys.services import participation
 from surveys.tokens import withdrawal_code

@@ -15,8 +15,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from analysis import runner, tasks
+from analysis import tasks
 from analysis.models import RunKind
+from analysis.runs import runner
 from audit.models import Entry
 from surveys.models import Study
 from surveys.services import studies

@@ -11,14 +11,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.methods.cell_means import maximum_likelihood_fit
-from analysis.methods.designs import Design
-from analysis.methods.difference_in_means import difference_in_means_kernel
-from analysis.methods.effects import efficient_kernel
-from analysis.methods.information import Scenario, precision
-from analysis.methods.power import plan_study
-from analysis.methods.simulation import Behaviour, LatentModel, cell_probabilities, simulate_counts
 from benchmarks.coverage import DESIGNS, MIRRORED, Setting, closed_form, monitored, resampled, with_covariates
+from candor.designs.design import Design
+from candor.estimators.cell_means import maximum_likelihood_fit
+from candor.estimators.difference_in_means import difference_in_means_kernel
+from candor.estimators.effects import efficient_kernel
+from candor.planning.information import Scenario, precision
+from candor.planning.power import plan_study
+from candor.planning.simulation import Behaviour, LatentModel, cell_probabilities, simulate_counts
 
 TRIALS = 20_000
 STANDARD_ERROR = np.sqrt(0.95 * 0.05 / TRIALS)

@@ -9,9 +9,9 @@ import click
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from analysis.methods.errors import MethodError
-from analysis.methods.simulation import Behaviour
 from audit.services import record
+from candor.errors import MethodError
+from candor.planning.simulation import Behaviour
 from surveys import actions
 from surveys.bots.crowd import send_bots
 from surveys.bots.population import Habits, Population

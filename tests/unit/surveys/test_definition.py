@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from analysis.methods.designs import Design
+from candor.designs.design import Design
 from surveys.definition import Text, Video
 from surveys.errors import DefinitionError
 from surveys.study_file import dump, read_study_file

@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import pytest
 
-from analysis.methods.best_die import DICE, best_dice
-from analysis.methods.designs import Design
-from analysis.methods.errors import DesignError
-from analysis.methods.information import Scenario
 from analysis.planning import faces, forms, plots
 from analysis.planning.faces import OFFERED, PlannedDie, rolls_of, suggested_die, usual_die
+from candor.designs.design import Design
+from candor.errors import DesignError
+from candor.planning.best_die import DICE, best_dice
+from candor.planning.information import Scenario
 
 DEFAULT = PlannedDie(code="6", groups=("ynnttt", "nyyttt"))
 

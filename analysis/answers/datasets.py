@@ -1,0 +1,115 @@
+"""A study's answers as the methods take them: counts from the database, and rows only where background answers are needed."""
+
+import io
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.db.models import Case, Count, Max, Value, When
+from numpy.typing import NDArray
+
+from analysis.answers.background import Covariates, covariates_of
+from surveys.assignment import DIRECT
+from surveys.definition import StudyDefinition
+from surveys.models import Participant, Response, Step, Study
+
+NOT_REPORTED = -1
+
+
+def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to_direct: bool = False) -> dict[str, NDArray[np.int64]]:
+    """Per sensitive question the number of people by arm, subsample and reported answer, shape (arms, subsamples, 2); last axis no, yes.
+
+    All who answered with the die, or of them only those who had agreed to be asked without it.
+    """
+    arms = {arm.name: index for index, arm in enumerate(definition.arms)}
+    subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
+    counts = {question.name: np.zeros((len(arms), len(subsamples), 2), dtype=np.int64) for question in definition.questions}
+    responses = Response.objects.filter(participant__study=study, participant__step=Step.FINISHED)
+    rows = (
+        (responses.filter(participant__agrees_to_direct=True) if only_who_agreed_to_direct else responses)
+        .values_list("question", "participant__arm", "participant__subsample", "reported_yes")
+        .annotate(Count("pk"))
+    )
+    for question, arm, subsample, yes, count in rows:
+        counts[question][arms[arm], subsamples[subsample], int(yes)] = count
+    return counts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class People:
+    """Everybody who was assigned to the die, without names, keys or order: `reported` by question is 0, 1 or `NOT_REPORTED`.
+
+    The rows are sorted by what they say, so that they tell nothing about who came when, and the same people always make the same arrays.
+    """
+
+    arm: NDArray[np.intp]
+    subsample: NDArray[np.intp]
+    reported: dict[str, NDArray[np.int8]]
+    covariates: Covariates
+
+    def who_answered(self, question: str) -> NDArray[np.bool_]:
+        return np.asarray(self.reported[question] != NOT_REPORTED)
+
+    def counts(self, question: str, *, arms: int, subsamples: int) -> NDArray[np.int64]:
+        """As in `cell_counts`."""
+        there = self.who_answered(question)
+        cells = (self.arm[there] * subsamples + self.subsample[there]) * 2 + self.reported[question][there]
+        return np.bincount(cells, minlength=arms * subsamples * 2).reshape(arms, subsamples, 2)
+
+    def to_bytes(self) -> bytes:
+        """The arrays, for storing while a run is under way."""
+        buffer = io.BytesIO()
+        parts: dict[str, Any] = {"arm": self.arm, "subsample": self.subsample}
+        parts |= {f"reported/{name}": values for name, values in self.reported.items()}
+        parts |= {f"covariates/{name}": values for name, values in self.covariates.items()}
+        np.savez_compressed(buffer, **parts)
+        return buffer.getvalue()
+
+    @classmethod
+    def from_bytes(cls, stored: bytes) -> "People":
+        with np.load(io.BytesIO(stored), allow_pickle=False) as parts:
+            groups: dict[str, dict[str, NDArray[Any]]] = {"reported": {}, "covariates": {}}
+            for key in parts.files:
+                group, _, name = key.partition("/")
+                if name:
+                    groups[group][name] = parts[key]
+            return cls(arm=parts["arm"], subsample=parts["subsample"], **groups)
+
+
+def people_of(study: Study, definition: StudyDefinition) -> People:
+    """Everybody who was assigned to the die and has not withdrawn, in one query."""
+    arms = {arm.name: index for index, arm in enumerate(definition.arms)}
+    subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
+    questions = [question.name for question in definition.questions]
+    answers = {
+        f"answer_{index}": Max(
+            Case(
+                When(step=Step.FINISHED, responses__question=name, responses__reported_yes=True, then=Value(1)),
+                When(step=Step.FINISHED, responses__question=name, then=Value(0)),
+            )
+        )
+        for index, name in enumerate(questions)
+    }
+    found = (
+        Participant.objects.filter(study=study)
+        .exclude(arm="")
+        .exclude(subsample=DIRECT)
+        .annotate(**answers)
+        .values_list("arm", "subsample", "background", *answers)
+    )
+    rows = sorted(
+        ((arms[arm], subsamples[subsample], *(NOT_REPORTED if value is None else value for value in values)), _sortable(background))
+        for arm, subsample, background, *values in found.iterator(chunk_size=20_000)
+    )
+    numbers = np.array([numbers for numbers, _background in rows], dtype=np.intp).reshape(len(rows), 2 + len(questions))
+    return People(
+        arm=numbers[:, 0],
+        subsample=numbers[:, 1],
+        reported={name: numbers[:, 2 + index].astype(np.int8) for index, name in enumerate(questions)},
+        covariates=covariates_of(definition.background, [json.loads(background) for _numbers, background in rows]),
+    )
+
+
+def _sortable(background: dict[str, Any]) -> str:
+    return json.dumps(background, sort_keys=True)

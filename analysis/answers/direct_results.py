@@ -1,0 +1,55 @@
+"""What those who were asked without a die said, in counts: after the study has ended, and never of a handful of people.
+
+While a study runs its results are computed again after every few people, and the difference between two exact counts would tell what
+those few said. With the die that is harmless; without it, only how many people were asked is shown until nobody comes any more, except
+in a rehearsal, which only bots answer.
+"""
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from django.db.models import Count
+
+from analysis.answers.datasets import cell_counts
+from analysis.selectors import latest_results
+from surveys.assignment import DIRECT
+from surveys.definition import StudyDefinition
+from surveys.models import ENDED, DirectAnswer, Participant, Step, Study
+
+Counts = dict[str, np.ndarray[Any, np.dtype[np.int64]]]
+
+
+def direct_results(study: Study, definition: StudyDefinition) -> dict[str, Any]:
+    """The comparison of a study that asks some people directly, as JSON values; once the answers are deleted, as it was before."""
+    before = latest_results(study) if study.forgotten_on else None
+    if before and before.results and "direct_group" in before.results:
+        return dict(before.results["direct_group"])
+    from candor.estimators.direct_comparison import SMALLEST_CELL, direct_comparison  # SciPy, which web processes can do without
+
+    drawn = Participant.objects.filter(study=study, subsample=DIRECT, step=Step.FINISHED)
+    agreed = dict(drawn.values_list("agrees_to_direct").annotate(Count("pk")))
+    found: dict[str, Any] = {
+        "asked": agreed.get(True, 0),
+        "drawn_but_refused": agreed.get(False, 0),
+        "ended": study.status in ENDED,
+        "smallest_cell": SMALLEST_CELL,
+        "for_publication": False,
+        "outcomes": [],
+    }
+    if found["ended"] or study.rehearsal_of_id is not None:  # bots have nothing to hide
+        with_die = cell_counts(study, definition, only_who_agreed_to_direct=True)
+        for question, direct in _direct_counts(study, definition).items():
+            compared = direct_comparison(direct, with_die[question], design=definition.design())
+            found["outcomes"].append({"question": question, **asdict(compared)})
+    return found
+
+
+def _direct_counts(study: Study, definition: StudyDefinition) -> Counts:
+    """Per question the number of people by arm and answer, shape (arms, 2); last axis no, yes."""
+    arms = {arm.name: index for index, arm in enumerate(definition.arms)}
+    counts = {question.name: np.zeros((len(arms), 2), dtype=np.int64) for question in definition.questions}
+    rows = DirectAnswer.objects.filter(participant__study=study).values_list("question", "participant__arm", "yes").annotate(Count("pk"))
+    for question, arm, yes, count in rows:
+        counts[question][arms[arm], int(yes)] = count
+    return counts

@@ -1,0 +1,60 @@
+"""codebook.md: every file and every column, for people."""
+
+from analysis.packages.content import Content, columns_of
+
+
+def codebook(content: Content, *, names: list[str]) -> bytes:
+    """`names` are all files of the package."""
+    lines = [f"# Codebook: {content.title}", "", "## data.csv", ""]
+    lines += [
+        f"{len(content.rows)} rows, one for each {content.unit}, in random order. Comma-separated, UTF-8, first line: column names.",
+        "",
+    ]
+    for column in columns_of(content):
+        lines += [f"### `{column.name}`", "", column.label, "", "| Value | Meaning |", "|---|---|"]
+        lines += [f"| `{value}` | {_cell(label)} |" for value, label in column.values.items()]
+        if column.is_answer:
+            lines += ["", "Empty: not asked. What is reported is not what is true: the die may have said what to report."]
+        lines.append("")
+    if content.background is not None:
+        lines += ["## background-counts.csv", ""]
+        lines += [
+            "How often each background answer was given, over everybody in data.csv, one question at a time. An empty count is hidden: it "
+            f"is below {content.smallest_count}, or needed so that those cannot be worked out. `not answered`: no answer was given.",
+            "",
+        ]
+        for one in content.protocol["background_questions"]:
+            lines += [f"### `{one['name']}`", "", one["text"], "", OF_THE_KIND[one["kind"]], ""]
+            if one["answers"]:
+                lines += ["| Answer | Meaning |", "|---|---|"]
+                lines += [*(f"| `{name}` | {_cell(label)} |" for name, label in one["answers"].items()), ""]
+    lines += ["## All files", "", "| File | What it is |", "|---|---|", *(f"| `{name}` | {MEANING[name]} |" for name in sorted(names)), ""]
+    return "\n".join(lines).encode()
+
+
+OF_THE_KIND = {
+    "single_choice": "One answer each; the counts add up to the number of rows in data.csv.",
+    "multiple_choice": "Several answers each, so the counts overlap.",
+    "number": "A number, counted by itself or in intervals; the counts add up to the number of rows in data.csv.",
+    "group": "A list of entries, of which only the number is counted; the counts add up to the number of rows in data.csv.",
+}
+MEANING = {
+    "README.md": "What this is, how to cite it, what it promises, how to check it",
+    "SHA256SUMS": "SHA-256 of every other file",
+    "SHA256SUMS.sig": "Ed25519 signature of SHA256SUMS, in base64",
+    "allocation-proof.txt": "The lists by which chance drew the groups, and their hashes, published before anybody took part",
+    "background-counts.csv": "Counts of background answers, small ones hidden",
+    "codebook.md": "This file",
+    "croissant.json": "Description in Croissant 1.0",
+    "data.csv": "The reported answers",
+    "datapackage.json": "Description as a Frictionless Data Package",
+    "ddi-codebook.xml": "Description in DDI-Codebook 2.5",
+    "protocol.json": "The design: arms, die, probabilities, allocation, wording of all questions, consent text",
+    "public-key.pem": "The key with which the signature is checked",
+    "replicate.py": "Recomputes results.json from data.csv and protocol.json",
+    "results.json": "Every estimate that follows from the public answers",
+}
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

@@ -1,0 +1,118 @@
+"""What goes into a package, as plain values: the files are written from this and from nothing else."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.packages.background_counts import Cell
+from analysis.packages.licences import Licence
+from analysis.packages.rows import Row, column_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllocationList:
+    """One concealed list: the hash that was published when it was drawn, and its exact text."""
+
+    number: int
+    sha256: str
+    document: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    slug: str
+    version: int
+    title: str
+    authors: Sequence[str]
+    year: int
+    licence: Licence
+    site: str
+    protocol: Mapping[str, Any]
+    """The document that stands in protocol.json."""
+    data_csv: str
+    rows: Sequence[Row]
+    simulated: bool
+    bots_left_out: int
+    epsilon: float
+    """Of one answer."""
+    background: Sequence[Cell] | None
+    """None: left out."""
+    smallest_count: int
+    allocation_lists: Sequence[AllocationList]
+    results: Mapping[str, Any]
+
+    @property
+    def address(self) -> str:
+        """Where the release stands for good."""
+        return f"{self.site}/data/{self.slug}/{self.version}/"
+
+    @property
+    def key_address(self) -> str:
+        return f"{self.site}/data/signing-key.pem"
+
+    @property
+    def name(self) -> str:
+        return f"{self.slug}-{self.version}"
+
+    @property
+    def citation(self) -> str:
+        return f"{'; '.join(self.authors)} ({self.year}). {self.title} (version {self.version}) [Data set]. {self.address}"
+
+    @property
+    def questions(self) -> Sequence[Mapping[str, Any]]:
+        found: Sequence[Mapping[str, Any]] = self.protocol["questions"]
+        return found
+
+    @property
+    def epsilon_total(self) -> float:
+        return self.epsilon * len(self.questions)
+
+    @property
+    def unit(self) -> str:
+        """Whom a row stands for."""
+        return "bot" if self.simulated else "person"
+
+    @property
+    def description(self) -> str:
+        """One paragraph for catalogues."""
+        kind = "Simulated answers of bots, not of people," if self.simulated else "Answers"
+        arms = len(self.protocol["design"]["arms"])
+        return (
+            f"{kind} to {len(self.questions)} sensitive yes/no questions in a randomised experiment with {arms} arms. Each answer was "
+            "given after a private die that sometimes says what to answer, so no row tells what is true of its person; the "
+            f"probabilities are in protocol.json. {len(self.rows)} rows, one for each {self.unit}."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of data.csv: what it is called, what it holds, and the labels of its values."""
+
+    name: str
+    label: str
+    values: Mapping[str, str]
+    is_answer: bool = False
+
+
+def columns_of(content: Content) -> list[Column]:
+    """The columns of data.csv, in order: the one description from which all code books are written."""
+    design = content.protocol["design"]
+    arms = {arm["name"]: arm["label"] for arm in content.protocol["arms"]}
+    subsamples = {
+        name: f"the die forces yes with probability {forced['forced_yes']} and no with probability {forced['forced_no']}"
+        for name, forced in design["subsamples"].items()
+    }
+    answers = [
+        Column(
+            name=column_of(question["name"]),
+            label=question["text"],
+            values={"0": f"reported {question['no']}", "1": f"reported {question['yes']}"},
+            is_answer=True,
+        )
+        for question in content.questions
+    ]
+    return [
+        Column(name="arm", label="Arm to which the person was randomised", values=arms),
+        Column(name="subsample", label="Subsample to which the person was randomised; it decides what the die forces", values=subsamples),
+        *answers,
+    ]

@@ -1,0 +1,67 @@
+"""datapackage.json: the data described as a Frictionless Data Package (version 2 of the standard)."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from analysis.packages.content import Content, columns_of
+from analysis.packages.protocol_document import as_json
+
+PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
+DIALECT = {"delimiter": ",", "lineTerminator": "\n"}
+
+
+def frictionless_package(content: Content, tables: Mapping[str, bytes]) -> bytes:
+    """`tables` are the CSV files of the package, by name."""
+    fields: list[dict[str, Any]] = [
+        {
+            "name": column.name,
+            "title": column.label,
+            "type": "integer" if column.is_answer else "string",
+            "constraints": {"enum": [int(value) for value in column.values]}
+            if column.is_answer
+            else {"required": True, "enum": list(column.values)},
+        }
+        for column in columns_of(content)
+    ]
+    resources = [_table("data", "Reported answers", fields, tables["data.csv"], path="data.csv")]
+    if "background-counts.csv" in tables:
+        counted: list[dict[str, Any]] = [
+            {"name": "question", "type": "string", "constraints": {"required": True}},
+            {"name": "answer", "type": "string", "constraints": {"required": True}},
+            {"name": "count", "type": "integer", "description": "Empty: hidden because small."},
+        ]
+        title = "Counts of background answers over everybody"
+        resources.append(_table("background-counts", title, counted, tables["background-counts.csv"], path="background-counts.csv"))
+    licence = {"name": content.licence.name, "title": content.licence.title, "path": content.licence.address}
+    return as_json(
+        {
+            "$schema": PROFILE,
+            "name": content.name,
+            "id": content.address,
+            "title": content.title,
+            "description": content.description,
+            "homepage": content.address,
+            "version": f"{content.version}.0.0",
+            "licenses": [licence],
+            "contributors": [{"title": author, "roles": ["author"]} for author in content.authors],
+            "keywords": ["randomised experiment", "randomised response", "local differential privacy"],
+            "resources": resources,
+        }
+    )
+
+
+def _table(name: str, title: str, fields: list[dict[str, Any]], table: bytes, *, path: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": title,
+        "type": "table",
+        "path": path,
+        "format": "csv",
+        "mediatype": "text/csv",
+        "encoding": "utf-8",
+        "bytes": len(table),
+        "hash": f"sha256:{hashlib.sha256(table).hexdigest()}",
+        "dialect": DIALECT,
+        "schema": {"fields": fields, "missingValues": [""]},
+    }

@@ -1,0 +1,40 @@
+"""All files of a release, from plain values. The same values and key always make the same bytes."""
+
+from importlib import resources
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from analysis.packages.allocation_proof import allocation_proof
+from analysis.packages.background_counts import cells_csv
+from analysis.packages.codebook import codebook
+from analysis.packages.content import Content
+from analysis.packages.croissant import croissant
+from analysis.packages.ddi_codebook import ddi_codebook
+from analysis.packages.frictionless_package import frictionless_package
+from analysis.packages.protocol_document import as_json
+from analysis.packages.readme import readme
+from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, signed, zip_of
+
+
+def package_files(content: Content, key: Ed25519PrivateKey) -> dict[str, bytes]:
+    """Every file by its name, with the signature."""
+    tables = {"data.csv": content.data_csv.encode()}
+    if content.background is not None:
+        tables["background-counts.csv"] = cells_csv(content.background).encode()
+    files = {
+        **tables,
+        "README.md": readme(content),
+        "allocation-proof.txt": allocation_proof(content),
+        "croissant.json": croissant(content, tables),
+        "datapackage.json": frictionless_package(content, tables),
+        "ddi-codebook.xml": ddi_codebook(content),
+        "protocol.json": as_json(content.protocol),
+        "replicate.py": (resources.files("candor.packages") / "replicate.py").read_bytes(),
+        "results.json": as_json(content.results),
+    }
+    files["codebook.md"] = codebook(content, names=[*files, "codebook.md", PUBLIC_KEY, SUMS, SIGNATURE])
+    return signed(files, key)
+
+
+def package_of(content: Content, key: Ed25519PrivateKey) -> bytes:
+    return zip_of(package_files(content, key))

@@ -1,0 +1,78 @@
+"""What a release promises to a person whose answers are in it, and what it does not, in plain words with the numbers."""
+
+import math
+from dataclasses import dataclass
+
+from analysis.packages.content import Content
+
+EXAMPLE_BELIEF = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivacyStatement:
+    unit: str
+    neighbours: str
+    mechanism: str
+    epsilon_per_question: float
+    epsilon_total: float
+    questions: int
+    composition: str
+    meaning: str
+    not_covered: tuple[str, ...]
+
+
+def privacy_statement(content: Content) -> PrivacyStatement:
+    """Of this release, and of everything that can be computed from it."""
+    questions, factor = len(content.questions), math.exp(content.epsilon)
+    believed = EXAMPLE_BELIEF * factor / (1 - EXAMPLE_BELIEF + EXAMPLE_BELIEF * factor)
+    not_covered = [
+        "That somebody took part, and finished, is not hidden by the die; arm and subsample are chance and say nothing about a person.",
+        "People who told the truth against the die gave up their own protection.",
+    ]
+    if direct := content.protocol["direct_group"]:
+        not_covered.append(
+            f"Some people (a share of {direct['share']} was drawn) were asked without a die. Neither they nor what they said are in this "
+            "release."
+        )
+    if content.background is None:
+        not_covered.append("Background and quiz answers are not in this release.")
+    else:
+        not_covered.append(
+            "The counts of background answers are exact and not differentially private. They are over everybody at once, one question at a "
+            f"time, never joined with reported answers, and counts below {content.smallest_count} are hidden, with as many others as are "
+            "needed so that no sum gives them back. Quiz answers are not in this release."
+        )
+    return PrivacyStatement(
+        unit="one participant",
+        neighbours="two versions of the study that differ in the true answers of one participant, whatever they are",
+        mechanism="randomised response by a private die that is rolled once for each question and never leaves the participant",
+        epsilon_per_question=content.epsilon,
+        epsilon_total=content.epsilon_total,
+        questions=questions,
+        composition=(
+            f"One roll for each question, so losses add: {questions} × {content.epsilon:.4f} = {content.epsilon_total:.4f}. Results, other "
+            "versions of this release and anything else computed from the same reported answers add nothing. A further question that is "
+            f"released later adds {content.epsilon:.4f}."
+        ),
+        meaning=(
+            f"Whatever somebody believed about one person's true answer to one question, seeing the reported answer changes the odds by a "
+            f"factor of at most {factor:.3g}: a suspicion of {EXAMPLE_BELIEF:.0%} becomes at most {believed:.0%}."
+        ),
+        not_covered=tuple(not_covered),
+    )
+
+
+def sentences_of(statement: PrivacyStatement) -> list[str]:
+    """The statement in sentences, for files and pages alike: first what it means, then how and how much, then formally."""
+    return [
+        statement.meaning,
+        f"Mechanism: {statement.mechanism}. This is local differential privacy: the protection was complete before anything was sent.",
+        f"ε = {statement.epsilon_per_question:.4f} for each answer, {statement.epsilon_total:.4f} for {_all(statement.questions)}.",
+        statement.composition,
+        f"Formally, the unit of protection is {statement.unit}: neighbours are {statement.neighbours}.",
+        *statement.not_covered,
+    ]
+
+
+def _all(questions: int) -> str:
+    return "the one question" if questions == 1 else f"all {questions} questions together"

@@ -1,0 +1,74 @@
+"""protocol.json: what the study was, from its frozen protocol. Nothing about how it was run, and no answers to its quiz."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from analysis.packages.rows import column_of
+from surveys.definition import BackgroundQuestion, MultipleChoice, SingleChoice, StudyDefinition, Text
+
+
+def protocol_document(
+    definition: StudyDefinition, *, version: int, sha256: str, questions: Sequence[str], consents: Sequence[tuple[int, StudyDefinition]]
+) -> dict[str, Any]:
+    """`questions` are those whose answers are released; `consents` the versions to which people in the release agreed."""
+    language = definition.languages[0]
+
+    def text(words: Text) -> str:
+        return words.in_language(language)
+
+    sensitive = {one.name: one for one in definition.questions}
+    return {
+        "study": definition.slug,
+        "title": text(definition.title),
+        "summary": text(definition.summary),
+        "language": language,
+        "protocol": {"version": version, "sha256": sha256},
+        "design": definition.design().to_document(),
+        "arms": [{"name": arm.name, "label": text(arm.label), "weight": arm.weight} for arm in definition.arms],
+        "die": {
+            "sides": definition.die.sides,
+            "subsamples": {name: {"yes": list(faces.yes), "no": list(faces.no)} for name, faces in definition.die.subsamples.items()},
+            "rolls": "one for each question",
+        },
+        "questions": [
+            {
+                "name": name,
+                "column": column_of(name),
+                "text": text(sensitive[name].text),
+                "yes": text(sensitive[name].yes),
+                "no": text(sensitive[name].no),
+            }
+            for name in questions
+        ],
+        "questions_asked": len(definition.questions),
+        "direct_group": definition.direct_group
+        and {
+            "share": str(definition.direct_share),
+            "consent": text(definition.direct_group.consent),
+            "meaning": "The share of people who were drawn to be asked without a die, if they agreed. None of them is in these data.",
+        },
+        "background_questions": [
+            {"name": one.name, "kind": one.kind, "text": text(one.text), "answers": _labels(one, language)} for one in definition.background
+        ],
+        "quiz": [{"name": one.name, "text": text(one.text)} for one in definition.quiz],
+        "allocation": {
+            **definition.allocation.model_dump(mode="json"),
+            "arm_weights": definition.arm_weights,
+            "subsample_weights": definition.subsample_weights,
+            "planned_with_die": definition.planned_with_die,
+        },
+        "consent": [{"protocol_version": number, "text": text(one.consent)} for number, one in consents],
+    }
+
+
+def _labels(question: BackgroundQuestion, language: str) -> dict[str, str] | None:
+    """What the names of answers stand for; None: they are numbers."""
+    if isinstance(question, SingleChoice | MultipleChoice):
+        return {option.name: option.text.in_language(language) for option in question.options}
+    return None
+
+
+def as_json(document: Any) -> bytes:
+    """Readable, and the same bytes for the same values."""
+    return (json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()

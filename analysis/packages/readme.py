@@ -1,0 +1,69 @@
+"""README.md: what a stranger needs to use, cite and check the data."""
+
+import json
+
+from analysis.packages.content import Content
+from analysis.packages.privacy_statement import privacy_statement, sentences_of
+
+SIMULATED = (
+    "> **Simulated data.** Every row was made by a bot that walked through the study to rehearse it. Nobody's answers are in this package."
+)
+
+
+def readme(content: Content) -> bytes:
+    parts = [f"# {content.title}", ""]
+    if content.simulated:
+        parts += [SIMULATED, ""]
+    parts += [content.description, ""]
+    if content.bots_left_out:
+        parts += [f"{content.bots_left_out} simulated participants (bots) had walked through the study too; they are left out.", ""]
+    parts += ["## Citation", "", content.citation, "", "As `CITATION.cff`:", "", "```yaml", *_citation_file(content), "```", ""]
+    parts += ["## Licence", "", f"{content.licence.title} ({content.licence.name}): <{content.licence.address}>", ""]
+    parts += ["## Privacy", "", *(f"* {sentence}" for sentence in sentences_of(privacy_statement(content))), ""]
+    parts += ["## Files", "", "`codebook.md` explains every file and every column.", ""]
+    parts += [
+        "## Check it",
+        "",
+        f"The key of the server stands at <{content.key_address}>. Get it once, by a way that you trust, as `signing-key.pem`; all else",
+        "works without a network. A copy is in `public-key.pem`; who changed this package could have changed that too, so compare the two.",
+        "",
+        "Whether a file was changed, with tools that most systems have, in the unpacked folder:",
+        "",
+        "```sh",
+        "sha256sum --check SHA256SUMS",
+        "base64 -d SHA256SUMS.sig > signature",
+        "openssl pkeyutl -verify -pubin -inkey public-key.pem -rawin -in SHA256SUMS -sigfile signature",
+        "```",
+        "",
+        "Or with Candor's command line, which checks every byte of the ZIP file and names the file that was changed:",
+        "",
+        "```sh",
+        f"candor verify {content.name}.zip --key signing-key.pem",
+        "```",
+        "",
+        "Whether every number in `results.json` follows from `data.csv`, in a Python with Candor installed (version "
+        f"{content.results['software']['candor']}, from the project itself: a package index may hold another `candor`):",
+        "",
+        "```sh",
+        "python replicate.py",
+        "```",
+        "",
+        "It recomputes all estimates with their bootstrap (same seed) and compares them to 1e-9. `allocation-proof.txt` says how to check",
+        "that the groups were drawn before anybody took part.",
+        "",
+        f"This version stands at <{content.address}>, with its history, or with the reason if it was retracted.",
+    ]
+    return ("\n".join(parts) + "\n").encode()
+
+
+def _citation_file(content: Content) -> list[str]:
+    """In JSON's quotes, which YAML reads too."""
+    fields = {
+        "title": content.title,
+        "version": str(content.version),
+        "license": content.licence.name,
+        "url": content.address,
+    }
+    lines = ["cff-version: 1.2.0", "message: If you use these data, please cite them as below.", "type: dataset"]
+    lines += [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items()]
+    return [*lines, "authors:", *(f"  - name: {json.dumps(author, ensure_ascii=False)}" for author in content.authors)]

@@ -1,0 +1,69 @@
+"""The rows of a release: arm, subsample and reported answers, in an order that tells nothing."""
+
+import csv
+import io
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis.packages.errors import TooFewPeopleError
+
+SMALLEST_GROUP = 5
+"""Fewer people than this in an arm of a subsample, and the study is too small for its rows to be published."""
+ASSIGNMENT = ("arm", "subsample")
+_entropy = secrets.SystemRandom()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One person: what chance gave them, and what they reported to each question, in the order of the questions; None: not asked."""
+
+    arm: str
+    subsample: str
+    answers: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    arm: str
+    subsample: str
+    n: int
+
+
+def column_of(question: str) -> str:
+    """The column of a question; the prefix keeps a question called “arm” apart from the arm."""
+    return f"answer_{question}"
+
+
+def groups_of(rows: Sequence[Row], *, arms: Sequence[str], subsamples: Sequence[str]) -> list[Group]:
+    """How many people are in each arm of each subsample; also where there is nobody."""
+    counts = Counter((row.arm, row.subsample) for row in rows)
+    return [Group(arm=arm, subsample=subsample, n=counts[arm, subsample]) for subsample in subsamples for arm in arms]
+
+
+def require_large_groups(groups: Sequence[Group]) -> None:
+    """Refuse a study so small that rows could be told apart by knowing who took part."""
+    if small := [group for group in groups if group.n < SMALLEST_GROUP]:
+        found = ", ".join(f"{group.n} in arm {group.arm}, subsample {group.subsample}" for group in small)
+        raise TooFewPeopleError(f"Expected at least {SMALLEST_GROUP} finished people in every arm of every subsample, found {found}.")
+
+
+def shuffled_csv(rows: Sequence[Row], *, questions: Sequence[str]) -> str:
+    """The rows as CSV, in an order drawn from the operating system's entropy; no two calls give the same."""
+    lines = [[row.arm, row.subsample, *("" if answer is None else answer for answer in row.answers)] for row in rows]
+    _entropy.shuffle(lines)
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([*ASSIGNMENT, *map(column_of, questions)])
+    writer.writerows(lines)
+    return buffer.getvalue()
+
+
+def rows_of(text: str) -> list[Row]:
+    """The rows of such a CSV."""
+    lines = csv.reader(io.StringIO(text))
+    next(lines)
+    return [
+        Row(arm=arm, subsample=subsample, answers=tuple(int(one) if one else None for one in answers)) for arm, subsample, *answers in lines
+    ]

@@ -1,0 +1,122 @@
+"""One sensitive question of a trial together with what was known about the participants beforehand, working models fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from candor.adjustment.covariates import ModelMatrix, model_matrix, notes_about_balance
+from candor.adjustment.working_models import WorkingModel, choose_working_model
+from candor.designs.design import Design, FloatArray
+from candor.errors import DataError
+from candor.estimators.counts import checked_counts
+
+IntArray = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AdjustedStudy:
+    """Answers, assignment, covariates and the working models chosen from them.
+
+    Attributes
+    ----------
+    design : Design
+    reported : ndarray of shape (n,)
+        Ỹ, 0 or 1.
+    arm, subsample : ndarray of int, shape (n,)
+        Positions in ``design.arms`` and ``design.subsample_names``.
+    matrix : ModelMatrix
+        The covariates and, as its last term, the subsample.
+    counts : ndarray of shape (K, S, 2)
+        Participants by arm, subsample and reported answer.
+    arm_models : tuple of WorkingModel
+        One for each of the K arms.
+    cell_models : tuple of WorkingModel
+        One for each of the K·S cells, in the order (arm, subsample).
+    """
+
+    design: Design
+    reported: FloatArray
+    arm: IntArray
+    subsample: IntArray
+    matrix: ModelMatrix
+    counts: FloatArray
+    arm_models: tuple[WorkingModel, ...]
+    cell_models: tuple[WorkingModel, ...]
+
+    @property
+    def cell(self) -> IntArray:
+        """Position of every participant's cell, in the order (arm, subsample); shape (n,)."""
+        return self.arm * self.design.shape[1] + self.subsample
+
+
+def adjusted_study(
+    reported: npt.ArrayLike,
+    arm: npt.ArrayLike,
+    subsample: npt.ArrayLike,
+    covariates: Mapping[str, npt.ArrayLike | Sequence[object]],
+    *,
+    design: Design,
+) -> AdjustedStudy:
+    """Check the data of one question and choose a working model for every arm and for every cell.
+
+    Parameters
+    ----------
+    reported : array_like of shape (n,)
+        Ỹ, 0 or 1, without missing values: who did not answer this question is left out by the caller, and counted.
+    arm, subsample : array_like of int, shape (n,)
+        Positions in ``design.arms`` and ``design.subsample_names``.
+    covariates : mapping of str to array_like of shape (n,)
+        See `candor.adjustment.covariates.model_matrix`; measured before the assignment.
+    design : Design
+
+    Returns
+    -------
+    AdjustedStudy
+
+    Raises
+    ------
+    DataError
+        Answers other than 0 and 1, positions outside of the design, or arrays of different lengths.
+    TooFewResponsesError
+        An empty cell.
+    """
+    answers = np.asarray(reported, dtype=float)
+    if answers.ndim != 1 or not np.isin(answers, (0.0, 1.0)).all():
+        raise DataError("reported answers must be one row of zeros and ones, without missing values")
+    arms = _positions(arm, what="arm", names=design.arms, n=len(answers))
+    subsamples = _positions(subsample, what="subsample", names=design.subsample_names, n=len(answers))
+    width = design.shape[1]
+    table = np.bincount((arms * width + subsamples) * 2 + answers.astype(np.intp), minlength=2 * width * design.shape[0])
+    counts = checked_counts(table.reshape(*design.shape, 2), design=design)
+    given = model_matrix(covariates, participants=len(answers))
+    matrix = replace(given, notes=(*given.notes, *notes_about_balance(given, arms * width + subsamples)))
+    matrix = matrix.with_category("subsample", subsamples)
+    cells = [(a, s) for a in range(design.shape[0]) for s in range(width)]
+    return AdjustedStudy(
+        design=design,
+        reported=answers,
+        arm=arms,
+        subsample=subsamples,
+        matrix=matrix,
+        counts=counts,
+        arm_models=tuple(choose_working_model(matrix, answers, arms == a, group=f"arm {name!r}") for a, name in enumerate(design.arms)),
+        cell_models=tuple(
+            choose_working_model(
+                matrix, answers, (arms == a) & (subsamples == s), group=f"arm {design.arms[a]!r}, subsample {design.subsample_names[s]!r}"
+            )
+            for a, s in cells
+        ),
+    )
+
+
+def _positions(values: npt.ArrayLike, *, what: str, names: Sequence[str], n: int) -> IntArray:
+    positions = np.asarray(values)
+    if positions.shape != (n,):
+        raise DataError(f"expected one {what} for each of {n} answers, found an array of shape {positions.shape}")
+    if n and (positions.dtype.kind not in "iub" or positions.min() < 0 or positions.max() >= len(names)):
+        raise DataError(f"every {what} must be a position from 0 to {len(names) - 1} ({', '.join(names)})")
+    return positions.astype(np.intp)

@@ -1,0 +1,93 @@
+"""How every command begins and fails: loaded on demand, exit 2 with one line on stderr for bad input, never a traceback."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple, NoReturn
+
+import click
+
+from candor.errors import MethodError
+
+BAD_INPUT, INTERRUPTED = 2, 130
+
+
+class InputError(click.ClickException):
+    """Something about the input files or options that the person can put right; the message names file, row and column."""
+
+    exit_code = BAD_INPUT
+
+
+class LazyCommand(NamedTuple):
+    """Where a command is defined, and the line about it in the help of the group."""
+
+    module_and_attribute: str
+    summary: str
+
+
+class CommandGroup(click.Group):
+    """A group of commands that are imported when they are used.
+
+    Parameters
+    ----------
+    commands_by_name : mapping of str to LazyCommand
+        In the order in which the help lists them.
+    """
+
+    def __init__(self, *, commands_by_name: Mapping[str, LazyCommand], **options: Any) -> None:
+        super().__init__(**options)
+        self.commands_by_name = commands_by_name
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order in which they were given."""
+        return list(self.commands_by_name)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command, or None when there is no such command."""
+        if cmd_name not in self.commands_by_name:
+            return None
+        module, attribute = self.commands_by_name[cmd_name].module_and_attribute.split(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.summary) for name, command in self.commands_by_name.items()])
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run, and turn every foreseeable failure into one line and an exit status."""
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        try:
+            status = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        except click.exceptions.NoArgsIsHelpError as help_wanted:
+            click.echo(help_wanted.format_message())
+            sys.exit(0)
+        except click.ClickException as error:
+            _fail(error.format_message())
+        except MethodError as error:
+            _fail(str(error))
+        except (click.Abort, KeyboardInterrupt):
+            click.echo("Interrupted.", err=True)
+            sys.exit(INTERRUPTED)
+        except BrokenPipeError:
+            sys.stderr.close()
+            sys.exit(0)
+        except OSError as error:
+            _fail(f"{error.filename or 'file'}: {error.strerror or error}")
+        sys.exit(status if isinstance(status, int) else 0)
+
+
+def _fail(message: str) -> NoReturn:
+    click.echo(f"Error: {' '.join(message.split())}", err=True)
+    sys.exit(BAD_INPUT)

@@ -1,0 +1,293 @@
+"""A robust, private trial's design: arms, subsamples, what each subsample's die forces, and what is assumed about cheaters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from candor.designs.forced_responses import CheaterModel, ForcedResponse, Number, exact_probability
+from candor.designs.identification import Identification, identify, truth_is_equal
+from candor.errors import DesignError
+
+FloatArray = npt.NDArray[np.float64]
+ANY_CHEATERS = CheaterModel(name="any")
+
+__all__ = ["CheaterModel", "Design", "FloatArray", "ForcedResponse", "Identification", "exact_probability"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """A trial of K arms in which S random subsamples play different forced randomised responses.
+
+    Parameters
+    ----------
+    arms : tuple of str
+        Names of the K ≥ 2 arms; this is the order of the first axis of every count array.
+    control : str
+        The arm that all others are compared with.
+    subsamples : tuple of (str, ForcedResponse)
+        S ≥ 2 subsamples that do not all play the same; the order of the second axis. A mapping is accepted too.
+    arm_probabilities, subsample_probabilities : tuple of Fraction
+        Allocation, independent of each other; equal when left empty.
+    cheater_model : CheaterModel
+        What is assumed about those who do not follow the die.
+    reanalysis : bool
+        Accept ε = ∞, for data that others have already collected and published. The platform never collects under such a design.
+
+    Raises
+    ------
+    DesignError
+        When the design protects nobody (ε = ∞), asks nobody for the truth, or teaches nothing (one arm, one subsample, equal subsamples).
+
+    Examples
+    --------
+    >>> design = Design.of(
+    ...     arms=("control", "treatment"), control="control",
+    ...     subsamples={"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}},
+    ... )
+    >>> design.kind, round(design.epsilon, 4), design.identification.effect
+    ('mirrored', 1.3863, True)
+    >>> round(design.composed_epsilon(4), 4)
+    5.5452
+    """
+
+    arms: tuple[str, ...]
+    control: str
+    subsamples: tuple[tuple[str, ForcedResponse], ...]
+    arm_probabilities: tuple[Fraction, ...] = ()
+    subsample_probabilities: tuple[Fraction, ...] = ()
+    cheater_model: CheaterModel = ANY_CHEATERS
+    reanalysis: bool = False
+
+    def __post_init__(self) -> None:
+        pairs = self.subsamples.items() if isinstance(self.subsamples, Mapping) else self.subsamples
+        object.__setattr__(self, "arms", tuple(self.arms))
+        object.__setattr__(self, "subsamples", tuple((name, forced) for name, forced in pairs))
+        _require_distinct_names(self.arms, what="arms")
+        _require_distinct_names(self.subsample_names, what="subsamples")
+        if self.control not in self.arms:
+            raise DesignError(f"the control must be one of the arms {', '.join(self.arms)}, not {self.control!r}")
+        for name, size in (("arm_probabilities", len(self.arms)), ("subsample_probabilities", len(self.subsamples))):
+            object.__setattr__(self, name, _allocation(getattr(self, name), size=size, name=name))
+        for name, forced in self.subsamples:
+            if forced.truth == 0:
+                raise DesignError(f"subsample {name!r} never asks for the truth: forced_no + forced_yes must be below 1")
+            if math.isinf(forced.epsilon) and not self.reanalysis:
+                raise DesignError(
+                    f"subsample {name!r} has forced_no = {forced.forced_no} and forced_yes = {forced.forced_yes}: both must be above 0, "
+                    "otherwise one of the answers reveals the truth (epsilon is infinite)"
+                )
+        if len(set(self.forced_responses)) == 1:
+            raise DesignError("the subsamples must play different forced responses, but all are the same: nothing tells cheaters apart")
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        arms: Sequence[str],
+        control: str,
+        subsamples: Mapping[str, ForcedResponse | Mapping[str, Number]],
+        arm_probabilities: Sequence[Number] = (),
+        subsample_probabilities: Sequence[Number] = (),
+        cheater_model: Any = "any",
+        reanalysis: bool = False,
+    ) -> Design:
+        """Build from plain strings, numbers and mappings, as they stand in documents and tests."""
+        return cls(
+            arms=tuple(arms),
+            control=control,
+            subsamples=tuple((name, _forced_response(rule, name=name)) for name, rule in subsamples.items()),
+            arm_probabilities=tuple(exact_probability(one, name="arm probability") for one in arm_probabilities),
+            subsample_probabilities=tuple(exact_probability(one, name="subsample probability") for one in subsample_probabilities),
+            cheater_model=cheater_model if isinstance(cheater_model, CheaterModel) else CheaterModel.from_document(cheater_model),
+            reanalysis=reanalysis,
+        )
+
+    @classmethod
+    def from_document(cls, document: Any) -> Design:
+        """Read a DESIGN.json document; every complaint names the key.
+
+        Notes
+        -----
+        Keys: ``arms``, ``control``, ``subsamples``; optional ``cheater_model`` (default "any"), ``allocation``
+        ``{"arms": {name: probability}, "subsamples": {name: probability}}`` (default equal) and ``reanalysis``.
+        """
+        if not isinstance(document, Mapping):
+            raise DesignError(f"a design must be a JSON object, not {type(document).__name__}")
+        known = {"arms", "control", "subsamples", "cheater_model", "allocation", "reanalysis"}
+        if missing := {"arms", "control", "subsamples"} - set(document):
+            raise DesignError(f"the design lacks {', '.join(sorted(missing))}")
+        if unknown := set(document) - known:
+            raise DesignError(f"the design has unknown keys {', '.join(sorted(map(str, unknown)))}; it may have {', '.join(sorted(known))}")
+        arms, subsamples = document["arms"], document["subsamples"]
+        if not isinstance(arms, Sequence) or isinstance(arms, str) or not all(isinstance(arm, str) for arm in arms):
+            raise DesignError(f"arms must be a list of names, not {arms!r}")
+        if not isinstance(subsamples, Mapping):
+            raise DesignError(f"subsamples must be an object of forced responses by name, not {subsamples!r}")
+        reanalysis = document.get("reanalysis", False)
+        if not isinstance(reanalysis, bool):
+            raise DesignError(f"reanalysis must be true or false, not {reanalysis!r}")
+        allocation = document.get("allocation") or {}
+        if not isinstance(allocation, Mapping) or set(allocation) - {"arms", "subsamples"}:
+            raise DesignError(f"allocation must be an object with 'arms' and 'subsamples', not {allocation!r}")
+        return cls.of(
+            arms=arms,
+            control=document["control"],
+            subsamples=subsamples,
+            arm_probabilities=_in_order(allocation.get("arms"), names=tuple(arms), what="allocation of arms"),
+            subsample_probabilities=_in_order(allocation.get("subsamples"), names=tuple(subsamples), what="allocation of subsamples"),
+            cheater_model=document.get("cheater_model", "any"),
+            reanalysis=reanalysis,
+        )
+
+    def to_document(self) -> dict[str, Any]:
+        """The DESIGN.json document, with exact fractions; ``from_document`` reads it back to an equal design."""
+        document: dict[str, Any] = {
+            "arms": list(self.arms),
+            "control": self.control,
+            "subsamples": {name: forced.to_document() for name, forced in self.subsamples},
+            "cheater_model": self.cheater_model.to_document(),
+            "allocation": {
+                "arms": {name: str(share) for name, share in zip(self.arms, self.arm_probabilities, strict=True)},
+                "subsamples": {name: str(share) for name, share in zip(self.subsample_names, self.subsample_probabilities, strict=True)},
+            },
+        }
+        return document | ({"reanalysis": True} if self.reanalysis else {})
+
+    @property
+    def subsample_names(self) -> tuple[str, ...]:
+        """Names of the S subsamples, in order."""
+        return tuple(name for name, _ in self.subsamples)
+
+    @property
+    def forced_responses(self) -> tuple[ForcedResponse, ...]:
+        """The forced responses of the S subsamples, in order."""
+        return tuple(forced for _, forced in self.subsamples)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(K, S), the number of arms and of subsamples."""
+        return len(self.arms), len(self.subsamples)
+
+    @property
+    def control_index(self) -> int:
+        """Where the control stands among the arms."""
+        return self.arms.index(self.control)
+
+    @property
+    def treatment_indexes(self) -> tuple[int, ...]:
+        """Where the K − 1 treatment arms stand, in order; contrasts everywhere come in this order."""
+        return tuple(index for index, arm in enumerate(self.arms) if arm != self.control)
+
+    @property
+    def treatments(self) -> tuple[str, ...]:
+        """Names of the K − 1 treatment arms, in the order of the contrasts."""
+        return tuple(self.arms[index] for index in self.treatment_indexes)
+
+    @property
+    def truth(self) -> FloatArray:
+        """t_s, shape (S,)."""
+        return np.array([float(forced.truth) for forced in self.forced_responses])
+
+    @property
+    def forced_yes(self) -> FloatArray:
+        """f1_s, shape (S,)."""
+        return np.array([float(forced.forced_yes) for forced in self.forced_responses])
+
+    @property
+    def forced_no(self) -> FloatArray:
+        """f0_s, shape (S,)."""
+        return np.array([float(forced.forced_no) for forced in self.forced_responses])
+
+    @property
+    def arm_shares(self) -> FloatArray:
+        """P(A = a), shape (K,)."""
+        return np.array([float(share) for share in self.arm_probabilities])
+
+    @property
+    def subsample_shares(self) -> FloatArray:
+        """P(S = s), shape (S,)."""
+        return np.array([float(share) for share in self.subsample_probabilities])
+
+    @property
+    def epsilon(self) -> float:
+        """Privacy loss of one answer: the largest over the subsamples."""
+        return max(forced.epsilon for forced in self.forced_responses)
+
+    @property
+    def kind(self) -> str:
+        """``"mirrored"`` when the truth is asked equally often everywhere, otherwise by the number of subsamples."""
+        if truth_is_equal(self.forced_responses):
+            return "mirrored"
+        return {2: "two_subsamples", 3: "three_subsamples"}.get(len(self.subsamples), "many_subsamples")
+
+    @property
+    def identification(self) -> Identification:
+        """What can be learned under the cheater model."""
+        return identify(self.forced_responses, self.cheater_model)
+
+    def composed_epsilon(self, questions: int, *, rolls_per_question: Number = 1) -> float:
+        """Privacy loss of one person who answers several questions: losses add.
+
+        Parameters
+        ----------
+        questions : int
+            Number of sensitive questions.
+        rolls_per_question : number
+            Fresh rolls, each with its own answer, for every question. Less than one means that questions share a roll.
+
+        Raises
+        ------
+        DesignError
+            When several questions share a roll: a report that mixes yes and no could then only come from "answer truthfully", so the joint
+            report has ε = ∞.
+        """
+        if isinstance(questions, bool) or not isinstance(questions, int) or questions < 1:
+            raise DesignError(f"the number of questions must be a whole number of at least 1, not {questions!r}")
+        rolls = Fraction(rolls_per_question)
+        if rolls < 1 and questions > 1:
+            raise DesignError(f"every question needs its own roll: {questions} questions with {rolls} rolls each would reveal true answers")
+        if rolls.denominator != 1 or rolls < 1:
+            raise DesignError(f"rolls per question must be a whole number of at least 1, not {rolls_per_question!r}")
+        return questions * int(rolls) * self.epsilon
+
+
+def _require_distinct_names(names: Sequence[str], *, what: str) -> None:
+    if len(names) < 2:
+        raise DesignError(f"a design needs at least 2 {what}, found {len(names)}")
+    if len(set(names)) < len(names):
+        raise DesignError(f"the names of the {what} must differ, found {', '.join(names)}")
+
+
+def _allocation(shares: Sequence[Fraction], *, size: int, name: str) -> tuple[Fraction, ...]:
+    """Checked probabilities; equal when none are given. Numbers like 0.333 may miss 1 by a rounding and are then scaled."""
+    if not shares:
+        return (Fraction(1, size),) * size
+    exact = [exact_probability(share, name=name) for share in shares]
+    if len(exact) != size or min(exact) == 0 or abs(sum(exact, Fraction(0)) - 1) > Fraction(1, 100):
+        raise DesignError(f"{name} must be {size} positive probabilities that add up to 1, found {', '.join(map(str, shares))}")
+    total = sum(exact, Fraction(0))
+    return tuple(share / total for share in exact)
+
+
+def _forced_response(rule: ForcedResponse | Mapping[str, Number], *, name: str) -> ForcedResponse:
+    if isinstance(rule, ForcedResponse):
+        return rule
+    if not isinstance(rule, Mapping) or set(rule) != {"forced_no", "forced_yes"}:
+        raise DesignError(f"subsample {name!r} must have exactly forced_no and forced_yes, found {rule!r}")
+    return ForcedResponse.of(forced_no=rule["forced_no"], forced_yes=rule["forced_yes"])
+
+
+def _in_order(shares: Any, *, names: tuple[str, ...], what: str) -> tuple[Any, ...]:
+    """Probabilities by name as a tuple in the order of the names."""
+    if shares is None:
+        return ()
+    if not isinstance(shares, Mapping) or set(shares) != set(names):
+        raise DesignError(f"the {what} must give a probability to each of {', '.join(names)}, found {shares!r}")
+    return tuple(shares[name] for name in names)

@@ -1,0 +1,81 @@
+"""The die on the participant's screen or table: which faces force which answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from candor.designs.forced_responses import ForcedResponse
+from candor.errors import DesignError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DieDesign:
+    """A fair die and, for every subsample, the faces that say "answer yes" and "answer no"; all other faces say "answer truthfully".
+
+    Parameters
+    ----------
+    sides : int
+        Number of faces, numbered from 1, equally likely.
+    faces : mapping
+        ``{subsample: {"yes": (faces…), "no": (faces…)}}``.
+
+    Raises
+    ------
+    DesignError
+        When a face does not exist, is named twice, or a subsample has other keys than "yes" and "no".
+
+    Examples
+    --------
+    The platform's default, a six-sided mirrored design:
+
+    >>> die = DieDesign(sides=6, faces={"1": {"yes": (1,), "no": (2, 3)}, "2": {"yes": (1, 2), "no": (3,)}})
+    >>> die.instruction("1", 2), die.instruction("2", 2), die.instruction("1", 6)
+    ('no', 'yes', 'truth')
+    >>> die.forced_responses()["1"].forced_no
+    Fraction(1, 3)
+    """
+
+    sides: int
+    faces: Mapping[str, Mapping[str, Iterable[int]]]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.sides, bool) or not isinstance(self.sides, int) or self.sides < 2:
+            raise DesignError(f"a die needs a whole number of at least 2 sides, not {self.sides!r}")
+        faces: dict[str, dict[str, tuple[int, ...]]] = {}
+        for subsample, rule in self.faces.items():
+            if set(rule) != {"yes", "no"}:
+                raise DesignError(f"subsample {subsample!r} must name the faces for 'yes' and 'no', not {sorted(rule)}")
+            faces[subsample] = {answer: tuple(rule[answer]) for answer in ("yes", "no")}
+            named = faces[subsample]["yes"] + faces[subsample]["no"]
+            for face in named:
+                if isinstance(face, bool) or not isinstance(face, int) or not 1 <= face <= self.sides:
+                    raise DesignError(f"subsample {subsample!r}: a face must be a whole number from 1 to {self.sides}, not {face!r}")
+            if len(set(named)) < len(named):
+                raise DesignError(f"subsample {subsample!r}: every face may be named once, found {sorted(named)}")
+        if not faces:
+            raise DesignError("a die needs the faces of at least one subsample, found none")
+        object.__setattr__(self, "faces", faces)
+
+    def _rule(self, subsample: str) -> Mapping[str, tuple[int, ...]]:
+        if subsample not in self.faces:
+            raise DesignError(f"unknown subsample {subsample!r}: the die knows {', '.join(self.faces)}")
+        return {answer: tuple(named) for answer, named in self.faces[subsample].items()}
+
+    def forced_responses(self) -> dict[str, ForcedResponse]:
+        """The exact forced response of every subsample, in the order of ``faces``."""
+        return {
+            subsample: ForcedResponse(
+                forced_no=Fraction(len(self._rule(subsample)["no"]), self.sides),
+                forced_yes=Fraction(len(self._rule(subsample)["yes"]), self.sides),
+            )
+            for subsample in self.faces
+        }
+
+    def instruction(self, subsample: str, face: int) -> str:
+        """What a face says in a subsample: ``"yes"``, ``"no"`` or ``"truth"``."""
+        rule = self._rule(subsample)
+        if isinstance(face, bool) or not isinstance(face, int) or not 1 <= face <= self.sides:
+            raise DesignError(f"a face must be a whole number from 1 to {self.sides}, not {face!r}")
+        return next((answer for answer, named in rule.items() if face in named), "truth")

@@ -1,0 +1,101 @@
+"""Which quantities a design can determine, whatever the number of participants, and by which linear model of its cell means.
+
+Every result rests on m(a,s) = x(t_s·p_a + f1_s) + (1 − x)q, which is linear in Π_a = x·p_a, x and C = (1 − x)q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+from candor.designs.forced_responses import CheaterModel, ForcedResponse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identification:
+    """What can be learned from a design under its cheater model.
+
+    Parameters
+    ----------
+    honest_times_effect : bool
+        Δ = x·τ and the sign and test of τ (always).
+    honest_proportion, effect : bool
+        x (hence λ = 1 − x) and τ.
+    prevalence, cheater_yes_rate : bool
+        p_a by arm, and q (true also when q is stated by assumption).
+    arm_specific_cheaters : bool
+        Whether x and τ stay identified when cheaters answer differently in each arm, as long as they answer alike in every subsample.
+    assumption : str
+        What the numbers rest on, one plain sentence.
+    """
+
+    honest_times_effect: bool
+    honest_proportion: bool
+    effect: bool
+    prevalence: bool
+    cheater_yes_rate: bool
+    arm_specific_cheaters: bool
+    assumption: str
+
+
+def truth_is_equal(forced: Sequence[ForcedResponse]) -> bool:
+    """Whether every subsample is asked for the truth equally often (t₁ = t₂ = …)."""
+    return len({one.truth for one in forced}) == 1
+
+
+def on_one_line(forced: Sequence[ForcedResponse]) -> bool:
+    """Whether all points (t_s, f1_s) lie on one line of the plane (exact arithmetic; two points always do)."""
+    first = forced[0]
+    points = [(one.truth - first.truth, one.forced_yes - first.forced_yes) for one in forced]
+    return all(a * d == b * c for (a, b), (c, d) in combinations(points, 2))
+
+
+def identify(forced: Sequence[ForcedResponse], cheaters: CheaterModel) -> Identification:
+    """Say what is identified.
+
+    Notes
+    -----
+    With q unknown, x and τ are identified if and only if f1 is not an affine function of t over the subsamples. With q known, if and only
+    if the vectors (t_s) and (f1_s − q) are not proportional. Everything is decided in exact fractions.
+
+    Examples
+    --------
+    >>> mirrored = [ForcedResponse.of(forced_no="2/6", forced_yes="1/6"), ForcedResponse.of(forced_no="1/6", forced_yes="2/6")]
+    >>> identify(mirrored, CheaterModel(name="any")).effect, identify(mirrored, CheaterModel(name="any")).prevalence
+    (True, False)
+    >>> symmetric = [ForcedResponse.of(forced_no="1/6", forced_yes="1/6"), ForcedResponse.of(forced_no="1/3", forced_yes="1/3")]
+    >>> identify(symmetric, CheaterModel(name="any")).effect, identify(symmetric, CheaterModel(name="always_no")).effect
+    (False, True)
+    """
+    equal, line = truth_is_equal(forced), on_one_line(forced)
+    q = cheaters.yes_rate
+    if q is None:
+        found = equal or not line
+        prevalence = not line
+    else:
+        pairs: list[tuple[Fraction, Fraction]] = [(one.truth, one.forced_yes - q) for one in forced]
+        found = any(a * d != b * c for (a, b), (c, d) in combinations(pairs, 2))
+        prevalence = found
+    alike = "alike in every arm and subsample"
+    sentence = f"{cheaters.sentence}, {alike}."
+    if not found and q is None:
+        sentence = (
+            f"Cheaters answer {alike}, but how often they say yes is unknown: only honest share times effect is determined, "
+            "the honest share and the effect lie between bounds."
+        )
+    elif not found:
+        sentence = (
+            f"{cheaters.sentence}, {alike}: as often as some honest people would, so that this design cannot tell the two apart and only "
+            "honest share times effect is determined."
+        )
+    return Identification(
+        honest_times_effect=True,
+        honest_proportion=found,
+        effect=found,
+        prevalence=prevalence,
+        cheater_yes_rate=q is not None or not line,
+        arm_specific_cheaters=not line,
+        assumption=sentence,
+    )

@@ -1,0 +1,174 @@
+"""From Δ̂ and x̂ to the entries that people read: effect, intervals, p-values, and a sentence wherever a number is missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from candor.designs.design import Design
+from candor.estimators.intervals import fieller_interval, two_sided_p_value, wald_interval
+from candor.estimators.joint_estimates import ROUNDING, JointEstimates
+from candor.estimators.multiplicity import holm
+from candor.results import Effect, HonestTimesEffect, Interval
+
+NOT_IDENTIFIED = (
+    "The effect is not identified by this design under its cheater model: see the bounds and the sign of honest share times effect."
+)
+NOBODY_HONEST = "The honest share is estimated at zero or less: an effect among honest people is not identified, so none is given."
+CUT_TO_ONE = "The honest share was estimated at {raw:.3f}, outside [0, 1]; by likelihood it was set to 1 for the estimate."
+NO_VARIATION = "No standard error: the answers within every arm do not vary, so that their chance variation cannot be estimated."
+UNBOUNDED = "The interval is unbounded: too few answers to tell the honest share from zero."
+EMPTY = "The interval is empty: no effect between -1 and 1 is compatible with the data, so an assumption of the model fails."
+OUTSIDE_INTERVAL = (
+    "The estimate, at an honest share of 1, lies outside its interval, which rests on the share before it was set: more people than there "
+    "are would have to be honest, so an assumption of the model fails."
+)
+OUTSIDE = "The estimate lies outside [-1, 1], where no effect can be: too few answers, or an assumption of the model fails."
+
+
+def defined(value: float) -> float | None:
+    """A float for the results: NaN and infinity become None.
+
+    Examples
+    --------
+    >>> defined(float("nan")) is None, defined(0.5)
+    (True, 0.5)
+    """
+    return float(value) if math.isfinite(value) else None
+
+
+def honest_times_effect(value: float, variance: float) -> HonestTimesEffect:
+    """Δ̂ with its standard error and test; both None when the answers do not vary.
+
+    Examples
+    --------
+    >>> result = honest_times_effect(0.2, 0.01)
+    >>> result.standard_error, round(result.p_value, 4)
+    (0.1, 0.0455)
+    """
+    error = math.sqrt(max(variance, 0.0)) if math.isfinite(variance) else math.nan
+    error = error if error > 1e-12 else math.nan
+    return HonestTimesEffect(value=defined(value), standard_error=defined(error), p_value=two_sided_p_value(value, error))
+
+
+def effects_from_joint_estimates(
+    joint: JointEstimates,
+    *,
+    design: Design,
+    method: str,
+    level: float = 0.95,
+    assumption: str | None = None,
+    bounds: Sequence[tuple[float, float]] | None = None,
+    confidence_bounds: Sequence[tuple[float, float]] | None = None,
+    notes: tuple[str, ...] = (),
+) -> tuple[Effect, ...]:
+    """One `Effect` per treatment arm.
+
+    Parameters
+    ----------
+    joint : JointEstimates
+        Of batch shape ().
+    design : Design
+    method : str
+        Name of the estimator.
+    level : float
+        Nominal coverage of the intervals.
+    assumption : str, optional
+        What the numbers rest on (default: the design's sentence).
+    bounds, confidence_bounds : sequence of (low, high), optional
+        Of every contrast when τ is not identified.
+    notes : tuple of str
+        Put before the notes about missing numbers.
+
+    Notes
+    -----
+    The headline interval is Fieller's on the raw (Δ̂, x̂); the p-value is that of Δ = 0, so that the interval contains 0 exactly when the
+    test does not reject.
+    """
+    tests = [
+        honest_times_effect(float(value), float(variance))
+        for value, variance in zip(joint.honest_times_effect, joint.honest_times_effect_variance, strict=True)
+    ]
+    adjusted = holm([test.p_value for test in tests])
+    return tuple(
+        _one_effect(
+            joint,
+            contrast,
+            test=test,
+            treatment=treatment,
+            control=design.control,
+            method=method,
+            level=level,
+            adjusted_p_value=adjusted[contrast],
+            assumption=assumption or design.identification.assumption,
+            bounds=None if bounds is None else bounds[contrast],
+            confidence_bounds=None if confidence_bounds is None else confidence_bounds[contrast],
+            notes=notes,
+        )
+        for contrast, (treatment, test) in enumerate(zip(design.treatments, tests, strict=True))
+    )
+
+
+def _one_effect(
+    joint: JointEstimates,
+    contrast: int,
+    *,
+    test: HonestTimesEffect,
+    treatment: str,
+    control: str,
+    method: str,
+    level: float,
+    adjusted_p_value: float | None,
+    assumption: str,
+    bounds: tuple[float, float] | None,
+    confidence_bounds: tuple[float, float] | None,
+    notes: tuple[str, ...],
+) -> Effect:
+    raw, used = float(joint.honest_proportion), float(joint.honest_proportion_used)
+    value = defined(float(joint.effect[contrast]))
+    error: float | None = None
+    interval: Interval | None = None
+    wald: Interval | None = None
+    said = list(notes)
+    if math.isnan(raw):
+        said.append(NOT_IDENTIFIED)
+    elif test.standard_error is None:
+        said.append(NO_VARIATION)
+    else:
+        interval = fieller_interval(
+            float(joint.honest_times_effect[contrast]),
+            raw,
+            numerator_variance=float(joint.honest_times_effect_variance[contrast]),
+            denominator_variance=float(joint.honest_proportion_variance),
+            covariance=float(joint.covariance[contrast]),
+            level=level,
+        )
+        said += {"unbounded": [UNBOUNDED], "empty": [EMPTY]}.get(interval.kind, [])
+    if not math.isnan(raw) and value is None:
+        said.append(NOBODY_HONEST)
+    if value is not None:
+        if abs(used - raw) > ROUNDING:
+            said.append(CUT_TO_ONE.format(raw=raw))
+            said += [OUTSIDE_INTERVAL] if abs(value) <= 1 and interval is not None and not interval.contains(value) else []
+        if abs(value) > 1:
+            said.append(OUTSIDE)
+        if test.standard_error is not None:
+            error = defined(float(joint.standard_error[contrast]))
+            wald = wald_interval(value, error or math.nan, level=level)
+    return Effect(
+        treatment=treatment,
+        control=control,
+        method=method,
+        value=value,
+        standard_error=error,
+        interval=interval,
+        wald=wald,
+        p_value=test.p_value,
+        adjusted_p_value=adjusted_p_value,
+        honest_times_effect=test,
+        honest_proportion=defined(used),
+        assumption=assumption,
+        bounds=bounds,
+        confidence_bounds=confidence_bounds,
+        notes=tuple(said),
+    )

@@ -1,0 +1,264 @@
+"""People who were asked without a die, by arm, beside people of the same kind who answered with it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from candor.designs.design import Design, FloatArray
+from candor.errors import DataError, MethodError
+from candor.estimators.counts import NO, YES
+from candor.estimators.effects import estimate_outcome
+from candor.estimators.intervals import normal_quantile, two_sided_p_value, wald_interval
+from candor.results import Interval
+
+SMALLEST_CELL = 5
+EVERYBODY_FOLLOWS = "Everybody who answered with the die followed it; this design cannot tell how often people said yes otherwise."
+SUPPRESSED = "Fewer than {smallest} people in arm {arm!r} said yes, or fewer than {smallest} said no: the numbers of this arm are withheld."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectPrevalence:
+    """The share of yes in one arm among people who answered directly. Everything is None where a cell is too small to be shown."""
+
+    arm: str
+    n: int | None
+    yes: int | None
+    value: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectDifference:
+    """The direct share of yes in a treatment arm minus that in the control arm."""
+
+    treatment: str
+    control: str
+    value: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnderReporting:
+    """How much more often yes is true by the die's estimate than is said directly, in one arm; positive when people deny a yes."""
+
+    arm: str
+    with_die: float | None
+    with_die_standard_error: float | None
+    value: float | None
+    standard_error: float | None
+    interval: Interval | None
+    p_value: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectComparison:
+    """One question asked both ways. ``assumption`` is what the estimates with the die rest on."""
+
+    prevalence: tuple[DirectPrevalence, ...]
+    differences: tuple[DirectDifference, ...]
+    under_reporting: tuple[UnderReporting, ...]
+    assumption: str
+    notes: tuple[str, ...]
+
+
+def wilson_interval(yes: int, n: int, *, level: float = 0.95) -> Interval:
+    """Wilson's score interval of a share.
+
+    Parameters
+    ----------
+    yes, n : int
+        How many of how many; n at least 1.
+    level : float
+        Nominal coverage.
+
+    Notes
+    -----
+    The shares π with (p̂ − π)² ≤ z²π(1 − π)/n.
+
+    References
+    ----------
+    Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. JASA 22, 209–212.
+
+    Examples
+    --------
+    With nobody of n the upper end is z²/(n + z²):
+
+    >>> interval = wilson_interval(0, 10)
+    >>> interval.low, round(interval.high, 4)
+    (0.0, 0.2775)
+    """
+    square = normal_quantile(level) ** 2
+    share, weight = yes / n, n + square
+    middle = (yes + square / 2) / weight
+    half = math.sqrt(square) * math.sqrt(share * (1 - share) * n + square / 4) / weight
+    return Interval(kind="wilson", low=max(0.0, middle - half), high=min(1.0, middle + half), level=level)
+
+
+def newcombe_interval(yes: tuple[int, int], n: tuple[int, int], *, level: float = 0.95) -> Interval:
+    """Newcombe's hybrid score interval of the difference of two independent shares, the first minus the second.
+
+    Notes
+    -----
+    With Wilson's limits lᵢ, uᵢ of both shares: d − √((p₁ − l₁)² + (u₂ − p₂)²) and d + √((u₁ − p₁)² + (p₂ − l₂)²).
+
+    References
+    ----------
+    Newcombe, R. G. (1998). Interval estimation for the difference between independent proportions. Statistics in Medicine 17, 873–890,
+    method 10.
+
+    Examples
+    --------
+    Two equal samples: as far up as down.
+
+    >>> interval = newcombe_interval((5, 5), (10, 10))
+    >>> round(interval.low + interval.high, 12)
+    0.0
+    """
+    (low, high), (other_low, other_high) = (
+        (one.low or 0.0, one.high or 0.0) for one in (wilson_interval(y, m, level=level) for y, m in zip(yes, n, strict=True))
+    )
+    share, other = yes[0] / n[0], yes[1] / n[1]
+    return Interval(
+        kind="newcombe",
+        low=share - other - math.hypot(share - low, other_high - other),
+        high=share - other + math.hypot(high - share, other - other_low),
+        level=level,
+    )
+
+
+def direct_comparison(
+    direct: npt.ArrayLike, with_die: npt.ArrayLike, *, design: Design, level: float = 0.95, smallest_cell: int = SMALLEST_CELL
+) -> DirectComparison:
+    """Shares of yes when asked directly, their differences between arms, and how they compare with the die's.
+
+    Parameters
+    ----------
+    direct : array_like of int, shape (K, 2)
+        ``[a, 0]`` people of arm a who said no without a die, ``[a, 1]`` who said yes.
+    with_die : array_like of int, shape (K, S, 2)
+        As for `estimate_outcome`, of people who are like those asked directly: who also agreed to be, and were not drawn.
+    design : Design
+        Of the die.
+    level : float
+        Nominal coverage of all intervals.
+    smallest_cell : int
+        Nothing is said of an arm in which fewer people said yes, or said no: it would tell too much about each of them.
+
+    Returns
+    -------
+    DirectComparison
+
+    Raises
+    ------
+    DataError
+        Direct counts of the wrong shape, negative or fractional.
+
+    Notes
+    -----
+    Assumes that chance decided who of those who agreed was asked directly, and that leaving a question out has nothing to do with its
+    answer. Under-reporting in arm a is p̂ₐ(die) − p̂ₐ(direct) with variance V(die) + p̂(1 − p̂)/n. p̂ₐ(die) is the efficient estimate where
+    the design identifies it (`estimate_outcome`). Otherwise it assumes that everybody follows the die: the mean over subsamples, weighted
+    by their size, of (m(a,s) − f1_s)/t_s; where some do not, the two ways of asking differ for that reason too.
+
+    Examples
+    --------
+    Of 100 people in each arm 20 and 30 say yes. With the die, which asks half of all for the truth and forces a quarter each way on
+    average, 45 % report yes in the first arm: (.45 − .25)/.5 = .4 are estimated to mean it, so half of them deny it when asked.
+
+    >>> design = Design.of(arms=("slides", "face"), control="slides", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> compared = direct_comparison([[80, 20], [70, 30]], [[[130, 70], [90, 110]], [[110, 90], [70, 130]]], design=design)
+    >>> round(compared.differences[0].value, 3), round(compared.under_reporting[0].value, 3)
+    (0.1, 0.2)
+    """
+    normal_quantile(level)
+    table = _checked(direct, design)
+    open_arms = table.min(axis=1) >= smallest_cell
+    notes = [SUPPRESSED.format(smallest=smallest_cell, arm=arm) for arm, is_open in zip(design.arms, open_arms, strict=True) if not is_open]
+    prevalence = tuple(
+        _prevalence(arm, row, level=level) if shown else _withheld(arm)
+        for arm, row, shown in zip(design.arms, table, open_arms, strict=True)
+    )
+    by_arm = {one.arm: one for one in prevalence}
+    estimates, assumption, missing = _estimates_with_die(np.asarray(with_die), design, level=level)
+    return DirectComparison(
+        prevalence=prevalence,
+        differences=tuple(_difference(by_arm[arm], by_arm[design.control], level=level) for arm in design.treatments),
+        under_reporting=tuple(_under_reporting(one, *estimate, level=level) for one, estimate in zip(prevalence, estimates, strict=True)),
+        assumption=assumption,
+        notes=(*notes, *missing),
+    )
+
+
+def _checked(direct: npt.ArrayLike, design: Design) -> npt.NDArray[np.int64]:
+    table = np.asarray(direct)
+    if table.shape != (len(design.arms), 2) or table.dtype.kind not in "iu" or (table < 0).any():
+        raise DataError(
+            f"direct counts must be whole numbers of at least 0 in shape (arms, 2) = ({len(design.arms)}, 2), found {table.tolist()}"
+        )
+    return table.astype(np.int64)
+
+
+def _prevalence(arm: str, row: npt.NDArray[np.int64], *, level: float) -> DirectPrevalence:
+    yes, n = int(row[YES]), int(row[NO] + row[YES])
+    return DirectPrevalence(arm=arm, n=n, yes=yes, value=yes / n, interval=wilson_interval(yes, n, level=level))
+
+
+def _withheld(arm: str) -> DirectPrevalence:
+    return DirectPrevalence(arm=arm, n=None, yes=None, value=None, interval=None)
+
+
+def _difference(treatment: DirectPrevalence, control: DirectPrevalence, *, level: float) -> DirectDifference:
+    found: tuple[float | None, Interval | None] = None, None
+    if treatment.yes is not None and treatment.n is not None and control.yes is not None and control.n is not None:
+        interval = newcombe_interval((treatment.yes, control.yes), (treatment.n, control.n), level=level)
+        found = treatment.yes / treatment.n - control.yes / control.n, interval
+    return DirectDifference(treatment=treatment.arm, control=control.arm, value=found[0], interval=found[1])
+
+
+Estimate = tuple[float | None, float | None]
+
+
+def _estimates_with_die(with_die: npt.NDArray[np.int64], design: Design, *, level: float) -> tuple[list[Estimate], str, list[str]]:
+    """Prevalence by arm with its standard error, what that rests on, and why there is none."""
+    identified = design.identification.prevalence
+    assumption = design.identification.assumption if identified else EVERYBODY_FOLLOWS
+    try:
+        outcome = estimate_outcome(with_die, design=design, level=level)
+    except MethodError as error:
+        return [(None, None)] * len(design.arms), assumption, [f"With the die: {error}"]
+    if identified:
+        return [(one.value, one.standard_error) for one in outcome.prevalence], assumption, []
+    return [_if_everybody_follows(with_die[arm].astype(float), design) for arm in range(len(design.arms))], assumption, []
+
+
+def _if_everybody_follows(cells: FloatArray, design: Design) -> Estimate:
+    sizes = cells.sum(axis=1)
+    means, weights = cells[:, YES] / sizes, sizes / sizes.sum()
+    forced = [one for _name, one in design.subsamples]
+    truth = np.array([float(one.truth) for one in forced])
+    forced_yes = np.array([float(one.forced_yes) for one in forced])
+    variance = weights**2 * means * (1 - means) / (sizes * truth**2)
+    return float(weights @ ((means - forced_yes) / truth)), math.sqrt(float(variance.sum()))
+
+
+def _under_reporting(direct: DirectPrevalence, with_die: float | None, with_die_error: float | None, *, level: float) -> UnderReporting:
+    value = error = p_value = None
+    interval: Interval | None = None
+    if direct.value is not None and direct.n is not None and with_die is not None and with_die_error is not None:
+        value = with_die - direct.value
+        error = math.sqrt(with_die_error**2 + direct.value * (1 - direct.value) / direct.n)
+        interval, p_value = wald_interval(value, error, level=level), two_sided_p_value(value, error)
+    return UnderReporting(
+        arm=direct.arm,
+        with_die=with_die,
+        with_die_standard_error=with_die_error,
+        value=value,
+        standard_error=error,
+        interval=interval,
+        p_value=p_value,
+    )

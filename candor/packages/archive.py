@@ -1,0 +1,41 @@
+"""A package as one ZIP file: the same files always make the same bytes, on every machine, so that every byte can be checked."""
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Mapping
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from candor.packages.signing import public_pem, signature_of
+
+SUMS, SIGNATURE, PUBLIC_KEY = "SHA256SUMS", "SHA256SUMS.sig", "public-key.pem"
+
+
+def sums_of(files: Mapping[str, bytes]) -> bytes:
+    """The lines of `sha256sum` for these files, by name."""
+    return "".join(f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files)).encode()
+
+
+def signed(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> dict[str, bytes]:
+    """The files with the public key, the sums over all of them, and the signature over the sums."""
+    whole = {**files, PUBLIC_KEY: public_pem(key).encode()}
+    sums = sums_of(whole)
+    return {**whole, SUMS: sums, SIGNATURE: signature_of(sums, key)}
+
+
+def zip_of(files: Mapping[str, bytes]) -> bytes:
+    """Files in the order of their names, without times, rights of a person, or compression, whose bytes depend on a library's version."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            entry.create_system, entry.external_attr = 3, 0o644 << 16
+            archive.writestr(entry, files[name])
+    return buffer.getvalue()
+
+
+def files_in(package: bytes) -> dict[str, bytes]:
+    """What `zip_of` put together."""
+    with zipfile.ZipFile(io.BytesIO(package)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}

@@ -1,0 +1,110 @@
+"""Recompute every number of results.json from data.csv and protocol.json, and compare: `python replicate.py`, in the folder of the files.
+
+Needs the `candor` package (its library), nothing else. Exit 0: every number is the same to 1e-9. Exit 1: one is not.
+"""
+
+import csv
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from candor.designs.design import Design
+from candor.errors import MethodError
+from candor.estimators.effects import estimate_outcome
+from candor.estimators.sequential import anytime_effects
+from candor.resampling.bootstrap import bootstrap, with_bootstrap
+from candor.resampling.resampled_counts import ResampledCounts
+
+TOLERANCE = 1e-9
+Difference = tuple[str, Any, Any]
+
+
+def counts_of(data: Iterable[str], protocol: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
+    """Per question the number of rows by arm, subsample and reported answer, shape (arms, subsamples, 2); last axis no, yes."""
+    design = Design.from_document(protocol["design"])
+    arms = {name: index for index, name in enumerate(design.arms)}
+    subsamples = {name: index for index, name in enumerate(design.subsample_names)}
+    counts = {question["name"]: np.zeros((*design.shape, 2), dtype=np.int64) for question in protocol["questions"]}
+    for row in csv.DictReader(data):
+        for question in protocol["questions"]:
+            if answer := row[question["column"]]:
+                counts[question["name"]][arms[row["arm"]], subsamples[row["subsample"]], int(answer)] += 1
+    return counts
+
+
+def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float) -> dict[str, Any]:
+    """Everything that follows from the public answers to one question: all methods without covariates, with their bootstrap."""
+    design = Design.from_document(protocol["design"])
+    try:
+        outcome = estimate_outcome(counts, design=design, level=level)
+        effects = outcome.effects
+        if design.identification.effect:
+            study = ResampledCounts(counts, design=design)
+            run = bootstrap(study, replicates=replicates, seed=seed, workers=1)
+            effects = with_bootstrap(effects, run, study=study, level=level)
+        planned = protocol["allocation"]["planned_with_die"]
+        anytime = anytime_effects(counts, design=design, planned_n=planned)
+    except MethodError as error:
+        return {"n": int(counts.sum()), "not_estimated": str(error)}
+    return {**asdict(outcome), "effects": [asdict(one) for one in effects], "anytime": [asdict(one) for one in anytime]}
+
+
+def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapping[str, Any]) -> dict[str, Any]:
+    """What results.json says of the data, computed again with its number of resamples, seed and level."""
+    options = {**published["bootstrap"], "level": published["level"]}
+    lines = list(data)
+    outcomes = {name: estimates(counts, protocol, **options) for name, counts in counts_of(lines, protocol).items()}
+    return {"n": sum(1 for _row in csv.DictReader(lines)), "outcomes": outcomes}
+
+
+def results_of(published: Mapping[str, Any]) -> dict[str, Any]:
+    """The same of results.json itself: all but what was given to the computation."""
+    return {"n": published["n"], "outcomes": published["outcomes"]}
+
+
+def pairs(published: Any, again: Any, path: str = "") -> Iterator[Difference]:
+    """Every single value of both sides, with its place; what stands on one side only is compared with None."""
+    if isinstance(published, list | tuple) and isinstance(again, list | tuple):
+        published, again = dict(enumerate(published)), dict(enumerate(again))
+    if isinstance(published, Mapping) and isinstance(again, Mapping):
+        for key in {**published, **again}:
+            yield from pairs(published.get(key), again.get(key), f"{path}.{key}" if path else str(key))
+    else:
+        yield path, published, again
+
+
+def is_same(published: Any, again: Any) -> bool:
+    """Numbers to 1e-9, everything else exactly."""
+    numbers = [isinstance(one, int | float) and not isinstance(one, bool) for one in (published, again)]
+    return math.isclose(published, again, rel_tol=TOLERANCE, abs_tol=TOLERANCE) if all(numbers) else published == again
+
+
+def main(folder: Path) -> int:
+    """Print a table with a line for the number of rows and for each question, and a line for each difference."""
+    published = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    protocol = json.loads((folder / "protocol.json").read_text(encoding="utf-8"))
+    with (folder / "data.csv").open(encoding="utf-8", newline="") as data:
+        again = recomputed(data, protocol, published)
+    outcomes = {name: (published["outcomes"].get(name), again["outcomes"].get(name)) for name in published["outcomes"] | again["outcomes"]}
+    print(f"{'question':<40} {'values':>7} {'differ':>7}")
+    different = 0
+    for name, (before, after) in {"(number of rows)": (published["n"], again["n"]), **outcomes}.items():
+        values = list(pairs(before, after, name))
+        wrong = [(place, one, other) for place, one, other in values if not is_same(one, other)]
+        different += len(wrong)
+        print(f"{name:<40} {len(values):>7} {len(wrong):>7}")
+        for place, one, other in wrong:
+            print(f"  {place}: published {one}, recomputed {other}")
+    print("Some numbers are not those that were published." if different else "Every number is the same.")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent))

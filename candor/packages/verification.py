@@ -1,0 +1,97 @@
+"""Whether a package is as it was signed, and if not, where it was changed."""
+
+import io
+import struct
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, sums_of, zip_of
+from candor.packages.signing import is_genuine
+
+ARCHIVE = "the ZIP file itself"
+END_OF_KEY = b"-----END PUBLIC KEY-----\n"
+SIGNATURE_FAILS = "the signature does not belong to it"
+UNREADABLE = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, EOFError, struct.error)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Which file is not as it was signed, and what is wrong with it."""
+
+    file: str
+    what: str
+
+
+def faults_of(package: bytes, *, key: bytes | None = None) -> list[Fault]:
+    """All that is wrong with a package; nothing, if it is as it was signed with `key` (a PEM file; by default the one in the package).
+
+    Files are compared with the signed sums one by one. The rest of the ZIP file is compared with the only form that Candor gives it.
+    """
+    try:
+        files, faults = _unpacked(package)
+    except UNREADABLE as error:
+        return [Fault(file=ARCHIVE, what=f"it cannot be read: {error}")]
+    named = {fault.file for fault in faults}
+    faults += [fault for fault in _faults_of_files(files, key=key) if fault.file not in named]
+    if not faults and (again := zip_of(files)) != package:
+        place = next((index for index, (one, other) in enumerate(zip(package, again, strict=False)) if one != other), len(again))
+        faults.append(Fault(file=ARCHIVE, what=f"it was changed outside the files, from byte {place} on"))
+    return faults
+
+
+def _unpacked(package: bytes) -> tuple[dict[str, bytes], list[Fault]]:
+    files: dict[str, bytes] = {}
+    faults = []
+    with zipfile.ZipFile(io.BytesIO(package)) as archive:
+        if sum(entry.file_size for entry in archive.infolist()) > len(package):
+            raise ValueError("its files are larger than it is, and Candor packs nothing")
+        for entry in archive.infolist():
+            if entry.filename in files:
+                faults.append(Fault(file=entry.filename, what="it stands in it twice"))
+            elif entry.compress_type != zipfile.ZIP_STORED:  # decompressing could fail in many ways, or never end
+                faults.append(Fault(file=entry.filename, what="it was packed, which Candor never does"))
+            else:
+                try:
+                    files[entry.filename] = archive.read(entry)
+                except UNREADABLE as error:
+                    faults.append(Fault(file=entry.filename, what=f"it was changed: {error}"))
+    return files, faults
+
+
+def _faults_of_files(files: Mapping[str, bytes], *, key: bytes | None) -> list[Fault]:
+    if missing := [name for name in (SUMS, SIGNATURE, PUBLIC_KEY) if name not in files]:
+        return [Fault(file=name, what="it is missing") for name in missing]
+    signed = {name: content for name, content in files.items() if name not in (SUMS, SIGNATURE)}
+    expected = _sums(files[SUMS])
+    found = _sums(sums_of(signed))
+    faults = [
+        Fault(
+            file=name, what="it is missing" if name not in found else "it is not in the sums" if name not in expected else "it was changed"
+        )
+        for name in sorted({**expected, **found})
+        if expected.get(name) != found.get(name)
+    ]
+    try:
+        genuine = _is_genuine(files[SUMS], files[SIGNATURE], key or files[PUBLIC_KEY])
+        only_sums_changed = not genuine and _is_genuine(sums_of(signed), files[SIGNATURE], key or files[PUBLIC_KEY])
+    except ValueError as error:
+        return [*faults, Fault(file="the key" if key else PUBLIC_KEY, what=f"it cannot be read: {error}")]
+    if only_sums_changed:
+        return [Fault(file=SUMS, what="it was changed; all other files are as they were signed")]
+    if key and not genuine and _is_genuine(files[SUMS], files[SIGNATURE], files[PUBLIC_KEY]):
+        return [*faults, Fault(file=PUBLIC_KEY, what="the package was signed with another key than the one expected")]
+    if not genuine:
+        faults.append(Fault(file=SIGNATURE if not faults else SUMS, what=SIGNATURE_FAILS))
+    return faults
+
+
+def _is_genuine(content: bytes, signature: bytes, pem: bytes) -> bool:
+    """By any of the keys in `pem`: a server that has changed its key shows those that it had before too."""
+    keys = [one + END_OF_KEY for one in pem.split(END_OF_KEY)[:-1]] or [pem]
+    return any(is_genuine(content, signature, one) for one in keys)
+
+
+def _sums(text: bytes) -> dict[str, str]:
+    lines = (line.split("  ", 1) for line in text.decode("utf-8", "replace").splitlines())
+    return {line[1]: line[0] for line in lines if len(line) == 2}

@@ -1,0 +1,52 @@
+"""The alarm about shares that are not the planned ones rings for a deviation that is both large and no chance."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chi2, chisquare
+
+from analysis.answers.sample_ratio import SampleRatio, chi_square_p_value, sample_ratio
+
+
+def ratio(*counts: int) -> SampleRatio:
+    cells = dict(zip([("1", "a"), ("1", "b"), ("2", "a"), ("2", "b")], counts, strict=True))
+    found = sample_ratio(cells, subsample_weights={"1": 1, "2": 1}, arm_weights={"a": 1, "b": 1})
+    assert found is not None
+    return found
+
+
+@given(st.floats(0, 500), st.integers(1, 60))
+def test_the_p_value_against_scipy(statistic: float, df: int) -> None:
+    assert chi_square_p_value(statistic, df=df) == pytest.approx(chi2.sf(statistic, df), rel=1e-9, abs=1e-200)
+
+
+def test_the_statistic_against_scipy() -> None:
+    counts, weights = [70, 20, 160, 50], {"a": 3, "b": 1}
+    cells = dict(zip([("1", "a"), ("1", "b"), ("2", "a"), ("2", "b")], counts, strict=True))
+    found = sample_ratio(cells, subsample_weights={"1": 1, "2": 2}, arm_weights=weights)
+    expected = chisquare(counts, [300 * share for share in (3 / 12, 1 / 12, 6 / 12, 2 / 12)])
+    assert found is not None
+    assert (found.statistic, found.p_value) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
+
+
+def test_equal_shares_are_quiet() -> None:
+    assert ratio(25, 25, 25, 25).alarm is False
+    assert ratio(25, 25, 25, 25).p_value == 1
+
+
+def test_a_large_deviation_that_is_no_chance_rings() -> None:
+    assert ratio(300, 200, 250, 250).alarm is True
+
+
+def test_a_large_deviation_among_few_people_is_chance() -> None:
+    assert ratio(6, 4, 5, 5).alarm is False
+
+
+def test_a_tiny_deviation_among_very_many_people_harms_nobody() -> None:
+    found = ratio(1_005_000, 995_000, 1_000_000, 1_000_000)
+    assert found.p_value < 0.001
+    assert found.alarm is False
+
+
+def test_before_anybody_was_assigned_there_is_nothing_to_compare() -> None:
+    assert sample_ratio({}, subsample_weights={"1": 1}, arm_weights={"a": 1, "b": 1}) is None

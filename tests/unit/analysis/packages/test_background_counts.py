@@ -1,0 +1,140 @@
+"""Counts of background answers: nothing small is shown, and nothing small can be worked out."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from itertools import permutations, product
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from analysis.packages.background_counts import Cell, background_cells, cells_csv, hide_small
+from surveys.definition import BackgroundQuestion
+
+QUESTION: TypeAdapter[Any] = TypeAdapter(BackgroundQuestion)
+OPTIONS = [{"name": name, "text": name} for name in ("phone", "laptop", "room")]
+
+
+def question(kind: str, **parts: Any) -> Any:
+    return QUESTION.validate_python({"kind": kind, "name": "asked", "text": "?", **parts})
+
+
+def counts(asked: Any, answers: list[Any], *, smallest: int = 5) -> dict[str, int | None]:
+    given_answers = [{} if answer is None else {"asked": answer} for answer in answers]
+    return {cell.answer: cell.count for cell in background_cells([asked], given_answers, smallest=smallest, secret="x")}
+
+
+@given(
+    table=st.lists(st.integers(0, 40), min_size=1, max_size=8).map(lambda found: {str(place): count for place, count in enumerate(found)}),
+    smallest=st.integers(1, 20),
+    order=st.permutations([str(place) for place in range(8)]),
+)
+def test_what_is_shown_is_large_and_what_is_hidden_cannot_be_told_from_the_total(
+    table: dict[str, int], smallest: int, order: list[str]
+) -> None:
+    shown = hide_small(table, smallest=smallest, order=[answer for answer in order if answer in table])
+    hidden = [answer for answer, count in shown.items() if count is None]
+    assert all(count is None or (count == table[answer] and count >= smallest) for answer, count in shown.items())
+    if hidden and len(hidden) < len(table):
+        assert len(hidden) >= 2
+        assert sum(table[answer] for answer in hidden) >= smallest
+
+
+def test_nothing_is_hidden_without_need() -> None:
+    assert hide_small({"a": 5, "b": 30}, smallest=5, order="ab") == {"a": 5, "b": 30}
+    assert hide_small({"a": 4, "b": 3, "c": 30}, smallest=5, order="abc") == {"a": None, "b": None, "c": 30}
+    assert hide_small({"a": 4, "b": 9, "c": 30}, smallest=5, order="cba") == {"a": None, "b": 9, "c": None}
+    assert hide_small({"a": 0, "b": 60}, smallest=5, order="ab") == {"a": None, "b": None}
+
+
+Rule = Callable[..., dict[str, int | None]]
+
+
+def least_that_stays_possible(rule: Rule, *, answers: str, smallest: int, most: int) -> int:
+    """How many values of a small count that is hidden somebody must think possible who knows the rule, the total and all that is shown.
+
+    By enumeration: all tables, and all orders in which counts may be hidden along. The least over all tables with enough people.
+    """
+    possible: dict[Any, set[tuple[int, ...]]] = defaultdict(set)
+    for counted in product(range(most + 1), repeat=len(answers)):
+        if smallest * 2 <= sum(counted) <= most:
+            for order in permutations(answers):
+                shown = rule(dict(zip(answers, counted, strict=True)), smallest=smallest, order=order)
+                possible[sum(counted), tuple(shown.values())].add(counted)
+    return min(
+        len({table[place] for table in tables})
+        for (_total, shown), tables in possible.items()
+        for place, count in enumerate(shown)
+        if count is None and any(table[place] < smallest for table in tables)
+    )
+
+
+@pytest.mark.parametrize(("answers", "smallest", "most"), [("abc", 3, 14), ("abc", 5, 22), ("abcd", 3, 13)])
+def test_whoever_knows_the_rule_cannot_work_out_a_small_count(answers: str, smallest: int, most: int) -> None:
+    assert least_that_stays_possible(hide_small, answers=answers, smallest=smallest, most=most) >= smallest
+
+
+def test_hiding_always_the_next_larger_count_would_tell_small_ones() -> None:
+    """So the enumeration above can find what it looks for."""
+
+    def by_size(counts: dict[str, int], *, smallest: int, order: Sequence[str]) -> dict[str, int | None]:
+        return hide_small(counts, smallest=smallest, order=sorted(order, key=lambda answer: counts[answer]))
+
+    assert least_that_stays_possible(by_size, answers="abc", smallest=5, most=22) == 2
+
+
+def test_the_same_people_hide_the_same_counts_and_others_may_hide_others() -> None:
+    asked = question("single_choice", role="auxiliary", options=OPTIONS)
+    answers = ["phone"] * 9 + ["laptop"] * 9 + ["room"] * 9
+
+    def found(secret: str) -> tuple[Cell, ...]:
+        given_answers = [{"asked": answer} for answer in answers]
+        return tuple(background_cells([asked], given_answers, smallest=5, secret=secret))
+
+    assert found("one") == found("one")
+    assert len({found(str(number)) for number in range(20)}) == 3
+
+
+def test_one_choice_counts_those_who_did_not_answer_too() -> None:
+    asked = question("single_choice", role="auxiliary", options=OPTIONS)
+    found = counts(asked, ["phone"] * 7 + ["laptop"] * 6 + ["room"] * 8 + [None] * 9)
+    assert found == {"phone": 7, "laptop": 6, "room": 8, "not answered": 9}
+
+
+def test_of_several_choices_one_that_nearly_everybody_made_is_hidden_too() -> None:
+    asked = question("multiple_choice", role="auxiliary", options=OPTIONS)
+    found = counts(asked, [["phone", "laptop"]] * 10 + [["phone"]] * 10 + [["room"]] * 4)
+    assert found == {"phone": None, "laptop": 10, "room": None, "not answered": None}
+
+
+def test_numbers_are_counted_one_by_one_or_in_ten_intervals() -> None:
+    year = question("number", role="auxiliary", minimum=1, maximum=3)
+    assert counts(year, [1] * 5 + [2] * 6 + [3] * 7 + [None] * 8) == {"1": 5, "2": 6, "3": 7, "not answered": 8}
+    age = question("number", role="auxiliary", minimum=0, maximum=100)
+    found = counts(age, [0] * 5 + [9] * 5 + [10] * 6 + [100] * 7, smallest=0)
+    assert [found[label] for label in ("0 to under 10", "10 to under 20", "90 to 100")] == [10, 6, 7]
+    assert len(found) == 11
+
+
+def test_of_groups_only_the_number_of_entries_is_counted() -> None:
+    fields = [{"kind": "number", "name": "grade", "text": "?", "role": "sensitive", "minimum": 0, "maximum": 100}]
+    courses = question("group", fields=fields, at_most=2)
+    found = counts(courses, [[{"grade": 1}]] * 6 + [[{"grade": 1}, {"grade": 99}]] * 7 + [None] * 5, smallest=5)
+    along = {"1 entry": 6, "2 entries": 7, "not answered": 5}
+    assert (list(found), found["0 entries"]) == (["0 entries", *along], None)
+    assert sorted(found[answer] is None for answer in along) == [False, False, True]
+    assert all(found[answer] in (None, count) for answer, count in along.items())
+
+
+def test_the_file_leaves_hidden_counts_empty() -> None:
+    assert cells_csv([Cell(question="q", answer="a", count=None), Cell(question="q", answer="b, c", count=7)]) == (
+        'question,answer,count\nq,a,\nq,"b, c",7\n'
+    )
+
+
+@pytest.mark.parametrize("smallest", [5, 10, 20])
+def test_a_class_that_all_answers_alike_is_hidden_wholly(smallest: int) -> None:
+    asked = question("single_choice", role="sensitive", options=OPTIONS)
+    assert set(counts(asked, ["phone"] * 500, smallest=smallest).values()) == {None}

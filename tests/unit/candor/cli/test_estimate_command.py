@@ -1,0 +1,194 @@
+"""``candor estimate``: what scripts rely on, and what people read."""
+
+from __future__ import annotations
+
+import csv
+import json
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from candor.cli.reading import AnswerFile
+from candor.designs.design import Design
+from candor.estimators.effects import estimate_outcome
+from tests.unit.candor.cli.running import COUNTS, DESIGN, SYMMETRIC, answers_file, candor, estimated, refused
+
+
+def test_the_document_has_what_the_contract_promises():
+    document = estimated(answers_file(), "--design", "design.json", "--outcome", "attention", "--bootstrap", "200", "--seed", "1")
+    assert set(document) == {"design", "outcomes"}
+    outcome = document["outcomes"]["attention"]
+    assert outcome["n"] == 800
+    assert outcome["epsilon"] == pytest.approx(np.log(4))
+    assert outcome["identified"] is True
+    assert isinstance(outcome["assumption"], str)
+    assert set(outcome["cheater_proportion"]) >= {"value", "raw", "standard_error", "interval"}
+    assert set(outcome["honest_times_effect"]) == {"value", "standard_error", "p_value"}
+    assert set(outcome["specification_test"]) == {"statistic", "df", "p_value"}
+    assert outcome["bounds"] is None
+    assert isinstance(outcome["notes"], list)
+    assert [effect["method"] for effect in outcome["effects"]] == ["difference_in_means", "efficient"]
+    for effect in outcome["effects"]:
+        assert (effect["treatment"], effect["control"]) == ("treatment", "control")
+        assert set(effect["interval"]) == {"kind", "low", "high", "level"}
+        assert {"low", "high"} <= set(effect["wald"])
+        assert {"standard_error", "low", "high", "replicates", "failed", "seed"} <= set(effect["bootstrap"])
+        assert (effect["bootstrap"]["replicates"], effect["bootstrap"]["seed"]) == (200, 1)
+
+
+def test_the_numbers_are_those_of_the_method_unrounded():
+    """Δ̂ = (.6 − .4)/½, x̂ = 6(.55 − .45), τ̂ = .4/.6."""
+    outcome = estimated(answers_file(), "--design", "design.json", "--bootstrap", "0")["outcomes"]["attention"]
+    expected = estimate_outcome(COUNTS, design=Design.from_document(DESIGN))
+    assert outcome["effects"][0]["value"] == expected.effects[0].value == pytest.approx(2 / 3)
+    assert outcome["effects"][1]["standard_error"] == expected.effects[1].standard_error
+    assert outcome["cheater_proportion"]["raw"] == expected.cheater_proportion.raw == pytest.approx(0.4)
+    assert outcome["effects"][0]["bootstrap"] is None
+
+
+def test_the_design_in_the_document_reads_back_as_the_same_design():
+    document = estimated(answers_file(), "--design", "design.json", "--bootstrap", "0")
+    assert Design.from_document(document["design"]) == Design.from_document(DESIGN)
+
+
+def test_covariates_add_the_methods_that_use_them_and_drop_nobody():
+    outcome = estimated(
+        answers_file(), "--design", "design.json", "--covariate", "age", "--covariate", "country", "--bootstrap", "100", "--seed", "1"
+    )["outcomes"]["attention"]
+    effects = {effect["method"]: effect for effect in outcome["effects"]}
+    assert set(effects) == {"difference_in_means", "efficient", "doubly_robust", "efficient_with_covariates"}
+    assert outcome["n"] == 800
+    plain = estimated(answers_file(), "--design", "design.json", "--outcome", "attention", "--bootstrap", "100", "--seed", "1")
+    assert effects["difference_in_means"] == plain["outcomes"]["attention"]["effects"][0]
+    # The covariates are noise: adjusting for them moves the estimate by much less than its standard error.
+    simple, adjusted = effects["difference_in_means"], effects["doubly_robust"]
+    assert abs(adjusted["value"] - simple["value"]) < 0.5 * simple["standard_error"]
+    assert any("missing" in note for note in outcome["notes"])
+
+
+def test_kappa_adds_what_remains_if_cheating_depends_on_the_arm():
+    """x̂ = .6 and Δ̂ = .4: κ = ¼ moves Δ by κ(1 − x̂)/t̄ = .2, and κ = ½ would explain it away."""
+    arguments = (answers_file(), "--design", "design.json", "--outcome", "attention", "--bootstrap", "0")
+    plain, asked = estimated(*arguments)["outcomes"]["attention"], estimated(*arguments, "--kappa", "1/4")["outcomes"]["attention"]
+    (bound,) = asked.pop("sensitivity")
+    assert asked == plain
+    assert bound["honest_times_effect"] == pytest.approx([0.2, 0.6])
+    assert bound["effect"] == pytest.approx([1 / 3, 1])
+    assert (bound["treatment"], bound["kappa"], bound["breakdown"]) == ("treatment", 0.25, pytest.approx(0.5))
+    assert bound["interval"]["low"] < 1 / 3
+    with_covariates = estimated(*arguments, "--covariate", "country", "--kappa", "1/4")["outcomes"]["attention"]
+    assert with_covariates["sensitivity"] == [bound]
+    text = " ".join(candor("estimate", *arguments, "--kappa", "1/4").stdout.split())
+    assert "if cheaters' yes rates differ by up to κ = 0.25" in text
+    assert "treatment − control 0.333 to 1.000" in text
+    assert "κ =" not in candor("estimate", *arguments).stdout
+
+
+def test_kappa_is_refused_where_the_honest_share_is_unknown_or_no_two_rates_differ_so_much():
+    Path("symmetric.json").write_text(json.dumps(SYMMETRIC))
+    assert "needs the honest share" in refused("estimate", answers_file(), "--design", "symmetric.json", "--kappa", "0.1")
+    assert "from 0 to 1" in refused("estimate", "answers.csv", "--design", "design.json", "--kappa", "1.5")
+
+
+def test_the_same_seed_gives_the_same_document():
+    arguments = (answers_file(), "--design", "design.json", "--bootstrap", "50", "--seed", "5")
+    assert estimated(*arguments) == estimated(*arguments)
+    assert estimated(*arguments) != estimated(*arguments[:-1], "6")
+
+
+def test_without_a_seed_the_one_that_was_drawn_is_reported():
+    document = estimated(answers_file(), "--design", "design.json", "--bootstrap", "50")
+    seed = document["outcomes"]["attention"]["effects"][0]["bootstrap"]["seed"]
+    assert estimated("answers.csv", "--design", "design.json", "--bootstrap", "50", "--seed", str(seed)) == document
+
+
+def test_the_level_is_that_of_every_interval():
+    narrow, wide = (
+        estimated(answers_file(), "--design", "design.json", "--bootstrap", "0", "--level", level)["outcomes"]["attention"]["effects"][0][
+            "wald"
+        ]
+        for level in ("4/5", "0.99")
+    )
+    assert (narrow["level"], wide["level"]) == (0.8, 0.99)
+    assert wide["low"] < narrow["low"] < narrow["high"] < wide["high"]
+
+
+def test_an_unidentified_effect_is_null_with_bounds_and_a_reason():
+    Path("design.json").write_text(json.dumps(SYMMETRIC))
+    path = answers_file([[[113, 87], [107, 93]], [[87, 113], [93, 107]]])
+    outcome = estimated(path, "--design", "design.json")["outcomes"]["attention"]
+    assert outcome["identified"] is False
+    assert outcome["effects"][0]["value"] is None
+    assert outcome["cheater_proportion"]["value"] is None
+    assert outcome["honest_times_effect"]["value"] is not None
+    (low, high), (least, largest) = outcome["bounds"]["effect"], outcome["confidence_bounds"]["effect"]
+    assert -1 <= least < low < high <= largest <= 1
+    assert any("not identified" in note for note in outcome["notes"])
+
+
+def test_bounds_are_null_where_no_parameters_give_the_means_and_the_text_shows_what_chance_leaves_open():
+    """Too few said yes to the die that asks for the truth in treatment, and too many in control."""
+    Path("design.json").write_text(json.dumps(SYMMETRIC))
+    path = answers_file([[[8, 12], [8, 12]], [[15, 5], [17, 3]]])
+    outcome = estimated(path, "--design", "design.json")["outcomes"]["attention"]
+    assert outcome["bounds"] is None
+    assert outcome["effects"][0]["bounds"] is None
+    assert outcome["confidence_bounds"]["cheater_proportion"] == pytest.approx([0, 1], abs=1e-6)
+    assert any("no bounds without chance" in note for note in outcome["notes"])
+    (shown,) = (line for line in candor("estimate", path, "--design", "design.json").stdout.splitlines() if "allowing for chance" in line)
+    assert shown.split("chance")[1].split() == ["0.000", "to", "1.000", "-1.000", "to", "1.000"]
+
+
+def test_missing_answers_are_left_out_of_their_outcome_only():
+    path = Path(answers_file())
+    lines = path.read_text().splitlines()
+    lines[0] += ",second"
+    lines[1:] = [f"{line},{'' if number < 10 else number % 2}" for number, line in enumerate(lines[1:])]
+    path.write_text("\n".join(lines))
+    outcomes = estimated("answers.csv", "--design", "design.json", "--bootstrap", "0")["outcomes"]
+    assert (outcomes["attention"]["n"], outcomes["second"]["n"]) == (800, 790)
+    assert "10 rows have no answer and are left out." in outcomes["second"]["notes"]
+
+
+def test_more_outcomes_than_fit_one_pass_are_counted_alike():
+    rows = list(csv.reader(Path(answers_file()).read_text().splitlines()))
+    header = ["arm", "subsample", *(f"q{number}" for number in range(8))]
+    Path("many.csv").write_text("\n".join(",".join(row) for row in [header, *([*row[:2], *[row[2]] * 8] for row in rows[1:])]))
+    outcomes = estimated("many.csv", "--design", "design.json", "--bootstrap", "0")["outcomes"]
+    assert len(outcomes) == 8
+    assert all(outcome == outcomes["q0"] for outcome in outcomes.values())
+
+
+def test_people_get_a_table_and_a_forest_plot():
+    result = candor("estimate", answers_file(), "--design", "design.json", "--bootstrap", "50", "--plot", "effects.svg")
+    assert result.exit_code == 0
+    assert "treatment − control, difference in means  +0.667" in result.stdout
+    assert "cheater proportion  0.400" in result.stdout
+    assert "●" in result.stdout
+    assert result.stderr == ""
+    assert Path("effects.svg").read_text().startswith("<svg")
+
+
+def test_memory_does_not_grow_with_the_number_of_rows(monkeypatch):
+    """Ten times the rows, in chunks of a thousand: the peak stays where it is (10 % for what the interpreter does meanwhile)."""
+    monkeypatch.setattr("candor.cli.reading.ROWS_PER_CHUNK", 1000)
+    peaks = []
+    for people in (500, 5000):
+        counts = (np.array(COUNTS) * people // 100).tolist()
+        file = AnswerFile(Path(answers_file(counts)), design=Design.from_document(DESIGN), outcomes=["attention"])
+        tracemalloc.start()
+        read = file.counts(lambda done: None)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert read.counts["attention"].tolist() == counts
+    assert peaks[1] < 1.1 * peaks[0]
+
+
+def test_people_read_every_note_once_with_the_methods_that_it_concerns():
+    Path("design.json").write_text(json.dumps(SYMMETRIC))
+    text = " ".join(candor("estimate", answers_file(), "--design", "design.json", "--bootstrap", "0").stdout.split())
+    assert text.count("The effect is not identified by this design") == 1
+    assert "honest share times effect. (difference in means, efficient)" in text
+    assert text.count("The cheater proportion is not identified by this design") == 1

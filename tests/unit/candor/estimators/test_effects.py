@@ -1,0 +1,275 @@
+"""One outcome from its counts: hand-derived cases, real counts, and data that must not give a number quietly."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from candor.designs.design import Design, FloatArray
+from candor.errors import DataError, DesignError, MethodError, TooFewResponsesError
+from candor.estimators.effects import estimate_outcome
+from candor.results import Effect, OutcomeEstimate
+
+# "Yes" of n by question, (treated sub 1, treated sub 2, control sub 1, control sub 2): the 72 complete answers of the spring 2021 study of
+# Kancharla & Kang (control = slides only, treatment = slides with the instructor's face), as published by its authors.
+SPRING_2021 = {
+    "attention": ((8, 18), (10, 17), (11, 20), (12, 17)),
+    "retention": ((8, 18), (8, 17), (5, 20), (6, 17)),
+    "judgement": ((11, 18), (10, 17), (8, 20), (10, 17)),
+    "comprehension": ((4, 18), (6, 17), (5, 20), (6, 17)),
+}
+REPORTED_DIFFERENCE = {"attention": -0.107, "retention": 0.160, "judgement": 0.114, "comprehension": -0.012}
+# Forced probabilities of the authors' analysis script.
+SPRING_2021_FORCED = {"1": {"forced_no": 0, "forced_yes": 0.1667}, "2": {"forced_no": 0, "forced_yes": 0.104}}
+
+
+def spring_counts(question: str) -> np.ndarray:
+    cells = np.array([[n - yes, yes] for yes, n in SPRING_2021[question]]).reshape(2, 2, 2)
+    return cells[::-1]
+
+
+def effect(estimate: OutcomeEstimate, method: str, treatment: str = "treatment") -> Effect:
+    (one,) = [entry for entry in estimate.effects if (entry.method, entry.treatment) == (method, treatment)]
+    return one
+
+
+def test_a_case_by_hand(mirrored: Design) -> None:
+    """Arm means .4 and .6, subsample means .45 and .55, 200 people per cell.
+
+    Δ̂ = .2/.5 = .4, V_Δ = (2·.24/400)/.25 = .0048. x̂ = .1·6 = .6, V_x = 36·2·.2475/400 = .04455. With E[(ỹ − m(a,·))(ỹ − m(·,s))] = .2325 in
+    the cells of equal signs and .2425 in the others, C = ¼·4·12·(2·.2325 − 2·.2425)/800 = −.0003. τ̂ = 2/3 and its variance is
+    (.0048 + (4/3)·.0003 + (4/9)·.04455)/.36 = .025/.36. Fieller: a = .36 − z²V_x, b = .24 − z²C, c = .16 − z²V_Δ.
+    """
+    estimate = estimate_outcome([[[130, 70], [110, 90]], [[90, 110], [70, 130]]], design=mirrored)
+    one = effect(estimate, "difference_in_means")
+    assert estimate.n == 800
+    assert one.honest_times_effect.value == pytest.approx(0.4)
+    assert one.honest_times_effect.standard_error == pytest.approx(0.0048**0.5)
+    assert estimate.cheater_proportion.value == pytest.approx(0.4)
+    assert estimate.cheater_proportion.standard_error == pytest.approx(0.04455**0.5)
+    assert one.value == pytest.approx(2 / 3)
+    assert one.standard_error == pytest.approx(0.025**0.5 / 0.6)
+    assert one.interval is not None
+    a, b, c = 0.36 - 3.841459 * 0.04455, 0.24 + 3.841459 * 0.0003, 0.16 - 3.841459 * 0.0048
+    assert one.interval.low == pytest.approx((b - (b * b - a * c) ** 0.5) / a, rel=1e-5)
+    assert one.interval.high == 1
+    assert one.wald is not None
+    assert one.wald.low == pytest.approx(2 / 3 - 1.959964 * 0.025**0.5 / 0.6)
+    assert one.p_value == pytest.approx(7.7e-9, rel=0.05)
+
+
+@pytest.mark.parametrize("question", list(SPRING_2021))
+def test_the_design_of_the_spring_2021_study_is_refused_and_can_only_be_reanalysed(question: str) -> None:
+    parts: dict[str, Any] = {"arms": ("control", "treatment"), "control": "control", "subsamples": SPRING_2021_FORCED}
+    with pytest.raises(DesignError, match="epsilon is infinite"):
+        Design.of(**parts)
+    estimate = estimate_outcome(spring_counts(question), design=Design.of(**parts, reanalysis=True))
+    truth = (1 - 0.1667) * 38 / 72 + (1 - 0.104) * 34 / 72
+    one = effect(estimate, "difference_in_means")
+    assert estimate.n == 72
+    assert estimate.epsilon is None
+    assert "Epsilon is infinite" in estimate.notes[0]
+    assert not estimate.identified
+    assert estimate.cheater_proportion.value is None
+    assert (one.value, one.interval) == (None, None)
+    assert one.honest_times_effect.value is not None
+    assert one.honest_times_effect.value * truth == pytest.approx(REPORTED_DIFFERENCE[question], abs=0.0006)
+    assert one.p_value is not None
+    assert one.p_value > 0.1
+    assert estimate.confidence_bounds is not None
+    assert estimate.confidence_bounds.cheater_proportion == pytest.approx((0, 1), abs=1e-9)
+    assert estimate.confidence_bounds.effect == pytest.approx((-1, 1), abs=1e-9)
+    assert (estimate.bounds is None) == any("exactly the estimated means" in note for note in estimate.notes)
+
+
+@pytest.mark.parametrize("question", list(SPRING_2021))
+def test_had_they_used_the_mirrored_die_72_answers_would_still_say_nothing(mirrored: Design, question: str) -> None:
+    estimate = estimate_outcome(spring_counts(question), design=mirrored)
+    one = effect(estimate, "difference_in_means")
+    assert one.honest_times_effect.value == pytest.approx(2 * REPORTED_DIFFERENCE[question], abs=0.0012)
+    assert one.interval is None or one.interval.kind == "unbounded"
+    assert estimate.cheater_proportion.interval is not None
+    assert estimate.cheater_proportion.interval.high == 1
+
+
+def test_what_is_identified_is_said_with_its_assumption(
+    design: Design, truth_about: Any, cell_probabilities: Callable[..., FloatArray]
+) -> None:
+    honest, prevalence, rate = truth_about
+    table = np.round(1e6 * cell_probabilities(design, honest=honest, prevalence=prevalence, cheater_yes_rate=rate))
+    estimate = estimate_outcome(table, design=design)
+    effects = {arm: prevalence[design.arms.index(arm)] - prevalence[design.control_index] for arm in design.treatments}
+    assert estimate.identified == design.identification.effect
+    assert estimate.assumption == design.identification.assumption
+    assert estimate.specification_test is not None
+    assert estimate.specification_test.p_value is not None
+    assert estimate.specification_test.p_value > 0.9
+    for one in estimate.effects:
+        assert one.honest_times_effect.value == pytest.approx(honest * effects[one.treatment], abs=1e-4)
+        if estimate.identified:
+            assert one.value == pytest.approx(effects[one.treatment], abs=2e-4)
+            assert (one.bounds, one.confidence_bounds) == (None, None)
+        else:
+            assert (one.value, one.interval, one.wald) == (None, None, None)
+            assert one.bounds is not None
+            assert one.confidence_bounds is not None
+            assert one.confidence_bounds[0] < one.bounds[0] < effects[one.treatment] < one.bounds[1] < one.confidence_bounds[1]
+    if estimate.identified:
+        assert estimate.cheater_proportion.value == pytest.approx(1 - honest, abs=1e-4)
+        assert (estimate.bounds, estimate.confidence_bounds) == (None, None)
+    if design.identification.prevalence:
+        assert [one.value for one in estimate.prevalence] == pytest.approx(prevalence, abs=5e-4)
+        for found, true in zip(estimate.prevalence, prevalence, strict=True):
+            assert found.interval is not None
+            assert found.interval.contains(true)
+    else:
+        assert estimate.prevalence == ()
+
+
+def test_only_three_subsamples_offer_the_estimate_for_cheaters_who_differ_by_arm(mirrored: Design, three_subsamples: Design) -> None:
+    two = {one.method for one in estimate_outcome(np.full((2, 2, 2), 50), design=mirrored).effects}
+    three = {one.method for one in estimate_outcome(np.full((2, 3, 2), 50), design=three_subsamples).effects}
+    assert two == {"difference_in_means", "efficient"}
+    assert three - two == {"efficient_arm_specific_cheaters"}
+
+
+def test_several_arms_get_holm_adjusted_p_values() -> None:
+    subsamples = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
+    design = Design.of(arms=("a", "b", "c"), control="b", subsamples=subsamples)
+    estimate = estimate_outcome([[[120, 80], [100, 100]], [[130, 70], [110, 90]], [[90, 110], [80, 120]]], design=design)
+    first, second = (effect(estimate, "efficient", arm) for arm in ("a", "c"))
+    assert first.p_value is not None
+    assert second.p_value is not None
+    assert second.adjusted_p_value == pytest.approx(2 * second.p_value)
+    assert first.adjusted_p_value == pytest.approx(first.p_value)
+    assert estimate.honest_times_effect == effect(estimate, "difference_in_means", "a").honest_times_effect
+
+
+@pytest.mark.parametrize(
+    ("counts", "complaint"),
+    [
+        ([[[1, 2], [3, 4]]], "shape"),
+        ([[[1, 2], [3, -4]], [[1, 2], [3, 4]]], "at least 0, found -4"),
+        ([[[1, 2], [3, 0.5]], [[1, 2], [3, 4]]], "whole numbers of at least 0, found 0.5"),
+        ([[[1, 2], [3, float("nan")]], [[1, 2], [3, 4]]], "found nan"),
+        ([[["a", "b"], ["c", "d"]], [[1, 2], [3, 4]]], "whole numbers"),
+        ([[1, 2], [3]], "whole numbers"),
+    ],
+)
+def test_counts_that_are_no_counts_are_refused(mirrored: Design, counts: Any, complaint: str) -> None:
+    with pytest.raises(DataError, match=complaint):
+        estimate_outcome(counts, design=mirrored)
+
+
+@pytest.mark.parametrize(
+    ("counts", "where"),
+    [
+        (np.zeros((2, 2, 2)), "arm 'control'"),
+        ([[[5, 5], [5, 5]], [[0, 0], [0, 0]]], "arm 'treatment'"),
+        ([[[5, 5], [0, 0]], [[5, 5], [0, 0]]], "subsample '2'"),
+        ([[[1, 0], [0, 1]], [[1, 0], [0, 0]]], "arm 'treatment', subsample '2'"),
+    ],
+)
+def test_one_arm_only_an_empty_subsample_or_three_people_are_too_few(mirrored: Design, counts: Any, where: str) -> None:
+    with pytest.raises(TooFewResponsesError, match=f"too few answers in {where}: needed at least 1, found 0") as caught:
+        estimate_outcome(counts, design=mirrored)
+    assert (caught.value.needed, caught.value.found) == (1, 0)
+
+
+def test_the_level_is_checked(mirrored: Design) -> None:
+    with pytest.raises(MethodError, match="confidence level"):
+        estimate_outcome(np.full((2, 2, 2), 9), design=mirrored, level=95)
+
+
+@pytest.mark.parametrize("answer", [0, 1])
+def test_when_everybody_answers_alike_there_is_no_estimate_and_the_reason_is_given(identified_design: Design, answer: int) -> None:
+    table = np.zeros((*identified_design.shape, 2), int)
+    table[..., answer] = 50
+    estimate = estimate_outcome(table, design=identified_design)
+    simple = effect(estimate, "difference_in_means", identified_design.treatments[0])
+    assert (simple.standard_error, simple.interval, simple.p_value) == (None, None, None)
+    assert any("do not vary" in note for note in estimate.notes)
+    assert estimate.cheater_proportion.standard_error is None
+
+
+def test_nobody_honest_means_no_effect(mirrored: Design) -> None:
+    """Subsample 2 says yes less often than subsample 1: x̂ = −.6. All being cheaters is likelier than nobody being one."""
+    estimate = estimate_outcome([[[450, 550], [550, 450]], [[450, 550], [550, 450]]], design=mirrored)
+    assert estimate.cheater_proportion.raw == pytest.approx(1.6)
+    assert estimate.cheater_proportion.value == 1
+    assert estimate.cheater_proportion.interval is not None
+    for one in estimate.effects:
+        assert (one.value, one.standard_error, one.wald) == (None, None, None)
+        assert any("zero or less" in note for note in one.notes)
+        assert one.honest_times_effect.value == pytest.approx(0)
+    assert any("outside [0, 1]" in note for note in estimate.notes)
+
+
+def test_an_honest_share_of_exactly_zero_gives_no_effect_rather_than_a_huge_one(mirrored: Design) -> None:
+    estimate = estimate_outcome([[[60, 40], [60, 40]], [[40, 60], [40, 60]]], design=mirrored)
+    assert estimate.cheater_proportion.value == pytest.approx(1)
+    assert all(one.value is None for one in estimate.effects)
+    assert all(one.p_value is not None for one in estimate.effects)
+    assert all(one.interval is not None and one.interval.kind == "unbounded" for one in estimate.effects)
+
+
+def test_more_honest_than_possible_uses_an_honest_share_of_one_and_says_so(mirrored: Design) -> None:
+    """x̂ = 6·(.6 − .4) = 1.2, hence x = 1 and τ̂ = Δ̂ = .1/.5."""
+    estimate = estimate_outcome([[[130, 70], [90, 110]], [[110, 90], [70, 130]]], design=mirrored)
+    simple = effect(estimate, "difference_in_means")
+    assert (estimate.cheater_proportion.value, estimate.cheater_proportion.raw) == (0, pytest.approx(-0.2))
+    assert simple.value == pytest.approx(0.2)
+    assert simple.honest_proportion == 1
+    assert any("set to 1" in note for note in simple.notes)
+
+
+def test_a_model_that_the_data_contradict_is_told_so(mirrored: Design) -> None:
+    """x̂ = 6·(.8 − .2) = 3.6 cannot be chance with 4,000 answers."""
+    estimate = estimate_outcome([[[800, 200], [200, 800]], [[800, 200], [200, 800]]], design=mirrored)
+    assert estimate.cheater_proportion.interval is not None
+    assert estimate.cheater_proportion.interval.kind == "empty"
+    assert any("an assumption of the model fails" in note for note in estimate.notes)
+
+
+def test_an_impossible_effect_is_labelled(mirrored: Design) -> None:
+    estimate = estimate_outcome([[[95, 5], [92, 8]], [[10, 90], [8, 92]]], design=mirrored)
+    simple = effect(estimate, "difference_in_means")
+    assert simple.value is not None
+    assert simple.value > 1
+    assert any("outside [-1, 1]" in note for note in simple.notes)
+
+
+def test_few_answers_of_one_kind_are_pointed_out(mirrored: Design) -> None:
+    estimate = estimate_outcome([[[50, 50], [50, 50]], [[50, 50], [98, 2]]], design=mirrored)
+    assert any("Only 2 said yes in arm 'treatment', subsample '2'" in note for note in estimate.notes)
+
+
+def test_four_people_get_a_labelled_answer(mirrored: Design) -> None:
+    estimate = estimate_outcome([[[1, 0], [0, 1]], [[0, 1], [0, 1]]], design=mirrored)
+    assert estimate.n == 4
+    assert any("rough" in note for note in estimate.notes)
+    assert all(one.interval is None or one.interval.kind != "fieller" for one in estimate.effects)
+
+
+def test_ten_million_answers_cost_no_more_than_ten(mirrored: Design) -> None:
+    """A relative result, not a clock: the same table times 10⁶ gives the same value and a standard error 1,000 times smaller."""
+    table = np.array([[[13, 7], [11, 9]], [[9, 11], [7, 13]]])
+    small, large = (effect(estimate_outcome(table * k, design=mirrored), "efficient") for k in (1, 10**6))
+    assert large.value == pytest.approx(small.value)
+    assert small.honest_times_effect.standard_error is not None
+    assert large.honest_times_effect.standard_error == pytest.approx(small.honest_times_effect.standard_error / 1000)
+
+
+def test_counts_too_large_for_a_float_are_still_whole_numbers(mirrored: Design) -> None:
+    with pytest.raises(DataError):
+        estimate_outcome(np.full((2, 2, 2), np.inf), design=mirrored)
+
+
+def test_an_estimate_outside_its_interval_says_why(mirrored: Design) -> None:
+    """x̂ = 6(.65 − .3) = 2.1: at x = 1 the estimate is Δ̂ = .4, while Fieller's interval lies around .4/2.1."""
+    one = effect(estimate_outcome([[[160, 40], [90, 110]], [[120, 80], [50, 150]]], design=mirrored), "difference_in_means")
+    assert one.value == pytest.approx(0.4)
+    assert one.interval is not None
+    assert not one.interval.contains(0.4)
+    assert any("lies outside its interval" in note for note in one.notes)

@@ -1,0 +1,187 @@
+"""What must hold for every design and every table: names and order do not matter, yes and no are alike, results survive JSON."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from candor.designs.design import CheaterModel, Design, ForcedResponse
+from candor.estimators.effects import estimate_outcome
+from candor.results import Effect, OutcomeEstimate, to_json
+
+MIRRORED = (("2/6", "1/6"), ("1/6", "2/6"))
+SYMMETRIC = (("1/6", "1/6"), ("1/3", "1/3"))
+THREE = (*MIRRORED, ("1/6", "1/6"))
+
+
+def build(forced: tuple[tuple[str, str], ...], cheaters: Any = "any", arms: tuple[str, ...] = ("control", "treatment")) -> Design:
+    subsamples = {str(index + 1): {"forced_no": no, "forced_yes": yes} for index, (no, yes) in enumerate(forced)}
+    return Design.of(arms=arms, control="control", subsamples=subsamples, cheater_model=cheaters)
+
+
+CASES = [
+    build(MIRRORED),
+    build(MIRRORED, arms=("x", "control", "y")),
+    build(SYMMETRIC, "always_no"),
+    build(SYMMETRIC, {"yes_rate": "1/4"}),
+    build(SYMMETRIC, "unknown"),
+    build(THREE),
+]
+
+
+@st.composite
+def studies(draw: Callable[..., Any]) -> tuple[Design, np.ndarray]:
+    """A design and a table without empty cells; most cells hold dozens of people, some only a few."""
+    design = draw(st.sampled_from(CASES))
+    size = int(np.prod(design.shape)) * 2
+    cells = draw(st.lists(st.one_of(st.integers(1, 8), st.integers(20, 400)), min_size=size, max_size=size))
+    return design, np.array(cells).reshape(*design.shape, 2)
+
+
+def same(one: Effect, other: Effect, *, sign: int = 1) -> None:
+    """Two effects agree up to the sign; iterations of the efficient fit leave about 1e-6."""
+    close = {"rel": 1e-4, "abs": 1e-6}
+    assert one.honest_times_effect.value == pytest.approx(sign * (other.honest_times_effect.value or 0), **close)
+    assert one.honest_times_effect.standard_error == pytest.approx(other.honest_times_effect.standard_error, **close)
+    assert (one.value is None) == (other.value is None)
+    if one.value is not None and other.value is not None:
+        assert one.value == pytest.approx(sign * other.value, **close)
+    if one.interval is not None and other.interval is not None and one.interval.kind == other.interval.kind == "fieller":
+        ends = (other.interval.low, other.interval.high) if sign == 1 else (-(other.interval.high or 0), -(other.interval.low or 0))
+        assert (one.interval.low, one.interval.high) == pytest.approx(ends, **close)
+
+
+def by_name(estimate: OutcomeEstimate) -> dict[tuple[str, str], Effect]:
+    return {(one.method, one.treatment): one for one in estimate.effects}
+
+
+@settings(max_examples=60)
+@given(studies(), st.randoms(use_true_random=False))
+def test_the_order_of_arms_and_subsamples_does_not_matter(study: tuple[Design, np.ndarray], random: Any) -> None:
+    design, counts = study
+    arms, subsamples = list(range(design.shape[0])), list(range(design.shape[1]))
+    random.shuffle(arms)
+    random.shuffle(subsamples)
+    shuffled = Design(
+        arms=tuple(design.arms[index] for index in arms),
+        control=design.control,
+        subsamples=tuple(design.subsamples[index] for index in subsamples),
+        cheater_model=design.cheater_model,
+    )
+    first, second = estimate_outcome(counts, design=design), estimate_outcome(counts[arms][:, subsamples], design=shuffled)
+    assert first.cheater_proportion.raw == pytest.approx(second.cheater_proportion.raw, rel=1e-6)
+    for name, one in by_name(first).items():
+        same(one, by_name(second)[name])
+
+
+@settings(max_examples=60)
+@given(studies())
+def test_exchanging_yes_and_no_changes_only_the_sign(study: tuple[Design, np.ndarray]) -> None:
+    design, counts = study
+    rate = design.cheater_model.yes_rate
+    mirror = Design(
+        arms=design.arms,
+        control=design.control,
+        subsamples=tuple((name, ForcedResponse(forced_no=one.forced_yes, forced_yes=one.forced_no)) for name, one in design.subsamples),
+        cheater_model=design.cheater_model if rate is None else CheaterModel(name="yes_rate", yes_rate=1 - rate),
+    )
+    first, second = estimate_outcome(counts, design=design), estimate_outcome(counts[..., ::-1], design=mirror)
+    assert first.cheater_proportion.raw == pytest.approx(second.cheater_proportion.raw, rel=1e-6)
+    for name, one in by_name(first).items():
+        same(one, by_name(second)[name], sign=-1)
+
+
+@settings(max_examples=40)
+@given(studies().filter(lambda study: len(study[0].arms) == 2))
+def test_exchanging_treatment_and_control_changes_only_the_sign(study: tuple[Design, np.ndarray]) -> None:
+    design, counts = study
+    swapped = Design(arms=design.arms, control="treatment", subsamples=design.subsamples, cheater_model=design.cheater_model)
+    first, second = estimate_outcome(counts, design=design), estimate_outcome(counts, design=swapped)
+    for one, other in zip(first.effects, second.effects, strict=True):
+        same(one, other, sign=-1)
+
+
+@settings(max_examples=40)
+@given(studies(), st.integers(2, 50))
+def test_the_same_answers_many_times_narrow_the_errors_and_nothing_else(study: tuple[Design, np.ndarray], times: int) -> None:
+    design, counts = study
+    once, often = estimate_outcome(counts, design=design), estimate_outcome(counts * times, design=design)
+    assert often.n == times * once.n
+    for one, other in zip(once.effects, often.effects, strict=True):
+        if one.method == "difference_in_means":
+            assert other.honest_times_effect.value == pytest.approx(one.honest_times_effect.value)
+            error = one.honest_times_effect.standard_error
+            assert error is not None
+            assert other.honest_times_effect.standard_error == pytest.approx(error / times**0.5)
+
+
+@settings(max_examples=60)
+@given(studies())
+def test_results_survive_json_and_hold_no_nan(study: tuple[Design, np.ndarray]) -> None:
+    design, counts = study
+    estimate = estimate_outcome(counts, design=design)
+
+    def lists(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: lists(one) for key, one in value.items()}
+        return [lists(one) for one in value] if isinstance(value, list | tuple) else value
+
+    assert json.loads(to_json(estimate)) == lists(asdict(estimate))
+
+
+@settings(max_examples=150)
+@given(studies())
+def test_intervals_contain_their_values_and_agree_with_the_test(study: tuple[Design, np.ndarray]) -> None:
+    design, counts = study
+    estimate = estimate_outcome(counts, design=design)
+    raw = estimate.cheater_proportion.raw
+    for one in estimate.effects:
+        if one.interval is None or one.interval.kind != "fieller" or one.value is None:
+            continue
+        assert one.p_value is not None
+        if abs(one.p_value - 0.05) > 1e-6:
+            assert one.interval.contains(0) == (one.p_value >= 0.05)
+        if one.method == "difference_in_means" and raw is not None and 0 <= raw < 1 and abs(one.value) <= 1:
+            assert one.interval.low is not None
+            assert one.interval.high is not None
+            assert one.interval.low - 1e-9 <= one.value <= one.interval.high + 1e-9
+        assert one.wald is None or one.wald.contains(one.value)
+    proportion = estimate.cheater_proportion
+    if proportion.interval is not None and proportion.interval.kind == "wald" and proportion.value == proportion.raw:
+        assert proportion.value is not None
+        assert proportion.interval.contains(proportion.value)
+
+
+@settings(max_examples=60)
+@given(studies())
+def test_whatever_is_missing_has_a_reason_in_the_notes(study: tuple[Design, np.ndarray]) -> None:
+    design, counts = study
+    estimate = estimate_outcome(counts, design=design)
+    for one in estimate.effects:
+        complete = one.value is not None and one.interval is not None and one.interval.low is not None
+        assert complete or one.notes
+        assert {f"{one.method}, {one.treatment}: {note}" for note in one.notes} <= set(estimate.notes)
+    assert estimate.cheater_proportion.value is not None or any("not identified" in note for note in estimate.notes)
+
+
+@settings(max_examples=60)
+@given(studies())
+def test_shares_and_p_values_are_possible_numbers(study: tuple[Design, np.ndarray]) -> None:
+    design, counts = study
+    estimate = estimate_outcome(counts, design=design)
+    shares = [estimate.cheater_proportion.value, *(one.honest_proportion for one in estimate.effects)]
+    p_values = [value for one in estimate.effects for value in (one.p_value, one.adjusted_p_value)]
+    assert all(0 <= value <= 1 for value in shares + p_values if value is not None)
+    for one in estimate.effects:
+        assert one.p_value is None or one.adjusted_p_value is None or one.p_value <= one.adjusted_p_value
+
+
+def test_the_same_counts_give_the_same_result_as_list_array_or_floats() -> None:
+    counts = [[[13, 7], [11, 9]], [[9, 11], [7, 13]]]
+    results = {to_json(estimate_outcome(one, design=CASES[0])) for one in (counts, np.array(counts), np.array(counts, float))}
+    assert len(results) == 1
