@@ -11,7 +11,7 @@ from accounts.models import Role
 from analysis.rehearsal.page import rehearsal_view
 from analysis.rehearsal.serializers import PlantedSerializer, RehearsalStateSerializer
 from surveys.models import Study
-from surveys.rehearsals import delete_rehearsal, rehearse, stop_rehearsal
+from surveys.rehearsal.services import delete_rehearsal, rehearse, stop_rehearsal
 from surveys.selectors import access_own_study, edition_for, rehearsal_of
 
 
