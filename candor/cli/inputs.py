@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -15,11 +16,11 @@ STANDARD_INPUT = "-"
 
 
 class StandardInput:
-    """What came on standard input, kept in a temporary file without a name for as long as the command runs."""
+    """What came on standard input, kept in a temporary file for as long as the command runs."""
 
     def __init__(self) -> None:
         self._kept: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the process)
-        shutil.copyfileobj(click.get_binary_stream("stdin"), self._kept)
+        shutil.copyfileobj(sys.stdin.buffer, self._kept)
 
     def __str__(self) -> str:
         return "standard input"

@@ -16,7 +16,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder], cwd=ROOT, check=True, capture_output=True
     )
-    (found,) = folder.glob("candor-*.whl")
+    (found,) = folder.glob("candor_trials-*.whl")
     return found
 
 

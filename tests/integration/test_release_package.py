@@ -130,7 +130,7 @@ def test_every_number_is_recomputed_in_a_fresh_environment_with_the_built_packag
     )
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True, capture_output=True)
     (packages,) = environment.glob("lib/python3*/site-packages")
-    (wheel,) = wheels.glob("candor-*.whl")
+    (wheel,) = wheels.glob("candor_trials-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(packages)
     # A folder that is named in a .pth file is searched, but its own .pth files, such as that of a checkout of candor, are not read.
