@@ -22,7 +22,7 @@ from candor.cli.options import (
 from candor.cli.progress import progress_bar
 from candor.cli.reading import read_design
 from candor.planning.simulation import Behaviour, LatentModel
-from candor.studies.simulations import simulated_parts
+from candor.studies.simulations import WAYS_TO_CHEAT, simulated_parts
 
 
 @click.command()
@@ -31,7 +31,7 @@ from candor.studies.simulations import simulated_parts
 @all_of(effect_option, prevalence_option, cheaters_option)
 @click.option(
     "--cheater-behaviour",
-    type=click.Choice([str(behaviour) for behaviour in Behaviour if behaviour is not Behaviour.HONEST]),
+    type=click.Choice(WAYS_TO_CHEAT),
     default=str(Behaviour.RANDOM),
     show_default=True,
     help="What those people do.",

@@ -45,7 +45,11 @@ def verify(context: click.Context, package: Input, key_path: Input | None, outpu
             "key": str(key_path) if key_path else None,
             "faults": [asdict(fault) for fault in faults],
             "unsigned": beside,
-            "software": {"named": named, "installed": installed, "same": named == installed if named else None},
+            "software": {
+                "named": named,
+                "installed": installed,
+                "same": named == installed if named and "library_sha256" in named else None,
+            },
         }
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     elif faults:
