@@ -15,7 +15,7 @@ from django.urls import clear_url_caches
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from audit.triggers import LOG_IS_APPEND_ONLY
-from surveys.triggers import PROTOCOLS_ARE_FROZEN
+from surveys.models.triggers import PROTOCOLS_ARE_FROZEN
 from tests.processes import Site, embedded, production
 
 # The same examples on every run; HYPOTHESIS_PROFILE=explore (pytest's --hypothesis-profile) looks for new ones.

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from analysis.live.progress import DayCount, Flow
 from candor.figures.drawing import Drawing
 from candor.figures.scales import Linear
-from surveys.assignment import DIRECT
+from surveys.definition import DIRECT
 
 COLUMN, GAP, BOX_HEIGHT = 176, 14, 58
 LABEL_WIDTH = 24
