@@ -5,10 +5,10 @@ from typing import Any
 from rest_framework import serializers
 
 from audit.actions import registered
+from surveys.lifecycle.steps import obstacles_to_recruiting
 from surveys.models import RUNNING, ArmState, Comment, Decision, MediaFile, PacketSection, Study, StudyStatus
 from surveys.studies.services import missing_before_review
 from surveys.studies.study_actions import actions_of
-from surveys.studies.study_steps import obstacles_to_recruiting
 from surveys.study_file import document_of
 
 
@@ -40,7 +40,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
 
 
 class ActionDataSerializer(serializers.Serializer[Any]):
-    """What some steps need to be told, for the description of the API; `surveys.studies.study_actions` checks it."""
+    """What some steps need to be told, for the description of the API; the form of the step checks it."""
 
     reason = serializers.CharField(required=False, max_length=5000, help_text="Needed by return, reject, suspend and lift.")
     valid_until = serializers.DateField(required=False, help_text="Last day of an approval: one year from now if left out, at most five.")
@@ -49,7 +49,7 @@ class ActionDataSerializer(serializers.Serializer[Any]):
 
 
 class StudyDetailSerializer(StudySerializer):
-    """The context holds the `user` who asks and the `definition` that they may see."""
+    """The context holds the `seat` of the person who asks and the `definition` that they may see."""
 
     definition = serializers.SerializerMethodField(help_text="As in the study file, without what is only default.")
     actions = serializers.SerializerMethodField(help_text="What you can do with the study now.")
@@ -65,7 +65,7 @@ class StudyDetailSerializer(StudySerializer):
         return document_of(self.context["definition"])
 
     def get_actions(self, study: Study) -> list[str]:
-        return list(actions_of(study, self.context["user"]))
+        return list(actions_of(self.context["seat"]))
 
     def get_missing(self, study: Study) -> list[str]:
         return missing_before_review(study) if study.status == StudyStatus.DRAFT else []

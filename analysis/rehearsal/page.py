@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 from analysis.models import RunKind, RunStatus
 from analysis.rehearsal.forms import BEHAVIOURS, YES_RATES
 from analysis.selectors import latest_results, state_of_work
+from surveys.counts import Counts, counts_of
 from surveys.definition import StudyDefinition
 from surveys.models import Crowd, CrowdStatus, Study
 from surveys.protocols import frozen_protocol
-from surveys.selectors import Counts, counts_of
 
 MAIN_METHOD = "difference_in_means"
 

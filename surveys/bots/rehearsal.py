@@ -12,9 +12,9 @@ from surveys import actions
 from surveys.bots.crowd import send_bots
 from surveys.bots.population import Habits, Population
 from surveys.bots.walker import Ending
+from surveys.counts import counts_of
 from surveys.models import Crowd, CrowdStatus
 from surveys.protocols import frozen_protocol
-from surveys.selectors import counts_of
 
 FEW = 25
 WORKERS = 2

@@ -14,6 +14,7 @@ from django.views import View
 
 from accounts.access import require_role, user_of
 from accounts.models import Role, User
+from surveys.access import access_own_study
 from surveys.builder.services import change_part
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import Edit, differences, fingerprint_of
@@ -21,7 +22,7 @@ from surveys.drafting.forms import DraftForm
 from surveys.drafting.parts import PARTS, Part
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.models import Study, StudyStatus
-from surveys.selectors import access_own_study, definition_for
+from surveys.protocols import definition_for
 from surveys.studies.readiness import ToDo, to_do
 from surveys.studies.services import FIXED_BY_LAUNCH, may_be_edited
 from surveys.study_file import define, document_of
@@ -38,9 +39,10 @@ class BuilderPage(View):
 
     def _enter(self, request: HttpRequest, /, slug: str, **kwargs: Any) -> HttpResponseBase:
         self.person: User = user_of(request)
-        self.study: Study = access_own_study(self.person, slug)
+        seat = access_own_study(self.person, slug)
+        self.study: Study = seat.study
         draft = define(self.study.definition) if self.state != "frozen" else None
-        self.definition: StudyDefinition = draft or definition_for(self.person, self.study)
+        self.definition: StudyDefinition = draft or definition_for(seat)
         self.document = document_of(self.definition)
         if request.method == "POST" and self.frozen and self.part:
             raise TransitionError(_("This part of the protocol is frozen; nothing was changed."))

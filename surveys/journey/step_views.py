@@ -16,7 +16,7 @@ from surveys.journey.presentation import FieldView, Presentation, field_view
 from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO
 from surveys.models import Participant
 from surveys.protocols import frozen_protocol
-from surveys.selectors import way_back
+from surveys.recruitment.selectors import way_back
 from surveys.tokens import completion_code, roll_key, withdrawal_code
 
 

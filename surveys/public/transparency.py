@@ -8,11 +8,13 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from surveys.access import study_in_public
 from surveys.journey.language import asked_for
 from surveys.journey.presentation import presentation
+from surveys.lifecycle.selectors import approval_of
 from surveys.models import ENDED, StudyStatus
 from surveys.protocols import frozen_protocol
-from surveys.selectors import approval_of, day_of_forgetting, months_kept, study_in_public
+from surveys.retention.selectors import day_of_forgetting, months_kept
 
 MINUTES = 5
 

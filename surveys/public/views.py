@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from audit.services import record
 from surveys import actions
+from surveys.access import study_in_public
 from surveys.allocation.selectors import allocation_document
 from surveys.journey import visitors
 from surveys.journey.language import language_of
@@ -20,7 +21,6 @@ from surveys.journey.steps import VIDEO, comes_before
 from surveys.media.views import media_response
 from surveys.models import ENDED, AllocationList
 from surveys.protocols import frozen_protocol
-from surveys.selectors import study_in_public
 
 
 @require_safe

@@ -9,9 +9,9 @@ from rest_framework.views import APIView
 
 from accounts.api_access import person_of
 from accounts.models import Role
+from surveys.access import access_own_study
 from surveys.models import EntryCode
 from surveys.recruitment.services import add_entry_codes, check_completion_codes, read_codes
-from surveys.selectors import access_own_study
 from surveys.serializers import AddedCodesSerializer, CheckedCodeSerializer, CodesToCheckSerializer, EntryCodeCountsSerializer
 from surveys.studies.bodies import CsvBytes
 
@@ -24,7 +24,7 @@ class EntryCodes(APIView):
 
     @extend_schema(operation_id="studies_codes", responses=EntryCodeCountsSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        study = access_own_study(person_of(request), slug)
+        study = access_own_study(person_of(request), slug).study
         counts = EntryCode.objects.filter(study=study).aggregate(total=Count("pk"), spent=Count("pk", filter=Q(spent=True)))
         return Response(EntryCodeCountsSerializer(counts).data)
 
@@ -37,7 +37,7 @@ class EntryCodes(APIView):
     )
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        study = access_own_study(user, slug)
+        study = access_own_study(user, slug).study
         content = request.data if isinstance(request.data, bytes) else b""
         added = add_entry_codes(study, codes=read_codes(content), actor=user)
         return Response(AddedCodesSerializer({"added": added}).data)
@@ -54,7 +54,7 @@ class CompletionCodes(APIView):
     )
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        study = access_own_study(user, slug)
+        study = access_own_study(user, slug).study
         asked = CodesToCheckSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         checked = check_completion_codes(study, codes=asked.validated_data["codes"], actor=user)

@@ -16,11 +16,11 @@ from surveys.definition import StudyDefinition
 from surveys.drafting.edits import fingerprint_of
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.events import study_closed
+from surveys.lifecycle.notices import Audience, record_and_tell
+from surveys.lifecycle.steps import DAYS_TO_RENEW, amendment_waits, each_held, locked, require_no_obstacle, take_step
 from surveys.models import RUNNING, Protocol, Study, StudyStatus, Verdict
 from surveys.protocols import frozen_protocol, media_facts, next_protocol
-from surveys.review.notices import Audience, record_and_tell
 from surveys.studies.readiness import to_do
-from surveys.studies.study_steps import DAYS_TO_RENEW, amendment_waits, each_held, locked, require_no_obstacle, take_step
 from surveys.study_file import define, document_of
 
 # What the allocation list and the answers hang on. From launch on these stay as they are; consent and the other texts can be amended.

@@ -19,10 +19,10 @@ from candor.planning.simulation import Behaviour
 from surveys.allocation.services import change_arm
 from surveys.bots.population import Bot, Habits, Population
 from surveys.bots.walker import Ending, Walker
+from surveys.counts import counts_of
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, Step, Study
 from surveys.protocols import frozen_protocol
-from surveys.selectors import counts_of
 from surveys.studies import services as studies
 from tests.factories import QUESTIONS, address_of, answer, definition, participant_of, recruiting_study, study_in, walk
 
