@@ -9,6 +9,7 @@ from typing import Any
 
 from surveys.access import Seat
 from surveys.definition import StudyDefinition
+from surveys.errors import NotApprovedError
 from surveys.models import RUNNING, MediaFile, Protocol, Study, StudyStatus
 from surveys.study_file import define, document_of
 
@@ -26,6 +27,13 @@ def frozen_protocol(protocol_id: int) -> FrozenProtocol:
     """The protocol that participants of this version see."""
     protocol = Protocol.objects.get(pk=protocol_id)
     return FrozenProtocol(id=protocol_id, version=protocol.version, definition=define(protocol.definition), media=protocol.media)
+
+
+def protocol_in_force(study: Study) -> FrozenProtocol:
+    """The protocol that participants see. Raises NotApprovedError for a study that has none."""
+    if study.protocol_id is None:
+        raise NotApprovedError(f"Expected a study with a frozen protocol; {study.slug} is {study.get_status_display().lower()}.")
+    return frozen_protocol(study.protocol_id)
 
 
 def media_facts(study: Study, names: Collection[str]) -> dict[str, dict[str, Any]]:

@@ -26,7 +26,7 @@ from candor.packages.verification import faults_of
 from surveys.access import Seat
 from surveys.lifecycle.notices import Audience, record_and_tell
 from surveys.models import Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import protocol_in_force
 
 LARGEST_SEED = 2**31
 PAGE = "analysis:releases"
@@ -161,7 +161,7 @@ def discard_outdated_when_answers_change(sender: Any, *, study_id: int, **kwargs
 
 def _require_sensible(study: Study, choices: Choices) -> None:
     """What the form offers, for whoever does not come by the form."""
-    definition = frozen_protocol(study.protocol_id or 0).definition
+    definition = protocol_in_force(study).definition
     known = {question.name for question in definition.questions}
     if not choices.questions or set(choices.questions) - known:
         raise ReleaseError(f"Expected some of the questions {', '.join(sorted(known))}, found {', '.join(choices.questions) or 'none'}.")

@@ -31,7 +31,7 @@ from surveys.journey.steps import (
     step_after,
 )
 from surveys.models import ENDED, RUNNING, DirectAnswer, EntryCode, PanelMember, Participant, Response, Study, StudyStatus, Tally, TallyKind
-from surveys.protocols import FrozenProtocol, frozen_protocol
+from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.tokens import hash_of_entry_code, hash_of_token, hash_of_withdrawal_code, panel_hash, withdrawal_code
 
 TALLY_SHARDS = 8
@@ -61,11 +61,11 @@ def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
         raise StudyClosedError
     if study.status == StudyStatus.PAUSED:
         raise StudyNotOpenError("This study is paused", situation="paused")
-    if study.status != StudyStatus.RECRUITING or study.protocol_id is None:
+    if study.status != StudyStatus.RECRUITING:
         raise StudyNotOpenError
     if study.rehearsal_of_id is None and (study.approved_until is None or study.approved_until < timezone.localdate()):
         raise StudyNotOpenError("The approval of this study has ended", situation="paused")
-    return frozen_protocol(study.protocol_id)
+    return protocol_in_force(study)
 
 
 def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_identifier: str) -> None:
@@ -90,7 +90,7 @@ def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_id
 
 def decline(study: Study) -> None:
     """Somebody did not consent: one more in the count, and nothing else."""
-    count(study, TallyKind.DECLINED, version=frozen_protocol(study.protocol_id or 0).version)
+    count(study, TallyKind.DECLINED, version=protocol_in_force(study).version)
 
 
 def enrol(study: Study, *, visit: Visit) -> Participant:

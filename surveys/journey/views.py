@@ -21,6 +21,7 @@ from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.step_views import STEP_PAGES, Invalid, Person
 from surveys.journey.steps import CONSENT, FINISHED, QUIZ, VIDEO, WELCOME, comes_before
 from surveys.models import RUNNING, Participant, Study
+from surveys.protocols import FrozenProtocol
 from surveys.tokens import new_token, withdrawal_code
 
 View = Callable[..., HttpResponse]
@@ -120,12 +121,12 @@ def _take(request: HttpRequest, person: Person) -> HttpResponse:
 
 def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
     """Welcome and consent: nothing is stored until somebody agrees."""
-    participation.require_open(study, is_bot=visitors.is_bot(request, study))
+    protocol = participation.require_open(study, is_bot=visitors.is_bot(request, study))
     visit = visitors.visit_of(request, study)
-    shown = presentation(study.protocol_id or 0, visit.language if visit else asked_for(request, study))
+    shown = presentation(protocol.id, visit.language if visit else asked_for(request, study))
     with translation.override(shown.language):
         if request.method != "POST":
-            return _show_newcomer(request, study, shown, visit)
+            return _show_newcomer(request, protocol, shown, visit)
         if request.POST.get("step") == WELCOME:
             return _start(request, study, shown)
         if visit is None or request.POST.get("step") != CONSENT:
@@ -153,13 +154,13 @@ def _consent_context(shown: Presentation, variant: None) -> dict[str, Any]:
     return {"consent_html": shown.consent_html, "consent_version": shown.version}
 
 
-def _show_newcomer(request: HttpRequest, study: Study, shown: Presentation, visit: Visit | None) -> HttpResponse:
+def _show_newcomer(request: HttpRequest, protocol: FrozenProtocol, shown: Presentation, visit: Visit | None) -> HttpResponse:
     panel = {} if visit else _panel_identifier(request.GET, shown.entry)
     step = CONSENT if visit else WELCOME
     return shared_page(
         request,
         f"surveys/participant/{step}.html",
-        protocol_id=study.protocol_id or 0,
+        protocol_id=protocol.id,
         language=shown.language,
         step=step,
         shared=_consent_context if visit else _welcome_context,

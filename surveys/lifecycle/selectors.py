@@ -5,7 +5,9 @@ from surveys.models import Decision, Study, StudyStatus, Verdict
 
 def approval_of(study: Study) -> Decision | None:
     """The approval under which the study may recruit."""
-    return study.decisions.filter(verdict=Verdict.APPROVED, protocol_id=study.protocol_id or 0).select_related("protocol").last()
+    if study.protocol_id is None:
+        return None
+    return study.decisions.filter(verdict=Verdict.APPROVED, protocol_id=study.protocol_id).select_related("protocol").last()
 
 
 def stopped_by(study: Study) -> Decision | None:

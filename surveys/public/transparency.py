@@ -13,7 +13,7 @@ from surveys.journey.language import asked_for
 from surveys.journey.presentation import presentation
 from surveys.lifecycle.selectors import approval_of
 from surveys.models import ENDED, StudyStatus
-from surveys.protocols import frozen_protocol
+from surveys.protocols import protocol_in_force
 from surveys.retention.selectors import day_of_forgetting, months_kept
 
 MINUTES = 5
@@ -25,8 +25,8 @@ MINUTES = 5
 def about_study(request: HttpRequest, slug: str) -> HttpResponse:
     """What was approved and until when, what is stored and for how long, who sees what, how to withdraw, what is public, whom to ask."""
     study = study_in_public(slug)
-    shown = presentation(study.protocol_id, asked_for(request, study))
-    definition = frozen_protocol(study.protocol_id or 0).definition
+    shown = presentation(protocol_in_force(study).id, asked_for(request, study))
+    definition = protocol_in_force(study).definition
     approval = approval_of(study)
     context = {
         "study": shown,
