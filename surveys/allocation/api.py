@@ -9,9 +9,9 @@ from rest_framework.views import APIView
 from accounts.api_access import person_of
 from accounts.models import Role
 from surveys.access import access_own_study
+from surveys.allocation.serializers import ArmChangeSerializer, ArmStateSerializer
 from surveys.allocation.services import change_arm
 from surveys.models import ArmState
-from surveys.serializers import ArmChangeSerializer, ArmStateSerializer
 
 
 class Arms(APIView):

@@ -23,7 +23,7 @@ from surveys.drafting.edits import fingerprint_of
 from surveys.errors import ConcurrentEditError, PreconditionFailedError, PreconditionRequiredError
 from surveys.models import Study
 from surveys.protocols import definition_for
-from surveys.studies.bodies import JsonText, MergePatchText, YamlText
+from surveys.request_bodies import JsonText, MergePatchText, YamlText
 from surveys.studies.services import change_definition, fingerprint
 from surveys.study_file import document_of, dump, read_study_file
 

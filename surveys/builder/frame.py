@@ -137,6 +137,16 @@ class DraftPage(BuilderPage):
         return self.page({**context, **self.context_of(form)}, status=status)
 
 
+class LookingPage(DraftPage):
+    """A page that answers while it is filled in: a form that htmx sends, or whose button `change` was pressed, is not saved."""
+
+    def post(self, request: HttpRequest, **arguments: Any) -> HttpResponse:
+        if "change" not in request.POST and "HX-Request" not in request.headers:
+            return super().post(request, **arguments)
+        form = DraftForm(typed_by(request), languages=self.definition.languages)
+        return self._shown(form, loaded=request.POST.get("loaded", ""))
+
+
 def typed_by(request: HttpRequest) -> dict[str, str | list[str]]:
     """The inputs that were sent, by name; those that were sent several times as lists."""
     return {name: values if len(values) > 1 else values[0] for name, values in request.POST.lists() if values}

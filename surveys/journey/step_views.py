@@ -9,7 +9,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from surveys.definition import StudyDefinition
-from surveys.journey import participation, visitors
+from surveys.journey import services as participation
+from surveys.journey import visitors
 from surveys.journey.forms import errors_of, read_direct_answers, read_fields, read_responses
 from surveys.journey.pages import SharedContext
 from surveys.journey.presentation import FieldView, Presentation, field_view

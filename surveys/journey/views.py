@@ -12,12 +12,13 @@ from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
 from surveys.errors import JourneyError, LinkUnknownError, StepOutOfOrderError, StudyClosedError
-from surveys.journey import participation, visitors
+from surveys.journey import services as participation
+from surveys.journey import visitors
 from surveys.journey.language import asked_for, language_of
 from surveys.journey.pages import mark, own_page, shared_page
 from surveys.journey.participant_store import read_study
-from surveys.journey.participation import AlreadyDoneError, Visit
 from surveys.journey.presentation import Presentation, presentation
+from surveys.journey.services import AlreadyDoneError, Visit
 from surveys.journey.step_views import STEP_PAGES, Invalid, Person
 from surveys.journey.steps import CONSENT, FINISHED, QUIZ, VIDEO, WELCOME, comes_before
 from surveys.models import RUNNING, Participant, Study

@@ -10,9 +10,9 @@ from rest_framework.response import Response
 from accounts.api_access import person_of
 from accounts.models import Role
 from surveys.access import access_own_study, access_study
+from surveys.media.serializers import MediaFileSerializer, MediaUploadSerializer
 from surveys.media.services import add_media_file
 from surveys.models import MediaFile
-from surveys.serializers import MediaFileSerializer, MediaUploadSerializer
 
 
 class MediaFiles(ListAPIView[MediaFile]):

@@ -11,9 +11,14 @@ from accounts.api_access import person_of
 from accounts.models import Role
 from surveys.access import access_own_study
 from surveys.models import EntryCode
-from surveys.recruitment.services import add_entry_codes, check_completion_codes, read_codes
-from surveys.serializers import AddedCodesSerializer, CheckedCodeSerializer, CodesToCheckSerializer, EntryCodeCountsSerializer
-from surveys.studies.bodies import CsvBytes
+from surveys.recruitment.serializers import AddedCodesSerializer, CheckedCodeSerializer, CodesToCheckSerializer, EntryCodeCountsSerializer
+from surveys.recruitment.services import MAXIMUM_BYTES, add_entry_codes, check_completion_codes, read_codes
+from surveys.request_bodies import LimitedBytes
+
+
+class CsvBytes(LimitedBytes):
+    media_type = "text/csv"
+    what, most = "a list", MAXIMUM_BYTES
 
 
 class EntryCodes(APIView):

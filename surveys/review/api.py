@@ -18,7 +18,7 @@ from surveys.protocols import protocol_for
 from surveys.review import services as reviews
 from surveys.review.packets import changes_since, packet_of
 from surveys.review.selectors import consent_counts, last_reviewed_before, queue_of, threads_of
-from surveys.serializers import (
+from surveys.review.serializers import (
     CommentSerializer,
     NewCommentSerializer,
     ProtocolChangesSerializer,

@@ -19,9 +19,9 @@ from accounts.models import Role
 from surveys.access import OWNER_ROLES, Seat, access_study, studies_of
 from surveys.models import Study, StudyStatus
 from surveys.protocols import definition_for
-from surveys.serializers import ActionDataSerializer, StudyDetailSerializer, StudySerializer
-from surveys.studies.bodies import JsonText, YamlText
+from surveys.request_bodies import JsonText, YamlText
 from surveys.studies.forms import WORDS, take_action
+from surveys.studies.serializers import ActionDataSerializer, StudyDetailSerializer, StudySerializer
 from surveys.studies.services import create_study
 from surveys.study_file import read_study_file
 

@@ -1,4 +1,4 @@
-"""Pages for those who run studies: what there is, what can be done now, codes in and codes checked."""
+"""Pages for those who run studies: what there is, and what can be done with a study now."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -9,15 +9,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
-from audit.services import record_once_a_day
-from surveys import actions
-from surveys.access import OWNER_ROLES, access_own_study, access_study, studies_of, studies_with_results_of
+from surveys.access import OWNER_ROLES, access_study, studies_of, studies_with_results_of
 from surveys.counts import counts_of
 from surveys.errors import SurveyError
 from surveys.lifecycle.selectors import approval_of, stopped_by
 from surveys.lifecycle.steps import obstacles_to_recruiting
-from surveys.models import RUNNING, EntryCode, StudyStatus
-from surveys.recruitment.services import MAXIMUM_BYTES, add_entry_codes, check_completion_codes, read_codes
+from surveys.models import RUNNING, StudyStatus
 from surveys.retention.selectors import day_of_forgetting, forgets_soon
 from surveys.studies.forms import WORDS, take_action
 from surveys.studies.readiness import to_do
@@ -96,37 +93,3 @@ def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
     errors = [{"field": form[name].auto_id, "message": problem} for name, problems in form.errors.items() for problem in problems]
     context = {"study": found, "action": words, "name": action, "form": form, "errors": errors}
     return render(request, "surveys/irb/action.html", context, status=422 if errors else 200)
-
-
-@require_role(*Role)
-@require_http_methods(["GET", "HEAD", "POST"])
-def codes(request: HttpRequest, slug: str) -> HttpResponse:
-    """Personal entry codes come in as a CSV file; completion codes that students hand in are checked."""
-    user = user_of(request)
-    found = access_own_study(user, slug).study
-    errors, checked = [], None
-    if request.method == "POST" and request.POST.get("action") == "check":
-        lines = [line.strip() for line in request.POST.get("codes", "").splitlines() if line.strip()][:5000]
-        checked = check_completion_codes(found, codes=lines, actor=user)
-    elif request.method == "POST":
-        upload = request.FILES.get("file")
-        try:
-            if upload is None or (upload.size or 0) > MAXIMUM_BYTES:
-                errors = [{"field": "file", "message": gettext("Choose a CSV file of at most 5 MB.")}]
-            else:
-                added = add_entry_codes(found, codes=read_codes(upload.read(), source=str(upload.name)), actor=user)
-                messages.success(request, gettext("%(count)d new codes were added.") % {"count": added})
-                return redirect("surveys:codes", slug)
-        except SurveyError as error:
-            errors = [{"field": "file", "message": str(error)}]
-    if request.method == "GET":
-        record_once_a_day(actor=user, action=actions.CODES_OPENED, subject=found)
-    entry_codes = EntryCode.objects.filter(study=found)
-    context = {
-        "study": found,
-        "errors": errors,
-        "checked": checked,
-        "code_count": entry_codes.count(),
-        "spent_count": entry_codes.filter(spent=True).count(),
-    }
-    return render(request, "surveys/investigator/codes.html", context, status=422 if errors else 200)

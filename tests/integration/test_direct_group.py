@@ -16,7 +16,7 @@ from surveys import actions
 from surveys.allocation.services import change_arm
 from surveys.counts import counts_of
 from surveys.errors import DefinitionError, JourneyError
-from surveys.journey import participation
+from surveys.journey import services as participation
 from surveys.journey.steps import DIRECT_CONSENT, DIRECT_QUESTIONS
 from surveys.models import AllocationSlot, DirectAnswer, PanelMember, Participant, Response, SlotStatus, Step, Study
 from surveys.retention.services import forget_operational_data

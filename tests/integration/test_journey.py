@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from surveys.counts import counts_of
-from surveys.journey import participation
+from surveys.journey import services as participation
 from surveys.models import Participant, Response, Step, Study, Tally, TallyKind
 from tests.factories import (
     ANSWERS,

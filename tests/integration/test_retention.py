@@ -21,7 +21,7 @@ from audit.models import Entry
 from surveys import actions
 from surveys.counts import counts_of
 from surveys.errors import JourneyError, TransitionError
-from surveys.journey import participation
+from surveys.journey import services as participation
 from surveys.models import EntryCode, PanelMember, Participant, Response, Step, Study, StudyStatus
 from surveys.protocols import protocol_in_force
 from surveys.recruitment.services import add_entry_codes

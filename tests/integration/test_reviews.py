@@ -15,7 +15,7 @@ from accounts.models import Role, User
 from accounts.services import change_role
 from audit.models import Entry
 from surveys.errors import DefinitionError, TransitionError
-from surveys.journey import participation
+from surveys.journey import services as participation
 from surveys.models import Comment, Decision, MemberRole, Participant, Protocol, Study, StudyMember, StudyStatus, Verdict
 from surveys.retention.services import forget_operational_data
 from surveys.review import services as reviews

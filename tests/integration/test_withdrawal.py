@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from audit.models import Entry
 from surveys.counts import counts_of
-from surveys.journey import participation
+from surveys.journey import services as participation
 from surveys.models import Participant, Response, Study, StudyStatus, Tally, TallyKind
 from surveys.studies import services as studies
 from tests.factories import (
