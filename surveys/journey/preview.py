@@ -184,7 +184,7 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
     personal = {"resume_url": _("A personal link stands here.")}
     match place.step:
         case step if step == WELCOME:
-            return {"entry": shown.entry, "entry_fields": [], "code_value": ""}
+            return {"entry_fields": [], "code_value": ""}
         case step if step == CONSENT:
             return {"consent_html": shown.consent_html, "consent_version": shown.version}
         case step if step == DECLINED:

@@ -190,7 +190,7 @@ def _debrief_marks(person: Person) -> dict[str, str]:
     code = withdrawal_code(person.token)
     marks = {"completion_code": completion_code(person.token, person.shown.slug), "withdrawal_code": code}
     if person.shown.completion_url:
-        marks["completion_url"] = way_back(person.participant, code=code, completion_url=person.shown.completion_url)
+        marks["completion_url"] = way_back(person.participant.study_id, withdrawal_code=code, completion_url=person.shown.completion_url)
     return marks
 
 

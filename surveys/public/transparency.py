@@ -40,7 +40,6 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "closed_on": study.closed_on,
         "is_recruiting": study.status == StudyStatus.RECRUITING,
         "has_ended": study.status in ENDED,
-        "entry": definition.entry.kind,
         "has_background": bool(definition.background),
         "has_quiz": bool(definition.quiz),
         "months": months_kept(study),

@@ -1,14 +1,21 @@
-"""Reading who came in, and by which way."""
+"""Finding panel members again, which only a withdrawal code can."""
 
 from urllib.parse import quote
 
-from surveys.models import PanelMember, Participant
+from django.db.models import QuerySet
+
+from surveys.models import PanelMember
 from surveys.tokens import panel_hash
 
 
-def way_back(participant: Participant, *, code: str, completion_url: str) -> str:
-    """The address that sends a panel member back, with their own number where it says {identifier}. `code` is their withdrawal code."""
+def panel_member(study_id: int, withdrawal_code: str) -> QuerySet[PanelMember]:
+    """The panel member to whom this code belongs, if any."""
+    return PanelMember.objects.filter(study_id=study_id, panel_hash=panel_hash(withdrawal_code))
+
+
+def way_back(study_id: int, *, withdrawal_code: str, completion_url: str) -> str:
+    """The address that sends a person back, with their number at the panel where it says {identifier}."""
     if "{identifier}" not in completion_url:
         return completion_url
-    member = PanelMember.objects.filter(study_id=participant.study_id, panel_hash=panel_hash(code)).first()
+    member = panel_member(study_id, withdrawal_code).first()
     return completion_url.replace("{identifier}", quote(member.identifier, safe="") if member else "")
