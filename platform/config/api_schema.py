@@ -1,4 +1,4 @@
-"""What the API does for every operation alike, and what its OpenAPI document says of it: errors are problems, answers have ETags."""
+"""Parts of the API common to all operations, and their description in the OpenAPI document: errors are problems, answers have ETags."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def with_problems(result: dict[str, Any], generator: Any, request: Any, public: 
 
 
 class ConditionalApiMiddleware(ConditionalGetMiddleware):
-    """Whoever asks again with the ETag of the last answer gets 304 while it is the same. Pages differ each time, by their CSRF token."""
+    """Clients that send the last answer's ETag get 304 while nothing has changed. Pages differ each time, by their CSRF token."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         return super().process_response(request, response) if request.path_info.startswith("/api/") else response
