@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Role(models.TextChoices):
-    """What a person may do; everybody has exactly one."""
+    """The set of rights of a person; everybody has exactly one role."""
 
     ADMINISTRATOR = "administrator", _("Administrator")
     INVESTIGATOR = "investigator", _("Investigator")
@@ -20,7 +20,7 @@ class Role(models.TextChoices):
 
 
 administrator_made = Signal()
-"""Whoever has the server's command line made an administrator. Arguments: `user`. Sent in the same transaction."""
+"""Somebody made an administrator on the server's command line. Arguments: `user`. Sent in the same transaction."""
 
 
 class Accounts(UserManager["User"]):

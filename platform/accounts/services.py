@@ -16,7 +16,7 @@ from audit.services import record
 LONGEST_TOKEN_DAYS = 366
 USUAL_TOKEN_DAYS = 90
 REFUSALS_SECONDS = 15 * 60
-"""Whoever is refused tries again and again: this often it is recorded, or the log would be theirs to fill."""
+"""Record repeated refusals at most this often, or guessers could fill the log."""
 DEMO_ROLES = {
     "investigator": Role.INVESTIGATOR,
     "irb": Role.IRB_OFFICER,

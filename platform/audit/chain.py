@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from django.core.serializers.json import DjangoJSONEncoder
 
 GENESIS = "0" * 64
-"""What the first entry gives as the hash of the one before."""
+"""The `previous_hash` of the first entry."""
 
 
 class Link(Protocol):

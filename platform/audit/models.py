@@ -1,4 +1,4 @@
-"""Who did which action to which subject and when, in a chain that shows every later change."""
+"""Records of staff actions (actor, action, subject, time) in a chain that shows every later change."""
 
 from typing import Any, ClassVar, NoReturn
 

@@ -15,8 +15,8 @@ PROBLEM = {
         "type": {"type": "string", "description": "`urn:candor:problem:…`, which never changes with the language, or `about:blank`."},
         "title": {"type": "string"},
         "status": {"type": "integer", "example": 409},
-        "detail": {"type": "string", "description": "What was expected, and what came."},
-        "advice": {"type": "string", "description": "What to do."},
+        "detail": {"type": "string", "description": "The expected and the received input."},
+        "advice": {"type": "string", "description": "A way to solve the problem."},
         "errors": {"description": "By field, what is wrong with it."},
     },
 }

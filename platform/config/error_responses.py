@@ -29,7 +29,7 @@ PROBLEM_JSON = "application/problem+json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What happened and what to do, in words for the reader."""
+    """The event and the advice, in words for the reader."""
 
     status: HTTPStatus
     title: Any

@@ -65,14 +65,14 @@ def test_production_is_a_part_of_development() -> None:
     }
 
 
-def test_what_has_no_wheel_is_locked_apart_and_the_rest_of_it_is_locked_with_everything_else() -> None:
+def test_sources_without_wheels_are_locked_apart_and_their_dependencies_with_everything_else() -> None:
     """`make` builds these few with the locked setuptools, so that nothing unpinned is ever downloaded."""
     assert set(pins(SOURCES)) == {canonicalize_name(name) for name in PROJECT["dependency-groups"]["sources"]}
     assert not set(pins(SOURCES)) & set(pins(DEVELOPMENT))
     assert "setuptools" in pins(DEVELOPMENT)
 
 
-def test_what_is_there_for_its_files_is_locked_apart_and_never_on_the_path() -> None:
+def test_packages_needed_for_their_files_are_locked_apart_and_never_on_the_path() -> None:
     assert set(pins(SCHEMAS)) == {canonicalize_name(name) for name in PROJECT["dependency-groups"]["schemas"]}
     assert not set(pins(SCHEMAS)) & set(pins(DEVELOPMENT))
     assert [name for name in pins(SCHEMAS) if find_spec(name) is not None] == []

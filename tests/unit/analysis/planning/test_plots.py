@@ -49,7 +49,7 @@ def test_a_band_is_cut_at_the_edges() -> None:
     assert max(heights) == HEIGHT - BOTTOM
 
 
-def test_what_lies_beside_the_paper_is_not_drawn() -> None:
+def test_lines_beside_the_paper_are_not_drawn() -> None:
     assert mark((11, 0.5), X, Y, style="own", words="") == ()
     assert level(2, X, Y, style="own").path == ""
 

@@ -31,7 +31,7 @@ def test_wilson_against_statsmodels(n: int, share: float, level: float) -> None:
 @given(people, people, st.floats(0, 1), st.floats(0, 1))
 def test_newcombe_against_statsmodels(n: int, m: int, share: float, other: float) -> None:
     yes = round(n * share), round(m * other)
-    # statsmodels divides by zero variances in what it computes beside the interval
+    # statsmodels divides by zero variances in values beside the interval
     assume(0 < yes[0] < n and 0 < yes[1] < m)
     found = newcombe_interval(yes, (n, m))
     low, high = confint_proportions_2indep(yes[0], n, yes[1], m, method="newcomb", compare="diff")
