@@ -24,7 +24,7 @@ from surveys.selectors import access_own_study, access_results, counts_of, is_bl
 @require_role(*Role)
 @require_safe
 def results(request: HttpRequest, slug: str) -> HttpResponse:
-    """What the answers say so far; the page asks for itself again every few seconds, and is answered 204 while nothing is new."""
+    """The results so far; the page asks for itself again every few seconds, and gets 204 while nothing is new."""
     user = user_of(request)
     study = access_results(user, slug)
     work = {kind.value: state_of_work(study, kind) for kind in RunKind}

@@ -32,7 +32,7 @@ TABLE_EPSILONS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curves:
-    """√n times the standard errors of a plan's hardest contrast, and what follows from them at other n."""
+    """√n times the standard errors of a plan's hardest contrast, and their values at other n."""
 
     planned: Planned
     contrast: ContrastPlan
@@ -58,7 +58,7 @@ class Curves:
         return self.contrast.ordinary_standard_error * sqrt(self.planned.plan.n / n)
 
     def half_width(self, n: float) -> float | None:
-        """Of the interval for the share of cheaters."""
+        """Half-width of the interval for the share of cheaters."""
         cheaters = self.planned.plan.cheater_proportion
         return None if cheaters is None else cheaters.half_width * sqrt(self.planned.plan.n / n)
 
@@ -304,7 +304,7 @@ def _error_by_epsilon(curves: Curves, best: tuple[BestAtEpsilon, ...]) -> Figure
 
 
 def _students_by_epsilon(curves: Curves, best: tuple[BestAtEpsilon, ...]) -> Figure | None:
-    """What privacy costs, in students."""
+    """The cost of privacy, in students."""
     plan, x = curves.planned.plan, _epsilon_axis(curves)
     own, ordinary = curves.contrast.participants_needed, curves.contrast.ordinary_participants_needed
     needed = [(one.epsilon, count) for one in best if (count := _needed(curves, one)) is not None]

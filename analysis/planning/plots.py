@@ -42,7 +42,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A curve, straight guide or filled band: a path and what it is."""
+    """A curve, straight guide or filled band: a path and its kind."""
 
     path: str
     style: str
@@ -51,7 +51,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A point with the words that a pointer shows, and what points of its kind are."""
+    """A point, the words that a pointer shows, and the kind of point."""
 
     x: float
     y: float
@@ -76,7 +76,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """What the template draws, with the table that says the same in numbers."""
+    """A drawing for the template, with the table of the same numbers."""
 
     name: str
     title: str

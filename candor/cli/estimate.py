@@ -50,7 +50,7 @@ def at_least_two(context: click.Context, option: click.Parameter, replicates: in
     help="Resamples; 0 for none.",
 )
 @level_option
-@click.option("--seed", type=click.IntRange(min=0), help="Of the bootstrap; default: a fresh one, reported with the results.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the bootstrap; default: a fresh one, reported with the results.")
 @click.option(
     "--kappa",
     type=PROPORTION,
@@ -90,19 +90,19 @@ def estimate(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """One outcome: the estimates and, if it was asked for, what remains of them if cheating depends on the arm."""
+    """One outcome: the estimates and, on request, the effects that remain if cheating depends on the arm."""
 
     estimate: OutcomeEstimate
     sensitivity: tuple[CheatingSensitivity, ...]
 
     @classmethod
     def of(cls, estimate: OutcomeEstimate, counts: NDArray[Any], *, design: Design, level: float, kappa: float | None) -> Found:
-        """Without κ, nothing was asked for."""
+        """Without κ there is no request."""
         bounds = () if kappa is None else sensitivity_to_arm_dependent_cheating(counts, design=design, kappa=kappa, level=level)
         return cls(estimate=estimate, sensitivity=bounds)
 
     def document(self) -> dict[str, Any]:
-        """The estimates' document; ``sensitivity`` is in it if it was asked for."""
+        """The estimates' document, with ``sensitivity`` if it was requested."""
         return asdict(self.estimate) | ({"sensitivity": [asdict(one) for one in self.sensitivity]} if self.sensitivity else {})
 
 
@@ -161,7 +161,7 @@ def _with_effects(result: OutcomeEstimate, effects: tuple[Effect, ...]) -> Outco
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampling:
-    """How the bootstrap is to be run: 0 replicates for not at all."""
+    """Settings of the bootstrap; 0 replicates turn it off."""
 
     replicates: int
     seed: int

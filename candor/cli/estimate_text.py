@@ -71,7 +71,7 @@ def _outcome_text(name: str, result: OutcomeEstimate, design: Design, *, sensiti
 
 
 def _bounds_text(result: OutcomeEstimate, by_contrast: Sequence[Effect]) -> str:
-    """What design and chance leave open, and what would stay open with any number of answers."""
+    """The uncertainty that design and chance leave, and the part that would remain with any number of answers."""
     both = [(result.confidence_bounds, [effect.confidence_bounds for effect in by_contrast])]
     both.append((result.bounds, [effect.bounds for effect in by_contrast]))
     header = ["what the answers leave open", "cheater proportion", *(f"effect: {effect.treatment}" for effect in by_contrast)]
@@ -83,7 +83,7 @@ def _bounds_text(result: OutcomeEstimate, by_contrast: Sequence[Effect]) -> str:
 
 
 def _sensitivity_text(sensitivity: Sequence[CheatingSensitivity]) -> str:
-    """What remains of every effect if cheaters answer otherwise in one arm than in the other."""
+    """The rest of every effect if cheaters answer otherwise in one arm than in the other."""
     header = [
         f"if cheaters' yes rates differ by up to κ = {sensitivity[0].kappa:g}",
         "effect",

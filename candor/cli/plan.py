@@ -1,4 +1,4 @@
-"""``candor plan``: what a study can be expected to find, before anybody is recruited."""
+"""``candor plan``: the expected findings of a study, before anybody is recruited."""
 
 from __future__ import annotations
 

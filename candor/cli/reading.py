@@ -33,7 +33,7 @@ Row = list[str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerCounts:
-    """What a file of answers says without covariates.
+    """The counts of a file of answers without covariates.
 
     Attributes
     ----------

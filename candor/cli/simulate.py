@@ -1,4 +1,4 @@
-"""``candor simulate``: a file of answers as a study with these participants would collect it."""
+"""``candor simulate``: a file of answers such as a study with these participants would collect."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ROWS_PER_CHUNK = 100_000
     type=click.Choice([str(behaviour) for behaviour in Behaviour if behaviour is not Behaviour.HONEST]),
     default=str(Behaviour.RANDOM),
     show_default=True,
-    help="What those people do.",
+    help="Behaviour of those people.",
 )
 @click.option("--outcome", default="outcome", show_default=True, help="Name of the answer's column.")
 @click.option(

@@ -1,4 +1,4 @@
-"""``candor verify``: whether a data package is as it was signed, and which file is not."""
+"""``candor verify``: whether a data package is as it was signed, and which files are not."""
 
 from __future__ import annotations
 

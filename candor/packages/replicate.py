@@ -40,7 +40,7 @@ def counts_of(data: Iterable[str], protocol: Mapping[str, Any]) -> dict[str, NDA
 
 
 def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float) -> dict[str, Any]:
-    """Everything that follows from the public answers to one question: all methods without covariates, with their bootstrap."""
+    """All results that follow from the public answers to one question: every method without covariates, with its bootstrap."""
     design = Design.from_document(protocol["design"])
     try:
         outcome = estimate_outcome(counts, design=design, level=level)
@@ -57,7 +57,7 @@ def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replica
 
 
 def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapping[str, Any]) -> dict[str, Any]:
-    """What results.json says of the data, computed again with its number of resamples, seed and level."""
+    """The results of the data, computed again with the number of resamples, seed and level of results.json."""
     options = {**published["bootstrap"], "level": published["level"]}
     lines = list(data)
     outcomes = {name: estimates(counts, protocol, **options) for name, counts in counts_of(lines, protocol).items()}
@@ -65,12 +65,12 @@ def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapp
 
 
 def results_of(published: Mapping[str, Any]) -> dict[str, Any]:
-    """The same of results.json itself: all but what was given to the computation."""
+    """The results in results.json itself, without the inputs of the computation."""
     return {"n": published["n"], "outcomes": published["outcomes"]}
 
 
 def pairs(published: Any, again: Any, path: str = "") -> Iterator[Difference]:
-    """Every single value of both sides, with its place; what stands on one side only is compared with None."""
+    """Every single value of both sides, with its place; a value that only one side has is compared with None."""
     if isinstance(published, list | tuple) and isinstance(again, list | tuple):
         published, again = dict(enumerate(published)), dict(enumerate(again))
     if isinstance(published, Mapping) and isinstance(again, Mapping):
