@@ -1,4 +1,4 @@
-"""Logistic working models for the reported answer, chosen by AIC, that never crash and say when they had to help themselves."""
+"""Logistic working models for the reported answer, chosen by AIC. They never crash, and report every emergency measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where things lie, what they are called, how long they are, and what must never be committed."""
+"""Where files lie, their names, their length, and files that must never be committed."""
 
 import ast
 import re

@@ -91,7 +91,7 @@ def official_schema() -> etree.XMLSchema:
 
 
 def test_the_ddi_codebook_is_valid_under_the_official_schema_of_the_version_after_it(folder: Path) -> None:
-    """2.6 adds to 2.5; that nothing of what was added is used is what our grammar says."""
+    """2.6 adds to 2.5; our grammar checks that none of the additions are used."""
     text = (folder / "ddi-codebook.xml").read_text()
     for before, after in (("ddi:codebook:2_5", "ddi:codebook:2_6"), ('version="2.5"', 'version="2.6"')):
         assert before in text
@@ -247,7 +247,7 @@ def test_a_change_in_any_file_is_found_and_named(name: str, release_files: dict[
 
 @pytest.fixture(scope="module")
 def release_files(django_db_blocker: Any) -> dict[str, bytes]:
-    """Of one package that was built for all these tests, without leaving anything in the database."""
+    """The files of one package built for all these tests, without leaving anything in the database."""
     from django.db import transaction
 
     with django_db_blocker.unblock(), transaction.atomic():
