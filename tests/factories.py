@@ -15,15 +15,16 @@ from lxml import html
 
 from accounts.models import Role, User
 from surveys.definition import StudyDefinition
-from surveys.journey import ALL_STEPS, steps_of
+from surveys.journey import pages
+from surveys.journey.presentation import presentation
+from surveys.journey.steps import ALL_STEPS, steps_of
+from surveys.journey.visitors import COOKIE
 from surveys.models import MediaFile, Participant, Study, StudyStatus
-from surveys.presentation import presentation
-from surveys.protocols import frozen_protocol
-from surveys.services import reviews, studies
+from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.review import services as reviews
+from surveys.studies import services as studies
 from surveys.study_file import define, document_of, read_study_file
 from surveys.tokens import hash_of_token
-from surveys.views import pages
-from surveys.visitors import COOKIE
 
 SAMPLE = Path(__file__).resolve().parents[1] / "surveys" / "sample" / "lecture-videos.yaml"
 LECTURES = SAMPLE.parent / "lectures"
@@ -159,7 +160,7 @@ def answer(client: Client, study: Study, step: str, **changes: Any) -> HttpRespo
 
 def walk(client: Client, study: Study, *, until: str = "finished", answers: dict[str, dict[str, Any]] | None = None) -> HttpResponse:
     """Walk the study's pages until the page of step `until` is shown; returns that page. `answers` replace those of ANSWERS, by step."""
-    for step in steps_of(frozen_protocol(study.protocol_id or 0).definition):
+    for step in steps_of(protocol_in_force(study).definition):
         if ALL_STEPS.index(step) >= ALL_STEPS.index(until):
             break
         response = send(client, study, step, **(answers or {}).get(step, ANSWERS[step]))

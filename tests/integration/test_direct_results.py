@@ -15,9 +15,9 @@ from analysis.live.progress import progress_of
 from analysis.models import Run, RunKind, RunStatus
 from surveys.bots.population import Habits, Population
 from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, SlotStatus, Step, Study
-from surveys.protocols import frozen_protocol
-from surveys.services import studies
-from surveys.services.retention import forget_operational_data
+from surveys.protocols import protocol_in_force
+from surveys.retention.services import forget_operational_data
+from surveys.studies import services as studies
 from surveys.tokens import hash_of_token, new_token
 from tests.factories import document, logged_in, page_of, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute
@@ -87,7 +87,7 @@ def end(study: Study) -> Study:
 
 
 def definition_of(study: Study) -> Any:
-    return frozen_protocol(study.protocol_id or 0).definition
+    return protocol_in_force(study).definition
 
 
 def effects(results: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,0 +1,71 @@
+"""E-mails that tell people whose turn it is. Their pages say the same: without a mail server nobody misses more than being reminded."""
+
+from collections.abc import Mapping
+from enum import Enum, auto
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.core.cache import cache
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from accounts.models import Role, User
+from accounts.sending import send_later
+from audit.actions import description_of
+from audit.services import record
+from surveys import actions
+from surveys.access import Seat
+from surveys.models import MemberRole, Study
+
+COMMENTS_SECONDS = 60 * 60
+
+
+class Audience(Enum):
+    """Officers who may review the study, or its owner and editors."""
+
+    OFFICERS = auto()
+    TEAM = auto()
+
+
+def record_and_tell(
+    audience: Audience, *, actor: User | None, action: str, study: Study, details: Mapping[str, Any] | None = None, page: str = ""
+) -> None:
+    """As `record`, and after the commit a message to everybody else of the audience.
+
+    It leads to `page`, or else to the page with what was written, or to the study's where nobody wrote. Of what comes in numbers, as
+    comments do, one message an hour says enough.
+    """
+    record(actor=actor, action=action, subject=study, details=details)
+    if settings.EMAIL_IS_CONFIGURED:
+        page = page or ("surveys:review" if actor else "surveys:study")
+        tell = partial(_tell, audience, actor=actor, action=action, study=study, page=page)
+        transaction.on_commit(tell, robust=True)
+
+
+def _tell(audience: Audience, *, actor: User | None, action: str, study: Study, page: str) -> None:
+    """E-mail can be read on its way, so it says what happened to which study, and nothing of what was written."""
+    if action == actions.COMMENTED and not cache.add(f"told:{study.pk}:{audience.name}", True, COMMENTS_SECONDS):
+        return
+    text = "\n\n".join(
+        (
+            _("Study: %(title)s") % {"title": study.title},
+            f"{description_of(action)}{f' ({actor.get_username()})' if actor else ''}.",
+            f"{settings.SITE_URL}{reverse(page, args=[study.slug])}",
+            _("You can stop these messages on the page of your account.") + f"\n{settings.SITE_URL}{reverse('account')}",
+        )
+    )
+    subject = f"Candor: {' '.join(study.title.split())}"
+    for user in _people(audience, study):
+        if user != actor:
+            send_later(EmailMessage(subject, text, to=[user.email]))
+
+
+def _people(audience: Audience, study: Study) -> list[User]:
+    reachable = User.objects.filter(is_active=True, wants_notices=True).exclude(email="")
+    if audience is Audience.TEAM:
+        editors = study.members.filter(role=MemberRole.EDITOR).values("user")
+        return list(reachable.filter(pk=study.owner_id) | reachable.filter(pk__in=editors))
+    return [user for user in reachable.filter(role=Role.IRB_OFFICER) if Seat(user, study).may_review]

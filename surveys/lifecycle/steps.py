@@ -1,0 +1,113 @@
+"""Which status may follow which, and what stands in the way of recruiting."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext
+
+from surveys.errors import TransitionError
+from surveys.lifecycle.selectors import approval_of
+from surveys.models import RUNNING, Study, StudyStatus
+
+STEPS: Mapping[StudyStatus, frozenset[StudyStatus]] = {
+    StudyStatus.DRAFT: frozenset({StudyStatus.IN_REVIEW}),
+    StudyStatus.IN_REVIEW: frozenset({StudyStatus.APPROVED, StudyStatus.DRAFT}),
+    StudyStatus.APPROVED: frozenset({StudyStatus.RECRUITING, StudyStatus.DRAFT}),
+    StudyStatus.RECRUITING: frozenset({StudyStatus.PAUSED, StudyStatus.CLOSED}),
+    StudyStatus.PAUSED: frozenset({StudyStatus.RECRUITING, StudyStatus.CLOSED}),
+    StudyStatus.CLOSED: frozenset({StudyStatus.ARCHIVED}),
+    StudyStatus.ARCHIVED: frozenset(),
+}
+
+DAYS_TO_RENEW = 90
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """Something that a person can do with a study while it has one of these statuses and `when` holds."""
+
+    statuses: tuple[StudyStatus, ...]
+    take: Callable[..., Study]
+    when: Callable[[Study], bool] = lambda study: True
+
+
+def open_now(study: Study, actions: Mapping[str, Action]) -> dict[str, Action]:
+    """The actions that the study's state allows."""
+    return {name: action for name, action in actions.items() if study.status in action.statuses and action.when(study)}
+
+
+def locked(study: Study) -> Study:
+    """The study as it is stored now, held until the transaction ends."""
+    return Study.objects.select_for_update().get(pk=study.pk)
+
+
+def each_held(studies: QuerySet[Study], act: Callable[[Study], object]) -> list[str]:
+    """Act on each of these studies in a transaction of its own that holds it, if it is still one of them; returns their names."""
+    done = []
+    for key in studies.values_list("pk", flat=True):
+        with transaction.atomic():
+            if (study := studies.select_for_update(of=("self",)).filter(pk=key).first()) is not None:
+                act(study)
+                done.append(study.slug)
+    return done
+
+
+def take_step(study: Study, status: StudyStatus) -> None:
+    """Give the locked study its next status, or a TransitionError."""
+    if study.rehearsal_of_id is not None:
+        raise TransitionError("A rehearsal takes no steps; delete it when it is not needed any more.")
+    if status not in STEPS[StudyStatus(study.status)]:
+        raise TransitionError(f"A study that is {study.get_status_display().lower()} cannot become {status.label.lower()}.")
+    study.status = status
+
+
+def day_of_lapse(approved_until: date) -> date:
+    """The day on which a running study is closed whose approval ended and was not renewed: its participants were told that it ends."""
+    return approved_until + timedelta(days=DAYS_TO_RENEW + 1)
+
+
+def was_submitted(study: Study) -> bool:
+    """Whether a version lies before the officers."""
+    return study.submitted_id is not None
+
+
+def amendment_waits(study: Study) -> bool:
+    """Whether another version than the one in force lies before the officers; a mere renewal is the same version."""
+    return study.submitted_id is not None and study.submitted_id != study.protocol_id
+
+
+def conditions_wait(study: Study) -> bool:
+    """Whether the approval has conditions that nobody has acknowledged yet."""
+    approval = approval_of(study)
+    return approval is not None and bool(approval.conditions) and approval.acknowledged_on is None
+
+
+def obstacles_to_recruiting(study: Study) -> list[str]:
+    """Why an approved study must not take in participants now, one sentence each."""
+    found = []
+    if study.suspended:
+        found.append(gettext("An IRB officer suspended this study. Only an officer can lift that."))
+    if amendment_waits(study):
+        found.append(gettext("An amendment waits for the IRB officers."))
+    if study.approved_until is None:
+        found.append(gettext("No IRB officer has approved this study."))
+    elif study.approved_until < timezone.localdate():
+        ended = gettext("The approval ended on %(day)s. Ask the IRB officers to renew it.") % {"day": date_format(study.approved_until)}
+        over = gettext(
+            "If the study is over, close it. Without a renewal it is closed by itself on %(day)s, so that the data of its participants "
+            "are deleted in time."
+        ) % {"day": date_format(day_of_lapse(study.approved_until))}
+        found.append(f"{ended} {over}" if study.status in RUNNING else ended)
+    if conditions_wait(study):
+        found.append(gettext("The approval has conditions that nobody has acknowledged."))
+    return found
+
+
+def require_no_obstacle(study: Study) -> None:
+    if obstacles := obstacles_to_recruiting(study):
+        raise TransitionError(" ".join(obstacles))

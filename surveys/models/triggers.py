@@ -1,0 +1,21 @@
+"""The database's own refusal to change a frozen protocol: the text that somebody agreed to stays what it was.
+
+Sandbox copies of rehearsals, to which nobody agreed, can be deleted. On SQLite a migration that alters the table makes it anew,
+without triggers: it must install them again.
+"""
+
+from audit.refusals import Refusal, Trigger
+
+_ROWS = (
+    Trigger("protocol_is_not_updated", "surveys_protocol", "UPDATE"),
+    Trigger("protocol_is_not_deleted", "surveys_protocol", "DELETE", when="NOT OLD.of_rehearsal"),
+)
+PROTOCOLS_ARE_FROZEN = Refusal(
+    function="surveys_refuse",
+    sentence="a frozen protocol can be neither changed nor deleted",
+    triggers={
+        "postgresql": (*_ROWS, Trigger("protocols_are_kept", "surveys_protocol", "TRUNCATE", each="STATEMENT")),
+        "sqlite": _ROWS,
+    },
+)
+install, remove = PROTOCOLS_ARE_FROZEN.install, PROTOCOLS_ARE_FROZEN.remove

@@ -1,0 +1,119 @@
+"""Reading what belongs to review: the officers' queue, threads of comments, who agreed to which version."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+
+from django.db.models import Count, QuerySet, Sum
+from django.utils import timezone
+
+from accounts.models import User
+from surveys.access import Seat, studies_of
+from surveys.models import Comment, PacketSection, Participant, Protocol, Study, StudyStatus, Tally, TallyKind, Verdict
+
+ENDS_SOON = timedelta(days=60)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A study that waits for a decision. `own`: not that of this officer, who has a part in it."""
+
+    study: Study
+    days: int
+    open_threads: int
+    own: bool
+
+    @property
+    def kind(self) -> str:
+        """A `protocol` of a study that does not run yet, an `amendment` of one that does, or the `renewal` of its approval."""
+        if self.study.status == StudyStatus.IN_REVIEW:
+            return "protocol"
+        return "renewal" if self.study.submitted_id == self.study.protocol_id else "amendment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queue:
+    waiting: list[Waiting]
+    ending: list[Study]
+    suspended: list[Study]
+
+
+def queue_of(officer: User) -> Queue:
+    """What the officer should look at. Waiting first, the oldest first."""
+    seen = studies_of(officer).select_related("owner", "submitted", "protocol")
+    today = timezone.localdate()
+    running = seen.filter(status__in=(StudyStatus.APPROVED, StudyStatus.RECRUITING, StudyStatus.PAUSED))
+    return Queue(
+        waiting=[_waiting(study, officer, today) for study in seen.filter(submitted__isnull=False).order_by("submitted_on", "pk")],
+        ending=list(running.filter(submitted=None, approved_until__lte=today + ENDS_SOON).order_by("approved_until")),
+        suspended=list(running.filter(suspended=True)),
+    )
+
+
+def _waiting(study: Study, officer: User, today: date) -> Waiting:
+    return Waiting(
+        study=study,
+        days=(today - (study.submitted_on or today)).days,
+        open_threads=sum(thread.is_open for thread in threads_of(study).values()),
+        own=not Seat(officer, study).may_review,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thread:
+    """What was said about one section. It is open until a remark resolves it, and again with the next one."""
+
+    section: PacketSection
+    comments: list[Comment] = field(default_factory=list)
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.comments) and not self.comments[-1].resolves
+
+
+def threads_of(study: Study) -> Mapping[str, Thread]:
+    """The thread of every section, by its name, empty ones too."""
+    threads = {section.value: Thread(section=section) for section in PacketSection}
+    for comment in Comment.objects.filter(study=study).select_related("author", "protocol"):
+        threads[comment.section].comments.append(comment)
+    return threads
+
+
+def last_reviewed_before(protocol: Protocol) -> Protocol | None:
+    """The newest older version on which officers decided; without one, there is nothing to compare with."""
+    reviewed: QuerySet[Protocol] = Protocol.objects.filter(
+        study=protocol.study_id, version__lt=protocol.version, decisions__verdict__in=(Verdict.APPROVED, Verdict.CHANGES, Verdict.REJECTED)
+    )
+    return reviewed.order_by("-version").first()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentCount:
+    """How many people decided about one version of the consent text. Those who took their data out later had agreed."""
+
+    version: int
+    agreed: int
+    declined: int
+    withdrew: int
+
+
+def consent_counts(study: Study) -> list[ConsentCount]:
+    """Per version that anybody decided about; with it the version can never be changed."""
+    present = dict(
+        Participant.objects.filter(study=study).values_list("protocol__version").annotate(Count("pk")).order_by("protocol__version")
+    )
+    tallies = {
+        (version, kind): count
+        for version, kind, count in Tally.objects.filter(study=study).values_list("version", "kind").annotate(Sum("count"))
+    }
+    kinds = (TallyKind.DECLINED, TallyKind.WITHDREW, TallyKind.UNFINISHED)
+    versions = sorted({*present, *(version for version, kind in tallies if kind in kinds)})
+    return [
+        ConsentCount(
+            version=version,
+            agreed=present.get(version, 0) + sum(tallies.get((version, kind), 0) for kind in kinds[1:]),
+            declined=tallies.get((version, TallyKind.DECLINED), 0),
+            withdrew=tallies.get((version, TallyKind.WITHDREW), 0),
+        )
+        for version in versions
+    ]

@@ -1,0 +1,95 @@
+"""Pages for those who run studies: what there is, and what can be done with a study now."""
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.access import require_role, user_of
+from accounts.models import Role
+from surveys.access import OWNER_ROLES, access_study, studies_of, studies_with_results_of
+from surveys.counts import counts_of
+from surveys.errors import SurveyError
+from surveys.lifecycle.selectors import approval_of, stopped_by
+from surveys.lifecycle.steps import obstacles_to_recruiting
+from surveys.models import RUNNING, StudyStatus
+from surveys.retention.selectors import day_of_forgetting, forgets_soon
+from surveys.studies.forms import WORDS, take_action
+from surveys.studies.readiness import to_do
+from surveys.studies.study_actions import actions_of
+from surveys.study_file import define
+
+
+@require_role(*Role)
+@require_safe
+def studies(request: HttpRequest) -> HttpResponse:
+    """The studies that this person may see."""
+    user = user_of(request)
+    with_results = set(studies_with_results_of(user).values_list("pk", flat=True))
+    context = {
+        "studies": [(study, study.pk in with_results) for study in studies_of(user)],
+        "may_create": user.role in OWNER_ROLES,
+    }
+    return render(request, "surveys/investigator/study_list.html", context)
+
+
+@require_role(*Role)
+@require_http_methods(["GET", "HEAD", "POST"])
+def study(request: HttpRequest, slug: str) -> HttpResponse:
+    """One study: its numbers, and the steps that this person can take with it now."""
+    seat = access_study(user_of(request), slug)
+    found, open_now = seat.study, {name: WORDS[name] for name in actions_of(seat)}
+    if request.method == "POST":
+        name = request.POST.get("action", "")
+        if name in open_now and open_now[name].needs_words:
+            return redirect("surveys:action", slug, name)
+        try:
+            take_action(seat, name)
+        except SurveyError as error:
+            messages.error(request, str(error))
+        return redirect("surveys:study", slug)
+    context = {
+        "study": found,
+        "counts": counts_of(found),
+        "actions": open_now,
+        "obstacles": obstacles_to_recruiting(found) if found.status in (StudyStatus.APPROVED, *RUNNING) else [],
+        "approval": approval_of(found),
+        "stopped_by": stopped_by(found),
+        "warnings": define(found.definition).warnings(),
+        "missing": [one for one in to_do(found) if one.needed] if found.status == StudyStatus.DRAFT else [],
+        "may_change": seat.may_change,
+        "forgets_on": day_of_forgetting(found) if seat.owns else None,
+        "forgets_soon": forgets_soon(found),
+    }
+    return render(request, "surveys/investigator/study_detail.html", context)
+
+
+@require_role(*Role)
+@require_http_methods(["GET", "HEAD", "POST"])
+def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
+    """A step that needs words: a reason, or the conditions and the last day of an approval."""
+    seat = access_study(user_of(request), slug)
+    found, words = seat.study, WORDS.get(action)
+    if words is None or not words.needs_words or action not in actions_of(seat):
+        messages.error(request, gettext("This cannot be done now. The study may have changed in the meantime."))
+        return redirect("surveys:study", slug)
+    form = words.form(initial={"version": found.submitted and found.submitted.version})
+    if request.method == "POST":
+        form = words.form(request.POST)
+        try:
+            take_action(seat, action, request.POST)
+            messages.success(request, gettext("Done: %(step)s.") % {"step": words.label})
+            return redirect("surveys:study", slug)
+        except ValidationError as error:
+            form.is_valid()
+            for field, problems in error.message_dict.items():
+                if field not in form.errors:
+                    form.add_error(field, problems)
+        except SurveyError as error:
+            messages.error(request, str(error))
+            return redirect("surveys:study", slug)
+    errors = [{"field": form[name].auto_id, "message": problem} for name, problems in form.errors.items() for problem in problems]
+    context = {"study": found, "action": words, "name": action, "form": form, "errors": errors}
+    return render(request, "surveys/irb/action.html", context, status=422 if errors else 200)
