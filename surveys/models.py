@@ -5,11 +5,13 @@ What identifies a person to a lab (codes, Prolific numbers) stands in tables wit
 """
 
 import uuid
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from jobs.models import Lease
 from surveys.allocation_models import AllocationList as AllocationList
 from surveys.allocation_models import AllocationSlot as AllocationSlot
 from surveys.allocation_models import ArmState as ArmState
@@ -359,18 +361,11 @@ class CrowdStatus(models.TextChoices):
     FAILED = "failed", _("Failed")
 
 
-class Crowd(models.Model):
-    """The bots of a rehearsal: the work order while they are on their way, and what was planted in them.
-
-    The table is the truth; the broker may forget. Whoever sends the next few bots must name the `turn`, which goes up with every few, so
-    that no two workers send the same ones.
-    """
+class Crowd(Lease):
+    """The bots of a rehearsal: the work order while they are on their way, and what was planted in them."""
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="crowd")
     status = models.CharField(max_length=10, choices=CrowdStatus, default=CrowdStatus.WALKING)
-    turn = models.PositiveIntegerField(default=0)
-    heard_at = models.DateTimeField(null=True, blank=True, help_text="While they walk: when the worker was last heard of.")
-    silences = models.PositiveSmallIntegerField(default=0, help_text="How many workers in a row fell silent.")
     bots = models.PositiveIntegerField()
     seed = models.BigIntegerField()
     prevalence = models.FloatField()
@@ -381,7 +376,21 @@ class Crowd(models.Model):
     under_reports = models.FloatField(default=0.0)
     endings = models.JSONField(default=dict, blank=True, help_text="How they ended → how many.")
     seconds = models.FloatField(default=0)
-    error = models.TextField(blank=True)
+
+    RELATED = ("study",)
+    DONE: ClassVar = {"status": CrowdStatus.DONE}
+    FAILED: ClassVar = {"status": CrowdStatus.FAILED}
+
+    class Meta(Lease.Meta):
+        abstract = False
+        constraints = (
+            *Lease.Meta.constraints,
+            models.CheckConstraint(condition=models.Q(due_at__isnull=True) | models.Q(status="walking"), name="ended_crowd_keeps_no_time"),
+        )
 
     def __str__(self) -> str:
         return f"{self.bots} bots in {self.study}: {self.status}"
+
+    @property
+    def progress(self) -> str:
+        return f"{sum(self.endings.values())} of {self.bots} bots"
