@@ -11,21 +11,22 @@ from django.urls import reverse
 from django.utils import timezone
 
 from jobs.registry import job, routine
+from webhooks.errors import RefusedAddressError
 from webhooks.models import WAITS, Delivery, DeliveryStatus
 
 # Of a server that sends its answer drop by drop, more than the single time-outs allow.
 MOST_SECONDS = 40
+NO_ANSWER = (OSError, UnicodeError, SoftTimeLimitExceeded)
 KEPT = timedelta(days=90)
 
 logger = logging.getLogger(__name__)
 
 
-@job(kind="delivery", model=Delivery, most_seconds=MOST_SECONDS)
+@job(kind="delivery", model=Delivery, expects=(RefusedAddressError,), most_seconds=MOST_SECONDS)
 def attempt(delivery: Delivery) -> None:
     """Send a claimed message, and write down what came of it."""
     import httpcore  # only workers send
 
-    from webhooks.errors import RefusedAddressError
     from webhooks.sending import post, signature
 
     hook = delivery.webhook
@@ -41,16 +42,7 @@ def attempt(delivery: Delivery) -> None:
     }
     try:
         status = post(hook.address, headers=headers, body=body, private_is_allowed=settings.WEBHOOKS_MAY_STAY_PRIVATE)
-    except RefusedAddressError as refusal:
-        delivery.fail(str(refusal))
-    except (
-        httpcore.NetworkError,
-        httpcore.TimeoutException,
-        httpcore.ProtocolError,
-        OSError,
-        UnicodeError,
-        SoftTimeLimitExceeded,
-    ) as error:
+    except (*NO_ANSWER, httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError) as error:
         _failed(delivery, error=f"no answer: {type(error).__name__}")
     else:
         if 200 <= status < 300:

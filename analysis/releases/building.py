@@ -1,6 +1,6 @@
 """How a release is built: claimed by one worker, its rows drawn once, then everything that follows from them. Any step may be repeated.
 
-The rows and their order are stored before anything is computed from them, so the worker that takes over from a killed one makes the same files.
+The rows and their order are stored before anything is computed from them, so a worker that takes over makes the same files.
 """
 
 import hashlib

@@ -30,8 +30,9 @@ def merged(run: Run) -> dict[str, Any]:
     chunks: dict[str, dict[str, list[BootstrapChunk]]] = defaultdict(lambda: defaultdict(list))
     for chunk in run.chunks.all():
         chunks[chunk.question][chunk.family].append(_unpacked(chunk, analyses[chunk.question], seed=run.seed or 0))
+    results: dict[str, Any] = run.results or {}
     outcomes = {question: outcome_results(analyses[question], by_family) for question, by_family in chunks.items()}
-    return run.results | {"outcomes": run.results["outcomes"] | outcomes}
+    return results | {"outcomes": results["outcomes"] | outcomes}
 
 
 @lru_cache(maxsize=2)

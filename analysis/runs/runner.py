@@ -46,8 +46,7 @@ def queue_run(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS, after: ti
 @job(kind=RunKind.FIRST_RESULTS, model=Run, where={"kind": RunKind.FIRST_RESULTS}, priority=FIRST)
 def compute_first_results(run: Run) -> None:
     """What people wait for: before everything else."""
-    run.results = first_results(run.study, frozen_protocol(run.study.protocol_id or 0).definition)
-    finish(run)
+    store(run, first_results(run.study, frozen_protocol(run.study.protocol_id or 0).definition))
 
 
 @job(kind=RunKind.FULL_RESULTS, model=Run, where={"kind": RunKind.FULL_RESULTS}, heavy=True)
@@ -60,8 +59,7 @@ def compute_full_results(run: Run) -> None:
     elif run.chunks.filter(due_at__isnull=False).exists():
         run.spread()
     else:
-        run.results = resampling.merged(run)
-        finish(run)
+        store(run, resampling.merged(run))
 
 
 @job(kind="bootstrap_chunk", model=Chunk, priority=LAST, part_of="run", lanes=LANES)
@@ -118,9 +116,9 @@ def balance_shown_before(run: Run) -> dict[str, Any] | None:
 
 
 @transaction.atomic
-def finish(run: Run) -> None:
+def store(run: Run, results: dict[str, Any]) -> None:
     """Store the results of a run, unless it was taken away or stopped in the meantime."""
-    run.finish(n=run.results["n"], results=run.results, method_version=METHOD_VERSION)
+    run.finish(n=results["n"], results=results, method_version=METHOD_VERSION)
     thin_history(run)
     tell(run)
 

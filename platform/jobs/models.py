@@ -46,10 +46,10 @@ class Lease(models.Model):
 
     class Meta:
         abstract = True
-        constraints: tuple[models.BaseConstraint, ...] = (
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
             models.CheckConstraint(condition=Q(holder=None) | Q(due_at__isnull=False), name="held_%(class)s_has_a_term"),
         )
-        indexes: tuple[models.Index, ...] = (
+        indexes: ClassVar[tuple[models.Index, ...]] = (
             models.Index(fields=("due_at",), condition=Q(due_at__isnull=False), name="%(class)s_by_due_time"),
         )
 
@@ -88,10 +88,6 @@ class Lease(models.Model):
     def end(cls, rows: QuerySet[Self], **values: Any) -> int:
         """End the work in `rows`, whoever holds it; gives how many there were. Clock time and holder go."""
         return rows.update(holder=None, due_at=None, **values)
-
-    @classmethod
-    def failed(cls) -> QuerySet[Self]:
-        return cls._default_manager.filter(due_at=None).exclude(error="")
 
     @property
     def progress(self) -> str:
@@ -175,7 +171,3 @@ class Routine(Lease):
     def end(cls, rows: QuerySet[Self], **values: Any) -> int:
         now = timezone.now()
         return sum(rows.filter(pk=name).update(holder=None, due_at=now + every, attempts=0, **values) for name, every in cls.EVERY.items())
-
-    @classmethod
-    def failed(cls) -> QuerySet[Self]:
-        return cls._default_manager.exclude(error="").all()

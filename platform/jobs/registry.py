@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from django.db.models import QuerySet
 
@@ -25,7 +25,7 @@ class Job:
     where: Mapping[str, Any]
     expects: tuple[type[Exception], ...]
     priority: int
-    most_seconds: int | None
+    most_seconds: float | None
     part_of: str
     lanes: int
 
@@ -39,8 +39,7 @@ class Job:
     @property
     def whole(self) -> type[Lease]:
         """The model of what this is a part of."""
-        model: Any = self.model._meta.get_field(self.part_of).related_model
-        return model
+        return cast(type[Lease], self.model._meta.get_field(self.part_of).related_model)
 
 
 JOBS: dict[str, Job] = {}
@@ -54,7 +53,7 @@ def job(
     expects: tuple[type[Exception], ...] = (),
     heavy: bool = False,
     priority: int | None = None,
-    most_seconds: int | None = None,
+    most_seconds: float | None = None,
     part_of: str = "",
     lanes: int = 1,
 ) -> Callable[[Callable[[T], None]], Callable[[T], None]]:

@@ -2,6 +2,7 @@
 
 import logging
 from datetime import datetime, timedelta
+from typing import Any
 
 from celery import shared_task
 from django.utils import timezone
@@ -35,7 +36,7 @@ def send_now(kind: str) -> None:
 
 
 @shared_task(name="jobs.tasks.work")
-def work(kind: str, key: str) -> None:
+def work(kind: str, key: str | int) -> None:
     """One attempt at a piece of work; harmless when it comes twice."""
     job = JOBS[kind]
     if job.part_of:
@@ -64,7 +65,7 @@ def sweep() -> None:
             continue
         waiting = job.model.waiting().filter(**job.where, due_at__lte=now + SOON).order_by("due_at")
         for key, due_at in waiting.values_list("pk", "due_at")[:AT_MOST]:
-            _send(job, key, after=due_at - now)
+            _send(job, key, after=(due_at or now) - now)
 
 
 def take_over_everything() -> None:
@@ -75,6 +76,7 @@ def take_over_everything() -> None:
 
 def attempt(job: Job, lease: Lease) -> None:
     """Do a piece of work that this worker holds. Failure is written down; taken away, nothing is written; a bug is raised, too."""
+    expected: tuple[type[Exception], ...] = (ExpectedError, *job.expects)
     try:
         with lease.beating():
             job.do(lease)
@@ -82,7 +84,7 @@ def attempt(job: Job, lease: Lease) -> None:
                 lease.finish()
     except TakenError:
         logger.info("Work of kind %s was taken away from its worker", job.kind)
-    except (ExpectedError, *job.expects) as error:
+    except expected as error:
         _fail(lease, f"{error} {getattr(error, 'advice', '')}".strip())
     except Exception as error:
         _fail(lease, f"{type(error).__name__}: {error}")
@@ -95,7 +97,7 @@ def attempt(job: Job, lease: Lease) -> None:
                 _send(parts, lease.pk, times=parts.lanes)
 
 
-def _work_on_a_part(job: Job, key: str) -> None:
+def _work_on_a_part(job: Job, key: object) -> None:
     """Do the first part that waits, and queue up for the next, so that other work comes in between; after the last, end the whole."""
     parts = job.parts_of(key)
     waiting = parts.filter(holder=None).order_by("pk").values_list("pk", flat=True)
@@ -130,11 +132,11 @@ def _fail(lease: Lease, error: str) -> None:
 
 
 def _send(job: Job, key: object, *, after: timedelta = timedelta(0), times: int = 1) -> None:
-    countdown = max(after.total_seconds(), 0.0)
+    limit: dict[str, Any] = {} if job.most_seconds is None else {"soft_time_limit": job.most_seconds}
     try:
         for _one in range(times):
             work.apply_async(
-                args=(job.kind, str(key)), countdown=countdown, priority=job.priority, soft_time_limit=job.most_seconds, retry=False
+                args=(job.kind, str(key)), countdown=max(after.total_seconds(), 0.0), priority=job.priority, retry=False, **limit
             )
     except OperationalError:  # the row stands in the database; the sweep will find it when the broker is back
         logger.warning("The broker is away; %s waits for the sweep", job.kind)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from analysis.heartbeats import SILENCE
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
@@ -15,7 +16,6 @@ from accounts.models import Role
 from analysis import heartbeats, services, tasks
 from analysis.answers.balance import SMALLEST_GROUP
 from analysis.answers.datasets import cell_counts, people_of
-from analysis.heartbeats import SILENCE
 from analysis.models import Chunk, ChunkStatus, Run, RunKind, RunStatus
 from analysis.runs import resampling, runner
 from analysis.runs.full_results import REPLICATES, question_analyses

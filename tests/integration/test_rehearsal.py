@@ -9,6 +9,7 @@ from django.http import Http404
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from surveys.services.crowds import MOST_SILENCES, take_over
 
 from accounts.models import Role
 from analysis.models import Run, RunKind
@@ -23,7 +24,6 @@ from surveys.models import Crowd, CrowdStatus, DirectAnswer, MediaFile, Particip
 from surveys.rehearsals import Planted, RehearsalError, delete_rehearsal, rehearse, stop_rehearsal
 from surveys.selectors import access_study, counts_of, edition_for, rehearsal_of, studies_of
 from surveys.services import studies
-from surveys.services.crowds import MOST_SILENCES, take_over
 from surveys.visitors import BOT_COOKIE, bot_ticket
 from tests.factories import address_of, draft_study, everything_stored, heading, logged_in, page_of, person, recruiting_study, study_in
 from tests.finished_people import compute

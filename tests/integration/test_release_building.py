@@ -7,13 +7,13 @@ from functools import partial
 from typing import Any
 
 import pytest
+from analysis.heartbeats import SILENCE
 from django.urls import reverse
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from accounts.models import Role
 from analysis import heartbeats
-from analysis.heartbeats import SILENCE
 from analysis.models import Release
 from analysis.packages.errors import ReleaseError
 from analysis.releases import building, services, tasks
