@@ -57,6 +57,11 @@ def swept(sent: Sent, *kinds: str) -> list[str]:
     """The keys of the work that the sweep sends now."""
     del sent[:]
     tasks.sweep()
+    return keys(sent, *kinds)
+
+
+def keys(sent: Sent, *kinds: str) -> list[str]:
+    """What was sent of these kinds."""
     return [message["key"] for message in sent if message["kind"] in kinds]
 
 
