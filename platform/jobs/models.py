@@ -96,8 +96,13 @@ class Lease(models.Model):
 
     @property
     def is_spread(self) -> bool:
-        """Whether it is left to its parts."""
-        return self.holder is None and self.due_at is None and all(getattr(self, name) == value for name, value in self.HELD.items())
+        """Whether it is left to its parts. Only a kind that shows that it is held can be."""
+        return (
+            bool(self.HELD)
+            and self.holder is None
+            and self.due_at is None
+            and all(getattr(self, name) == value for name, value in self.HELD.items())
+        )
 
     def mine(self) -> QuerySet[Self]:
         """The row, as long as this worker's claim on it stands."""
