@@ -12,7 +12,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, St
 from candor.designs.design import Design
 from candor.designs.dice import DieDesign
 from candor.errors import MethodError
-from surveys.assignment import DIRECT
+
+DIRECT = "direct"
+"""What a line of the allocation list says in place of a subsample of the die when its person is to be asked directly."""
 
 
 class Part(BaseModel):

@@ -5,10 +5,10 @@ from datetime import timedelta
 
 from jobs.registry import job, routine
 from surveys.models import Crowd
-from surveys.services.order_of_arrival import forget_order_of_arrival
-from surveys.services.retention import forget_what_is_due
-from surveys.services.reviews import pause_expired_studies, remind_of_ends
-from surveys.services.studies import close_lapsed_studies
+from surveys.retention.order_of_arrival import forget_order_of_arrival
+from surveys.retention.services import forget_what_is_due
+from surveys.review.services import pause_expired_studies, remind_of_ends
+from surveys.studies.services import close_lapsed_studies
 
 RETENTION = "retention"
 HOURLY = timedelta(hours=1)

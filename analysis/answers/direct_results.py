@@ -13,8 +13,7 @@ from django.db.models import Count
 
 from analysis.answers.datasets import cell_counts
 from analysis.selectors import latest_results
-from surveys.assignment import DIRECT
-from surveys.definition import StudyDefinition
+from surveys.definition import DIRECT, StudyDefinition
 from surveys.models import ENDED, DirectAnswer, Participant, Step, Study
 
 Counts = dict[str, np.ndarray[Any, np.dtype[np.int64]]]

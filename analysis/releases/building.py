@@ -29,9 +29,9 @@ from candor.errors import MethodError
 from candor.packages.archive import files_in
 from candor.packages.signing import public_pem
 from jobs.registry import job, routine
+from surveys.allocation.selectors import allocation_document
 from surveys.models import Protocol, Study
 from surveys.protocols import frozen_protocol
-from surveys.selectors import allocation_document
 
 STAGES = ("rows", "results", "package")
 REPLICATES = 5000

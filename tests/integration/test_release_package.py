@@ -19,7 +19,7 @@ from analysis.releases import building
 from candor.estimators.effects import estimate_outcome
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, zip_of
 from candor.packages.verification import faults_of
-from surveys.assignment import DIRECT
+from surveys.definition import DIRECT
 from surveys.models import AllocationList, Participant, Study
 from surveys.protocols import frozen_protocol
 from tests.audits.tree import ROOT

@@ -15,8 +15,8 @@ from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
 from jobs import tasks
 from jobs.errors import TakenError
+from surveys.journey import participation
 from surveys.models import Response, Study
-from surveys.services import participation
 from surveys.tokens import withdrawal_code
 from tests.factories import answer, recruiting_study, token_of, walk
 from tests.jobs import Sent, attempt, catch, claimed, held, swept, work_on
