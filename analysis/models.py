@@ -43,6 +43,7 @@ class Run(Lease):
     results = models.JSONField(null=True, blank=True)
     finished_on = models.DateField(null=True, blank=True)
 
+    HAS_PARTS = True
     RELATED = ("study",)
     DAY_OF_THE_END = "finished_on"
     WAITING: ClassVar = {"status": RunStatus.QUEUED}

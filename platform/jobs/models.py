@@ -36,6 +36,8 @@ class Lease(models.Model):
     GIVEN_UP: ClassVar[str] = "Given up after {attempts} workers fell silent."
     KEEPS_ITS_TIME: ClassVar[bool] = False
     """Whether a message that comes early is ignored; otherwise the time only gathers several requests into one."""
+    HAS_PARTS: ClassVar[bool] = False
+    """Whether it can be spread over the rows of another kind; while they are being done, it is shown as held."""
     RELATED: ClassVar[tuple[str, ...]] = ()
     DAY_OF_THE_END: ClassVar[str] = ""
     WAITING: ClassVar[Mapping[str, Any]] = {}
@@ -96,13 +98,9 @@ class Lease(models.Model):
 
     @property
     def is_spread(self) -> bool:
-        """Whether it is left to its parts. Only a kind that shows that it is held can be."""
-        return (
-            bool(self.HELD)
-            and self.holder is None
-            and self.due_at is None
-            and all(getattr(self, name) == value for name, value in self.HELD.items())
-        )
+        """Whether it is left to its parts."""
+        shown_as_held = all(getattr(self, name) == value for name, value in self.HELD.items())
+        return self.HAS_PARTS and self.holder is None and self.due_at is None and shown_as_held
 
     def mine(self) -> QuerySet[Self]:
         """The row, as long as this worker's claim on it stands."""
@@ -134,20 +132,21 @@ class Lease(models.Model):
         values = {**self.FAILED, "error": error[:LONGEST_ERROR]}
         self._written(self.end(self.mine(), **values), values | {"holder": None, "due_at": None})
 
-    def take_over(self) -> None:
-        """Take the work from a worker that fell silent: it waits for another one, or is given up."""
+    def take_over(self) -> bool:
+        """Take the work from a worker that fell silent: it waits for another one, or is given up. False: the worker was heard of."""
         holder, until = uuid4(), timezone.now() + self.TERM
         if not self.mine().filter(due_at=self.due_at).update(holder=holder, due_at=until):
-            return  # heard of meanwhile
+            return False
         self.holder = holder
-        if self.attempts >= self.MOST_ATTEMPTS:
-            self.fail(self.GIVEN_UP.format(attempts=self.attempts))
-            return
         try:
-            with transaction.atomic():
-                self.wait()
+            if self.attempts >= self.MOST_ATTEMPTS:
+                self.fail(self.GIVEN_UP.format(attempts=self.attempts))
+            else:
+                with transaction.atomic():
+                    self.wait()
         except IntegrityError:  # a newer request waits already and will see everything
             self.end(self.mine(), **self.SUPERSEDED)
+        return True
 
     def _written(self, rows: int, values: Mapping[str, Any]) -> None:
         """Raises `TakenError` if the row was no longer this worker's: a transaction around takes back what was written beside it."""

@@ -120,8 +120,8 @@ def _work_on_a_part(job: Job, key: object) -> None:
 def _take_over(model: type[Lease], *, expired_by: datetime) -> None:
     """Take work away from workers whose term has ended by then."""
     for lease in model._default_manager.filter(holder__isnull=False, due_at__lte=expired_by).only("holder", "due_at", "attempts"):
-        lease.take_over()
-        logger.warning("A %s was left by its worker and has been taken over", model._meta.verbose_name)
+        if lease.take_over():
+            logger.warning("A %s was left by its worker and has been taken over", model._meta.verbose_name)
 
 
 def _fail(lease: Lease, error: str) -> None:
