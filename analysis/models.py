@@ -53,7 +53,6 @@ class Run(Lease):
     SUPERSEDED: ClassVar = {"status": RunStatus.SUPERSEDED}
 
     class Meta(Lease.Meta):
-        abstract = False
         constraints = (
             *Lease.Meta.constraints,
             models.CheckConstraint(
@@ -105,7 +104,6 @@ class Chunk(Lease):
     effects = models.BinaryField(null=True, blank=True, help_text="The replicates by method, as NumPy stores them.")
 
     class Meta(Lease.Meta):
-        abstract = False
         constraints = (
             *Lease.Meta.constraints,
             models.UniqueConstraint(fields=("run", "question", "family", "index"), name="chunk_of_a_run_is_unique"),
@@ -198,7 +196,6 @@ class Release(Lease):
     FAILED: ClassVar = {"status": ReleaseStatus.FAILED, "stage": "", "data": None, "people_sha256": ""}
 
     class Meta(Lease.Meta):
-        abstract = False
         ordering = ("study", "-version", "-pk")
         constraints = (
             *Lease.Meta.constraints,

@@ -78,7 +78,6 @@ class Delivery(Lease):
     FAILED: ClassVar = {"status": DeliveryStatus.FAILED}
 
     class Meta(Lease.Meta):
-        abstract = False
         verbose_name_plural = "deliveries"
         ordering = ("-queued_on", "pk")
         constraints = (

@@ -28,7 +28,7 @@ from audit.services import record
 from candor.errors import MethodError
 from candor.packages.archive import files_in
 from candor.packages.signing import public_pem
-from jobs.registry import job, routine
+from jobs.registry import HEAVY, job, routine
 from surveys.allocation.selectors import allocation_document
 from surveys.models import Protocol, Study
 from surveys.protocols import frozen_protocol
@@ -40,7 +40,7 @@ BUILT = (ReleaseStatus.BUILT, ReleaseStatus.REQUESTED)
 FORGOTTEN = "Background answers are deleted, so they cannot be counted any more. Choose to leave them out."
 
 
-@job(kind="release", model=Release, expects=(ReleaseError, MethodError), heavy=True)
+@job(kind="release", model=Release, expects=(ReleaseError, MethodError), priority=HEAVY)
 def build(release: Release) -> None:
     """Build what was claimed; if somebody withdrew meanwhile, it waits to be built anew."""
     from analysis.packages.package import package_of  # lxml, which web processes can do without

@@ -14,7 +14,7 @@ from analysis.answers.direct_results import direct_results
 from analysis.models import Chunk, Run, RunKind, RunStatus
 from analysis.runs.low_priority import at_low_priority
 from candor.errors import MethodError
-from jobs.registry import FIRST, LAST, job
+from jobs.registry import FIRST, HEAVY, LAST, job
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 from surveys.protocols import frozen_protocol
@@ -49,7 +49,7 @@ def compute_first_results(run: Run) -> None:
     store(run, first_results(run.study, frozen_protocol(run.study.protocol_id or 0).definition))
 
 
-@job(kind=RunKind.FULL_RESULTS, model=Run, where={"kind": RunKind.FULL_RESULTS}, heavy=True)
+@job(kind=RunKind.FULL_RESULTS, model=Run, where={"kind": RunKind.FULL_RESULTS}, priority=HEAVY)
 def compute_full_results(run: Run) -> None:
     """Begin, and leave the bootstrap in chunks to all workers; once they are done, put them together."""
     from analysis.runs import resampling  # SciPy, which web processes can do without

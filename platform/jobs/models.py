@@ -166,7 +166,7 @@ class Routine(Lease):
     DONE: ClassVar[Mapping[str, Any]] = {"error": ""}
 
     class Meta(Lease.Meta):
-        abstract = False
+        pass
 
     def __str__(self) -> str:
         return self.name

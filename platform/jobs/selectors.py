@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from django.db.models import Count, Min, Q
 from django.utils import timezone
@@ -40,7 +41,7 @@ def all_work() -> list[Work]:
     return [_work(job) for job in JOBS.values()]
 
 
-def _work(job: Job) -> Work:
+def _work(job: Job[Any]) -> Work:
     now, failed = timezone.now(), ~Q(error="")
     if job.model is not Routine:
         failed &= Q(due_at=None)

@@ -74,7 +74,7 @@ def take_over_everything() -> None:
         _take_over(model, expired_by=timezone.now() + model.TERM)
 
 
-def attempt(job: Job, lease: Lease) -> None:
+def attempt(job: Job[Any], lease: Lease) -> None:
     """Do a piece of work that this worker holds. Failure is written down; taken away, nothing is written; a bug is raised, too."""
     expected: tuple[type[Exception], ...] = (ExpectedError, *job.expects)
     try:
@@ -97,7 +97,7 @@ def attempt(job: Job, lease: Lease) -> None:
                 _send(parts, lease.pk, times=parts.lanes)
 
 
-def _work_on_a_part(job: Job, key: object) -> None:
+def _work_on_a_part(job: Job[Any], key: object) -> None:
     """Do the first part that waits, and queue up for the next, so that other work comes in between; after the last, end the whole."""
     parts = job.parts_of(key)
     waiting = parts.filter(holder=None).order_by("pk").values_list("pk", flat=True)
@@ -131,7 +131,7 @@ def _fail(lease: Lease, error: str) -> None:
         logger.info("What failed was taken away from its worker: %s", error)
 
 
-def _send(job: Job, key: object, *, after: timedelta = timedelta(0), times: int = 1) -> None:
+def _send(job: Job[Any], key: object, *, after: timedelta = timedelta(0), times: int = 1) -> None:
     limit: dict[str, Any] = {} if job.most_seconds is None else {"soft_time_limit": job.most_seconds}
     try:
         for _one in range(times):

@@ -37,7 +37,6 @@ class Crowd(Lease):
     FAILED: ClassVar = {"status": CrowdStatus.FAILED}
 
     class Meta(Lease.Meta):
-        abstract = False
         constraints = (
             *Lease.Meta.constraints,
             models.CheckConstraint(condition=models.Q(due_at__isnull=True) | models.Q(status="walking"), name="ended_crowd_keeps_no_time"),
