@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.django_db
 def run_of(kind: RunKind, people: int = 0) -> Lease:
     study = recruiting_study(allocation={"planned_participants": 48}, die=TELLING_DIE)
     add_finished_people(study, people)
-    run = runner.queue_run(study.pk, kind=kind)
+    run = runner.queue_run(study.pk, kind=kind, after=timedelta(0))
     assert run is not None
     return run
 
