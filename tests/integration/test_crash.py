@@ -85,13 +85,13 @@ def test_a_part_of_the_bootstrap_whose_worker_was_killed_is_taken_over_alone(pro
     site.manage("shell", "--no-imports", "--command", "from analysis.services import request_refresh as ask; ask(1, kind='full_results')")
     with psycopg.connect(site.environment["DATABASE_URL"]) as holding:
         # Hold on to a part that is being computed, so that its worker cannot say that it is done.
-        held = "SELECT id FROM analysis_chunk WHERE status = 'computing' FOR UPDATE SKIP LOCKED"
+        held = "SELECT id FROM analysis_chunk WHERE holder IS NOT NULL FOR UPDATE SKIP LOCKED"
         wait_until(lambda: holding.execute(held).fetchall(), seconds=60)
         site.kill("worker")
         holding.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
         )
-    earlier = "UPDATE analysis_chunk SET heard_at = heard_at - interval '1 minute' WHERE status = 'computing' RETURNING id"
+    earlier = "UPDATE analysis_chunk SET due_at = due_at - interval '1 minute' WHERE holder IS NOT NULL RETURNING id"
     with psycopg.connect(site.environment["DATABASE_URL"]) as connection:
         assert connection.execute(earlier).fetchall()
         connection.execute("UPDATE analysis_run SET due_at = now() - interval '15 seconds' WHERE status = 'running'")
