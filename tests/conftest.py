@@ -16,7 +16,8 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 import audit.triggers
 import surveys.models.triggers
-from tests.processes import Site, embedded, production
+from tests.crowds import build_study
+from tests.processes import Site, built, embedded, migrate_embedded, production
 
 # The same examples on every run; HYPOTHESIS_PROFILE=explore (pytest's --hypothesis-profile) looks for new ones.
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
@@ -79,17 +80,47 @@ def postgresql(transactional_db: None) -> None:
         pytest.fail("needs PostgreSQL: run `make test` or `python -m tests.services pytest …`")
 
 
+@pytest.fixture(scope="session")
+def migrated_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data of an embedded site that was migrated and never started, for sites to copy."""
+    var = tmp_path_factory.mktemp("migrated") / "var"
+    migrate_embedded(var)
+    return var
+
+
 @pytest.fixture
-def embedded_site(tmp_path: Path) -> Iterator[Site]:
+def embedded_site(tmp_path: Path, migrated_folder: Path) -> Iterator[Site]:
     """The embedded default as `manage.py serve` starts it: SQLite, worker and beat in the web process, a folder of its own."""
-    with embedded(tmp_path / "var") as site:
+    with embedded(tmp_path / "var", like=migrated_folder) as site:
+        yield site
+
+
+@pytest.fixture(scope="session")
+def built_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A production site that never runs: what the sites of all tests are copies of, because migrating takes longer than most tests."""
+    with built(tmp_path_factory.mktemp("built")) as site:
+        yield site
+
+
+@pytest.fixture(scope="session")
+def built_study(tmp_path_factory: pytest.TempPathFactory, built_site: Site) -> Iterator[Site]:
+    """The same with the demonstration study, which recruits."""
+    with built(tmp_path_factory.mktemp("study"), like=built_site) as site:
+        build_study(site)
         yield site
 
 
 @pytest.fixture
-def production_site(tmp_path: Path) -> Iterator[Site]:
+def production_site(tmp_path: Path, built_site: Site) -> Iterator[Site]:
     """Production settings: granian, worker and beat as processes, a PostgreSQL database and a Redis database of its own."""
-    with production(tmp_path) as site:
+    with production(tmp_path, like=built_site) as site:
+        yield site
+
+
+@pytest.fixture
+def recruiting_site(tmp_path: Path, built_study: Site) -> Iterator[Site]:
+    """A `production_site` with the demonstration study, recruiting, and nobody in it yet."""
+    with production(tmp_path, like=built_study) as site:
         yield site
 
 
