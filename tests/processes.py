@@ -143,7 +143,7 @@ def _environment(**changes: str) -> dict[str, str]:
 
 @contextmanager
 def embedded(var: Path, *, like: Path | None = None, demo_bots: int | None = None) -> Iterator[Site]:
-    """The embedded default with its data under `var`, serving: migrated, or a copy of a folder that was; with a number of bots, as `make demo`."""
+    """The embedded default with its data under `var`, serving: migrated here or before (`like`); with a number of bots, as `make demo`."""
     if like:
         shutil.copytree(like, var)
     site = _embedded(var)
