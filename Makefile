@@ -13,7 +13,7 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python3.1
 WORKERS ?= auto
 # A file stays in one process, with its site and its browser; the longest file comes first (tests/conftest.py).
 SHARED := --dist loadfile --no-loadscope-reorder
-COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --group build
+COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --group build --group platform
 
 .PHONY: demo test check lint format bench lock help
 
