@@ -16,8 +16,8 @@ from tests.processes import ROOT, Site, embedded
 
 
 @pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with embedded(tmp_path_factory.mktemp("embedded") / "var") as site:
+def installation(tmp_path_factory: pytest.TempPathFactory, migrated_folder: Path) -> Iterator[Site]:
+    with embedded(tmp_path_factory.mktemp("embedded") / "var", like=migrated_folder) as site:
         yield site
 
 
