@@ -6,11 +6,10 @@ from datetime import timedelta
 from jobs.registry import job, routine
 from surveys.models import Crowd
 from surveys.retention.order_of_arrival import forget_order_of_arrival
-from surveys.retention.services import forget_what_is_due
+from surveys.retention.services import ROUTINE, forget_what_is_due
 from surveys.review.services import pause_expired_studies, remind_of_ends
 from surveys.studies.services import close_lapsed_studies
 
-RETENTION = "retention"
 HOURLY = timedelta(hours=1)
 
 logger = logging.getLogger(__name__)
@@ -31,7 +30,7 @@ def forget_order() -> None:
         logger.warning("Too busy to be laid anew, will be tried again: %s", ", ".join(busy))
 
 
-@routine(kind=RETENTION, every=HOURLY)
+@routine(kind=ROUTINE, every=HOURLY)
 def forget_due() -> None:
     """Delete operational data whose day has come, and finish what was begun on a page or left half done by a killed worker."""
     for slug in forget_what_is_due():

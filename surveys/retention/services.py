@@ -25,6 +25,8 @@ from surveys.models import ENDED, Departure, DirectAnswer, EntryCode, PanelMembe
 from surveys.retention.selectors import day_of_forgetting
 
 CHUNK = 1000
+ROUTINE = "retention"
+"""The kind of work that deletes what is due."""
 
 
 def forget_what_is_due(today: date | None = None) -> list[str]:

@@ -8,10 +8,9 @@ from django.views.decorators.http import require_http_methods
 from accounts.access import require_role, user_of
 from accounts.models import Role
 from jobs.tasks import send_now
-from surveys import tasks
 from surveys.access import access_owned_study
 from surveys.retention.selectors import day_of_forgetting
-from surveys.retention.services import begin_forgetting
+from surveys.retention.services import ROUTINE, begin_forgetting
 
 
 @require_role(*Role)
@@ -24,7 +23,7 @@ def forget(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         if request.POST.get("confirmation", "").strip() == study.slug:
             begin_forgetting(study, actor=user)
-            send_now(tasks.RETENTION)
+            send_now(ROUTINE)
             return redirect("surveys:forget", slug)
         errors = [{"field": "confirmation", "message": gettext("Nothing was deleted. Type %(slug)s to go on.") % {"slug": study.slug}}]
     context = {"study": study, "day": day_of_forgetting(study), "errors": errors}
