@@ -30,13 +30,13 @@ from surveys.journey.steps import (
     comes_before,
     step_after,
 )
-from surveys.models import ENDED, RUNNING, DirectAnswer, Participant, Response, Study, StudyStatus, Tally, TallyKind
+from surveys.models import ENDED, RUNNING, CounterKind, DirectAnswer, Participant, Response, ShardedCounter, Study, StudyStatus
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.recruitment import services as recruitment
 from surveys.recruitment.selectors import panel_member
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, withdrawal_code
 
-TALLY_SHARDS = 8
+COUNTER_SHARDS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_id
 
 def decline(study: Study) -> None:
     """Somebody did not consent: one more in the count, and nothing else."""
-    count(study, TallyKind.DECLINED, version=protocol_in_force(study).version)
+    count(study, CounterKind.DECLINED, version=protocol_in_force(study).version)
 
 
 def enrol(study: Study, *, visit: Visit) -> Participant:
@@ -225,7 +225,7 @@ def finish_die(token: str, *, understood_at_once: bool) -> None:
     """Go on to the questions. Whether the practice was understood is counted, not kept with the person."""
     participant, protocol = _at(token, DIE)
     _advance(participant, protocol, token=token)
-    kind = TallyKind.COMPREHENSION_PASSED if understood_at_once else TallyKind.COMPREHENSION_FAILED
+    kind = CounterKind.COMPREHENSION_PASSED if understood_at_once else CounterKind.COMPREHENSION_FAILED
     count(participant.study, kind, version=protocol.version)
 
 
@@ -269,19 +269,19 @@ def withdraw(study: Study, *, code: str) -> bool:
         return False
     participant.delete()
     panel_member(study.pk, code).delete()
-    count(study, TallyKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
+    count(study, CounterKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
     _tell_listeners(study.pk)
     return True
 
 
-def count(study: Study, kind: TallyKind, *, version: int) -> None:
+def count(study: Study, kind: CounterKind, *, version: int) -> None:
     """One more of `kind` under this version of the protocol, on a random shard, so that many at once do not wait for each other."""
-    table = connection.ops.quote_name(Tally._meta.db_table)
+    table = connection.ops.quote_name(ShardedCounter._meta.db_table)
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {table} (study_id, kind, version, shard, count) VALUES (%s, %s, %s, %s, 1) "  # noqa: S608
             f"ON CONFLICT (study_id, kind, version, shard) DO UPDATE SET count = {table}.count + 1",
-            [study.pk, kind.value, version, secrets.randbelow(TALLY_SHARDS)],
+            [study.pk, kind.value, version, secrets.randbelow(COUNTER_SHARDS)],
         )
 
 

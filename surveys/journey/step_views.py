@@ -56,7 +56,7 @@ def _nothing(person: Person) -> Any:
     return None
 
 
-def _no_marks(person: Person) -> dict[str, str]:
+def _no_values(person: Person) -> dict[str, str]:
     return {}
 
 
@@ -94,7 +94,7 @@ def _video_context(shown: Presentation, variant: tuple[str, int, str]) -> dict[s
     return {"video": shown.videos[arm], "watch": mode, "required_share": shown.required_share, "watched_share": tenths / 10}
 
 
-def _video_marks(person: Person) -> dict[str, str]:
+def _video_values(person: Person) -> dict[str, str]:
     return {"opened": visitors.opening_ticket(person.participant)}
 
 
@@ -163,7 +163,7 @@ def _questions_context(shown: Presentation, subsample: str) -> dict[str, Any]:
     return {"die": shown.dice[subsample], "questions": shown.questions, "minimum_seconds": shown.minimum_seconds}
 
 
-def _questions_marks(person: Person) -> dict[str, str]:
+def _questions_values(person: Person) -> dict[str, str]:
     return {"roll_key": roll_key(person.token)}
 
 
@@ -186,12 +186,12 @@ def _debrief_context(shown: Presentation, variant: None) -> dict[str, Any]:
     return {"debrief_html": shown.debrief_html}
 
 
-def _debrief_marks(person: Person) -> dict[str, str]:
+def _debrief_values(person: Person) -> dict[str, str]:
     code = withdrawal_code(person.token)
-    marks = {"completion_code": completion_code(person.token, person.shown.slug), "withdrawal_code": code}
+    values = {"completion_code": completion_code(person.token, person.shown.slug), "withdrawal_code": code}
     if person.shown.completion_url:
-        marks["completion_url"] = way_back(person.participant.study_id, withdrawal_code=code, completion_url=person.shown.completion_url)
-    return marks
+        values["completion_url"] = way_back(person.participant.study_id, withdrawal_code=code, completion_url=person.shown.completion_url)
+    return values
 
 
 STEP_PAGES = {
@@ -203,13 +203,13 @@ STEP_PAGES = {
         take=take,
     )
     for step, variant, shared, personal, take in (
-        (BACKGROUND, _nothing, _background_context, _no_marks, _take_background),
-        (DIRECT_CONSENT, _nothing, _direct_consent_context, _no_marks, _take_direct_consent),
-        (VIDEO, _video_variant, _video_context, _video_marks, _take_video),
-        (QUIZ, _quiz_fields, _quiz_context, _no_marks, _take_quiz),
-        (DIE, _subsample, _die_context, _no_marks, _take_die),
-        (QUESTIONS, _subsample, _questions_context, _questions_marks, _take_questions),
-        (DIRECT_QUESTIONS, _nothing, _direct_questions_context, _no_marks, _take_direct_questions),
-        (FINISHED, _nothing, _debrief_context, _debrief_marks, None),
+        (BACKGROUND, _nothing, _background_context, _no_values, _take_background),
+        (DIRECT_CONSENT, _nothing, _direct_consent_context, _no_values, _take_direct_consent),
+        (VIDEO, _video_variant, _video_context, _video_values, _take_video),
+        (QUIZ, _quiz_fields, _quiz_context, _no_values, _take_quiz),
+        (DIE, _subsample, _die_context, _no_values, _take_die),
+        (QUESTIONS, _subsample, _questions_context, _questions_values, _take_questions),
+        (DIRECT_QUESTIONS, _nothing, _direct_questions_context, _no_values, _take_direct_questions),
+        (FINISHED, _nothing, _debrief_context, _debrief_values, None),
     )
 }
