@@ -25,7 +25,7 @@ from surveys.models import Study
 @require_role(*Role)
 @require_safe
 def results(request: HttpRequest, slug: str) -> HttpResponse:
-    """What the answers say so far; the page asks for itself again every few seconds, and is answered 204 while nothing is new."""
+    """The results so far; the page asks for itself again every few seconds, and gets 204 while nothing is new."""
     user = user_of(request)
     seat = access_results(user, slug)
     study = seat.study

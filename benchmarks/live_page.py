@@ -1,4 +1,4 @@
-"""How long the live page takes to open, and the first results to be counted again, when very many people have finished.
+"""How long the live page takes to open, and the first results to be recomputed, when very many people have finished.
 
 python -m tests.services python benchmarks/live_page.py [people]
 """

@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.api_access import person_of
 from accounts.models import Role
+from accounts.tokens.api_access import person_of
 from surveys.access import access_own_study
 from webhooks.models import Delivery, Webhook
 from webhooks.selectors import access_delivery, access_webhook, deliveries_of
@@ -19,7 +19,7 @@ from webhooks.services import add_webhook, remove_webhook, send_again
 
 
 class Webhooks(ListAPIView[Webhook]):
-    """The addresses that are told about the study."""
+    """The addresses that receive the study's events."""
 
     roles = tuple(Role)
     serializer_class = WebhookSerializer
@@ -55,7 +55,7 @@ class Webhooks(ListAPIView[Webhook]):
 
 
 class WebhookDetail(APIView):
-    """One address that is told about the study."""
+    """One address that receives the study's events."""
 
     roles = tuple(Role)
 
@@ -71,7 +71,7 @@ class WebhookDetail(APIView):
 
 
 class Deliveries(ListAPIView[Delivery]):
-    """What the address was told in the last three months, and what became of it."""
+    """The address's messages of the last three months, and their outcomes."""
 
     roles = tuple(Role)
     serializer_class = DeliverySerializer

@@ -1,4 +1,4 @@
-"""The page of a study's webhooks: who is told, the secret once, and what became of the messages."""
+"""The page of a study's webhooks: the addresses, the secret (once), and the outcomes of the messages."""
 
 from uuid import UUID
 
@@ -66,7 +66,7 @@ def _page(request: HttpRequest, study: Study, *, added: Webhook | None = None, e
 
 
 def _number(request: HttpRequest, name: str) -> UUID:
-    """The number of what is meant; nothing has the number zero."""
+    """The object's number; no object has the number zero."""
     try:
         return UUID(request.POST.get(name, ""))
     except ValueError:

@@ -1,4 +1,4 @@
-"""How many people are where, what their answers say, and the work that finds it out."""
+"""Participant counts, results, and the computations behind them."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.api_access import asked_choice, person_of
 from accounts.models import Role
+from accounts.tokens.api_access import asked_choice, person_of
 from analysis import actions, services
 from analysis.live.results_document import counts_document, results_document
 from analysis.models import Blinding, Run, RunKind, RunStatus
@@ -23,7 +23,7 @@ BLINDED = OpenApiParameter("blinded", str, enum=["1"], description="Letters in p
 
 
 class StudyCounts(APIView):
-    """How many people are where: of all who may see the study; by subsample and arm for those who may see its results."""
+    """Participant counts: of all, for readers of the study; by subsample and arm, for readers of its results."""
 
     roles = tuple(Role)
 
@@ -85,7 +85,7 @@ class Runs(ListAPIView[Run]):
 
 
 class CancelRun(APIView):
-    """Stop the full computation that waits or is under way; there may be none."""
+    """Stop the full computation that waits or runs; there may be none."""
 
     roles = tuple(Role)
 

@@ -37,7 +37,7 @@ def study_plan(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _planned(request: HttpRequest, start: Start, study: Study | None = None, *, takes_a_die: bool = False) -> HttpResponse:
-    """A button asks for another plan: its answer is that plan's address, so that what stands in the address is always the plan."""
+    """A button asks for another plan and is redirected to that plan's address, so that the address always is the plan."""
     form = read_plan(request.GET, start)
     if (other := changed(form)) is not None:
         return redirect(f"{request.path}?{other.query}")

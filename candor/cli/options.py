@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import click
+
+from candor.cli.inputs import InputFile
+from candor.written_numbers import number_or_fraction
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
@@ -21,11 +22,8 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Read it, or say what was expected and what came."""
-        try:
-            number = float(Fraction(str(value).strip()))
-        except (ValueError, ZeroDivisionError, OverflowError):
-            number = math.nan
-        if not self.low <= number <= self.high:
+        number = number_or_fraction(str(value), low=self.low, high=self.high)
+        if number is None:
             upper = "" if self.high == math.inf else f" to {self.high:g}"
             self.fail(f'expected a number from {self.low:g}{upper} or a fraction like "2/6", found {str(value)!r}', param, ctx)
         return number
@@ -37,7 +35,17 @@ POSITIVE = Number(0, math.inf)
 WHOLE = click.IntRange(min=1)
 
 design_option = click.option(
-    "--design", "design_path", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), help="DESIGN.json of the study."
+    "--design",
+    "design_path",
+    required=True,
+    type=InputFile(),
+    help="DESIGN.json of the study, its study file, or the protocol.json of a data package.",
+)
+key_option = click.option(
+    "--key",
+    "key_path",
+    type=InputFile(),
+    help="PEM file with the public key of the server that the data come from. Default: the key in the package, which proves less.",
 )
 format_option = click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 level_option = click.option("--level", type=PROPORTION, default=0.95, show_default=True, help="Confidence level.")

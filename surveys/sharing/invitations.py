@@ -16,7 +16,7 @@ from surveys.errors import SharingError
 from surveys.sharing import services as sharing
 from surveys.sharing.selectors import open_invitation
 
-BACKEND = "accounts.backends.SlowedBackend"
+BACKEND = "accounts.login.backends.SlowedBackend"
 
 
 @never_cache

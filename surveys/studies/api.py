@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.api_access import asked_choice, person_of
 from accounts.models import Role
+from accounts.tokens.api_access import asked_choice, person_of
 from surveys.access import OWNER_ROLES, Seat, access_study, studies_of
 from surveys.models import Study, StudyStatus
 from surveys.protocols import definition_for

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "templates"
-# What participants read that stands in no template: what is wrong with what they typed.
+# Participants also read form errors, which no template holds.
 MODULES = ("surveys/journey/forms.py", "surveys/journey/views.py", "surveys/journey/step_views.py", "surveys/ways_in.py")
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
 CALL = re.compile(r"""\b(?:_|gettext)\(\s*"([^"]+)\"""")

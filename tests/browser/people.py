@@ -1,6 +1,6 @@
 """A study that is recruiting, and people who stand where a test needs them.
 
-The services put them there, so that a test walks only the pages it is about.
+The services put them there, so that a test walks only the pages that it is about.
 """
 
 from pathlib import Path

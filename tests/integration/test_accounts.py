@@ -1,4 +1,4 @@
-"""People, their roles and their logins, and what the audit log keeps of them."""
+"""People, their roles and their logins, and the audit log's record of them."""
 
 from datetime import timedelta
 from io import StringIO
@@ -14,8 +14,9 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
-from accounts import actions, backends, services
+from accounts import actions, services
 from accounts.access import require_role
+from accounts.login import backends
 from accounts.models import ApiToken, Role, TokenScope, User
 from audit.models import Entry
 from audit.selectors import verify

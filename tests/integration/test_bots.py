@@ -150,7 +150,7 @@ def test_cheaters_answer_as_they_please(study: Study, browser: httpx.Client, beh
 
 
 def shares_of_yes(behaviour: Behaviour, *, prevalence: float, instruction: str, cheaters: float = 1.0) -> set[bool]:
-    """What people of this kind report in the control arm when their die gives `instruction`."""
+    """Reports of this kind of people in the control arm when their die gives `instruction`."""
     crowd = Population.of(
         definition(),
         prevalence=prevalence,
@@ -257,7 +257,7 @@ def test_the_command_sends_a_crowd_and_says_how_it_went(capsys: pytest.CaptureFi
         ({"prevalence": 0.9, "effect": 0.5}, "1.4"),
     ],
 )
-def test_what_cannot_be_is_refused_before_anybody_is_sent(study: Study, options: dict[str, Any], sentence: str) -> None:
+def test_impossible_options_are_refused_before_anybody_is_sent(study: Study, options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(CommandError) as raised:
         sent(**options)
     assert sentence in str(raised.value)

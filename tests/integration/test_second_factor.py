@@ -1,4 +1,4 @@
-"""Passwords, second factors and sessions of staff: what opens, what closes, and what the log keeps of it."""
+"""Passwords, second factors and sessions of staff: what opens, what closes, and the log's record of it."""
 
 import re
 import time
@@ -14,7 +14,8 @@ from django.core.management import CommandError, call_command
 from django.http import HttpResponse
 from django.test import Client
 
-from accounts import actions, middleware
+from accounts import actions
+from accounts.login import middleware
 from accounts.models import Role, User
 from audit.models import Entry
 from tests.factories import PASSWORD, address_of, page_of, person, recruiting_study
@@ -136,7 +137,7 @@ def test_removing_the_second_factor_needs_it_and_is_recorded(ada: User) -> None:
     assert is_in(other)
 
 
-def test_who_lost_phone_and_codes_is_let_in_by_command_and_it_is_recorded(ada: User) -> None:
+def test_a_command_lets_in_people_who_lost_phone_and_codes_and_is_recorded(ada: User) -> None:
     with pytest.raises(CommandError, match="ada has no second factor"):
         call_command("remove_second_factor", "ada")
     client = Client()

@@ -74,7 +74,7 @@ def test_opening_an_invitation_changes_nothing_and_a_click_accepts_it(study: Stu
     assert client.get(address).status_code == client.post(address).status_code == 404
 
 
-def test_whoever_has_no_account_makes_one_with_the_link(study: Study) -> None:
+def test_people_without_an_account_make_one_with_the_link(study: Study) -> None:
     address, client = link(study, addressee="eve@example.org"), Client()
     assert "Make an account" in client.get(address).content.decode()
     form = {"username": "eve", "password1": NEW_PASSWORD, "password2": NEW_PASSWORD}

@@ -1,4 +1,4 @@
-"""A study's life: which step is open to whom in which status, what each step leaves behind, and the page for it."""
+"""A study's life: which step is open to whom in which status, the effects of each step, and the page for it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -66,7 +66,7 @@ ACTIONS: dict[str, Callable[..., Study]] = {
     "close": studies.close,
     "archive": studies.archive,
 }
-# Where each action leads from each status; whatever does not stand here is refused.
+# Where each action leads from each status; missing entries are refused.
 LEADS: dict[tuple[StudyStatus, str], tuple[StudyStatus, str]] = {
     (S.DRAFT, "submit"): (S.IN_REVIEW, "study.submitted"),
     (S.IN_REVIEW, "approve"): (S.APPROVED, "study.approved"),
@@ -123,7 +123,7 @@ def test_an_officer_cannot_approve_a_study_of_their_own() -> None:
         reviews.approve(study, actor=officer)
 
 
-# What the study's page offers to each role in each status.
+# Actions that the study's page offers to each role in each status.
 OWNERS = {
     S.DRAFT: {"submit"},
     S.IN_REVIEW: {"take-back"},
@@ -201,7 +201,7 @@ def test_a_change_after_review_makes_a_new_version_and_leaves_the_old_one() -> N
 
 
 @pytest.mark.parametrize("status", [S.IN_REVIEW, S.CLOSED, S.ARCHIVED])
-def test_what_is_in_review_or_over_cannot_be_changed(status: StudyStatus) -> None:
+def test_studies_in_review_or_over_cannot_be_changed(status: StudyStatus) -> None:
     study = study_in(status)
     with pytest.raises(TransitionError, match=f"This study cannot be changed now; it is {study.get_status_display().lower()}."):
         studies.change_definition(study, definition=definition(), actor=study.owner)

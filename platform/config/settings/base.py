@@ -1,4 +1,4 @@
-"""What every installation shares; development, production and test change only what must differ."""
+"""Settings of every installation; development, production and test change only what must differ."""
 
 import os
 from pathlib import Path
@@ -29,7 +29,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "allauth",
-    "accounts.login_app.LoginConfig",
+    "accounts.login.app.LoginConfig",
     "allauth.mfa",
     *(["allauth.socialaccount", "allauth.socialaccount.providers.openid_connect"] if single_sign_on.APP else []),
 ]
@@ -45,7 +45,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "accounts.middleware.StaffMiddleware",
+    "accounts.login.middleware.StaffMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.error_responses.ExpectedErrorMiddleware",
 ]
@@ -53,7 +53,7 @@ MIDDLEWARE = [
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["accounts.backends.SlowedBackend"]
+AUTHENTICATION_BACKENDS = ["accounts.login.backends.SlowedBackend"]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "surveys:studies"
 LOGOUT_REDIRECT_URL = "home"
@@ -92,11 +92,11 @@ EMAIL_HOST_USER = os.environ.get("EMAIL_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_PASSWORD", "")
 EMAIL_USE_TLS = os.environ.get("EMAIL_TLS", "1") == "1"
 EMAIL_TIMEOUT = 10
-# For links in e-mails that nobody's request asks for. Empty: there are only paths in them.
+# For links in e-mails that no request asks for. Empty: the e-mails hold paths only.
 SITE_URL = os.environ.get("SITE_URL", "").rstrip("/")
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", EMAIL_HOST_USER)
 
-# Whether webhooks may go to this computer and its network: for development only, where whoever runs a study owns the server.
+# Whether webhooks may go to this computer and its network: for development only, where the people who run studies own the server.
 WEBHOOKS_MAY_STAY_PRIVATE = False
 # Where the web server in front (nginx) finds MEDIA_ROOT; empty: the application sends the bytes itself.
 MEDIA_ACCEL_PREFIX = ""
@@ -112,7 +112,7 @@ AUTH_PASSWORD_VALIDATORS += [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
 ]
 REQUIRE_MFA = os.environ.get("REQUIRE_MFA", "0") == "1"
-ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
+ACCOUNT_ADAPTER = "accounts.login.adapters.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_PRESERVE_USERNAME_CASING = True
@@ -121,7 +121,7 @@ ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_CHANGE_EMAIL = False
 ACCOUNT_UNIQUE_EMAIL = False
-# By account, never by address. Wrong passwords are counted by `accounts.backends`, wrong codes here as failed logins.
+# By account, never by address. Wrong passwords are counted by `accounts.login.backends`, wrong codes here as failed logins.
 ACCOUNT_RATE_LIMITS = {
     "login": None,
     "login_failed": "20/15m/key",
@@ -131,36 +131,39 @@ ACCOUNT_RATE_LIMITS = {
     "request_login_code": None,
     "verify_phone": None,
 }
-MFA_ADAPTER = "accounts.adapters.SecondFactorAdapter"
-ACCOUNT_FORMS = {"reset_password": "accounts.login_forms.ForgottenPasswordForm"}
-MFA_FORMS = {"authenticate": "accounts.login_forms.CodeForm", "reauthenticate": "accounts.login_forms.CodeAgainForm"}
+MFA_ADAPTER = "accounts.login.adapters.SecondFactorAdapter"
+ACCOUNT_FORMS = {"reset_password": "accounts.login.forms.ForgottenPasswordForm"}
+MFA_FORMS = {"authenticate": "accounts.login.forms.CodeForm", "reauthenticate": "accounts.login.forms.CodeAgainForm"}
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_TOTP_ISSUER = "Candor"
 MFA_TOTP_TOLERANCE = 1
 MFA_RATE_LIMITS = {"webauthn_login": None}
 SOCIALACCOUNT_LOGIN_ON_GET = True  # a form that leads to another site would need a hole in the content security policy
-SOCIALACCOUNT_ADAPTER = "accounts.single_sign_on.SingleSignOnAdapter"
+SOCIALACCOUNT_ADAPTER = "accounts.login.single_sign_on.SingleSignOnAdapter"
 SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [single_sign_on.APP] if single_sign_on.APP else []}}
 SESSION_COOKIE_AGE = 12 * 60 * 60
 SECURE_REFERRER_POLICY = "same-origin"  # `no-referrer` would break CSRF
 X_FRAME_OPTIONS = "DENY"
-# What the key under public data follows from; empty: SECRET_KEY. Whoever means to change that one sets this one first, to what that was.
+# Secret for the release signing key; defaults to SECRET_KEY. Before rotating SECRET_KEY, set this to its old value.
 RELEASE_SIGNING_SECRET = os.environ.get("RELEASE_SIGNING_SECRET", "")
 CSRF_FAILURE_VIEW = "config.error_responses.csrf_failure"
 
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.api_access.ApiTokenAuthentication", "rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "accounts.tokens.api_access.ApiTokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
     "DEFAULT_PERMISSION_CLASSES": [
         "rest_framework.permissions.IsAuthenticated",
-        "accounts.api_access.HasRole",
-        "accounts.api_access.HasScope",
+        "accounts.tokens.api_access.HasRole",
+        "accounts.tokens.api_access.HasScope",
     ],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "PAGE_SIZE": 50,
-    # By account, never by address: whoever has no account is refused before anything is counted.
+    # By account, never by address: requests without an account are refused before anything is counted.
     "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle", "rest_framework.throttling.ScopedRateThrottle"],
     "DEFAULT_THROTTLE_RATES": {"user": "600/min", "planning": "60/min"},
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -181,7 +184,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "config.api_schema.with_problems"],
 }
 
-CELERY_IMPORTS = ["analysis.releases.tasks"]  # beside the `tasks` of every application
+CELERY_IMPORTS = ["analysis.releases.tasks"]  # in addition to the `tasks` of every application
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

@@ -1,4 +1,4 @@
-"""What a study may be, and the sentence for everything that it may not."""
+"""Studies that are possible, and the sentence for everything that is not."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Change = Callable[[dict[str, Any]], object]
 
 
 def problems_after(change: Change) -> list[str]:
-    """What is said about the sample study after `change` to its plain values."""
+    """The complaints about the sample study after `change` to its plain values."""
     changed = deepcopy(document())
     change(changed)
     with pytest.raises(DefinitionError) as raised:
@@ -218,7 +218,7 @@ def test_a_share_in_whole_hundredths_up_to_a_half_is_taken_exactly() -> None:
         ({"consent": ""}, "direct_group.consent"),
     ],
 )
-def test_what_cannot_be_is_refused_with_its_place(group: dict[str, Any], sentence: str) -> None:
+def test_impossible_values_are_refused_with_their_place(group: dict[str, Any], sentence: str) -> None:
     with pytest.raises(DefinitionError) as raised:
         definition(direct_group=GROUP | group)
     assert sentence in str(raised.value)
@@ -249,6 +249,6 @@ def test_the_design_of_the_die_is_that_of_a_study_without_the_group() -> None:
     asked = definition(direct_group=GROUP, die=DIE | {"weights": {"1": 2}})
     assert asked.design() == definition(die=DIE | {"weights": {"1": 2}}).design()
     assert asked.planned_with_die == 38  # 48 · 0.8, rounded
-    # Of five lines one is direct; of the other four, thirds by the weights 2 and 1.
+    # One of five lines is direct; the other four are split in thirds by the weights 2 and 1.
     assert asked.group_weights == {"1": 8, "2": 4, "direct": 3}
     assert definition().group_weights == definition().subsample_weights

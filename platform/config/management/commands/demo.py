@@ -1,4 +1,4 @@
-"""`manage.py demo`: what `make demo` runs."""
+"""`manage.py demo`, which `make demo` runs."""
 
 import os
 from pathlib import Path
@@ -64,7 +64,7 @@ class Command(BaseCommand):
 
 @transaction.atomic
 def _build(*, investigator: User, officer: User) -> Study:
-    """The sample study through its whole life up to recruiting, by the services that everybody else uses."""
+    """Takes the sample study through its whole life up to recruiting, by the services that everybody uses."""
     definition = read_study_file(STUDY_FILE.read_text(encoding="utf-8"), source=str(STUDY_FILE))
     study = studies.create_study(definition=definition, owner=investigator, accepts_bots=True)
     for name in sorted(definition.files()):

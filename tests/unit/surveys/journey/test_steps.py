@@ -47,7 +47,7 @@ GROUP = {"share": 0.2, "consent": {"en": "May we?", "de": "Dürfen wir?"}}
 @pytest.mark.parametrize(
     ("asked", "last"), [(DIRECTLY, ("quiz", "direct_questions", "finished")), (NOT_AT_ALL, ("video", "quiz", "finished"))]
 )
-def test_who_is_drawn_sees_no_die(asked: tuple[str, ...], last: tuple[str, ...]) -> None:
+def test_people_in_the_direct_group_see_no_die(asked: tuple[str, ...], last: tuple[str, ...]) -> None:
     steps = steps_of(definition(direct_group=GROUP), asked=asked)
     assert steps[:4] == ("welcome", "consent", "background", "direct_consent")
     assert steps[-3:] == last

@@ -1,4 +1,4 @@
-"""What happens to accounts, wherever it happens (page, admin, single sign-on, command line), goes to the services."""
+"""Passes account events to the services, wherever they happen: page, admin, single sign-on, command line."""
 
 import time
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 
 from accounts import actions, services
-from accounts.middleware import SEEN, SINCE
+from accounts.login.middleware import SEEN, SINCE
 from accounts.models import Role, User, administrator_made
 
 
