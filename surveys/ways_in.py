@@ -67,9 +67,7 @@ def _panel(name: str, label: str, *, identifier_in: str) -> WayIn:
 
 
 OPEN = WayIn(
-    name="open",
-    label=gettext_lazy("Open link: whoever has the address can take part"),
-    admits=gettext_lazy("Everybody who has the link."),
+    name="open", label=gettext_lazy("Open link: whoever has the address can take part"), admits=gettext_lazy("Everybody who has the link.")
 )
 CODES = WayIn(
     name="codes",
