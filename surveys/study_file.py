@@ -5,6 +5,7 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 import yaml
+from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from surveys.definition import StudyDefinition
@@ -24,12 +25,14 @@ class _Loader(yaml.SafeLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Any] = set()
-        for key_node, _ in node.value:
+        for key_node, _value in node.value:
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, Hashable):
-                raise yaml.constructor.ConstructorError(None, None, "a key must be one word", key_node.start_mark)
+                raise yaml.constructor.ConstructorError(None, None, _("a key must be one word"), key_node.start_mark)
             if key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", key_node.start_mark)
+                raise yaml.constructor.ConstructorError(
+                    None, None, _("the key %(key)s stands twice") % {"key": repr(key)}, key_node.start_mark
+                )
             seen.add(key)
         return super().construct_mapping(node, deep=deep)
 
@@ -41,7 +44,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.composer.ComposerError(None, None, "aliases (*name) are not allowed", mark)
+            raise yaml.composer.ComposerError(None, None, _("aliases (*name) are not allowed"), mark)
         return super().compose_node(parent, index)
 
 
@@ -72,7 +75,12 @@ _Dumper.add_representer(list, _represent_list)
 def read_study_file(text: str, *, source: str = "study file") -> StudyDefinition:
     """The study in `text`, or a DefinitionError with one line for every mistake: source, line, place, what was expected, what came."""
     if len(text) > MAXIMUM_CHARACTERS:
-        raise DefinitionError([f"{source}: a study file has at most {MAXIMUM_CHARACTERS:,} characters, this one has {len(text):,}"])
+        raise DefinitionError(
+            [
+                _("%(source)s: a study file has at most %(most)s characters, this one has %(found)s")
+                % {"source": source, "most": f"{MAXIMUM_CHARACTERS:,}", "found": f"{len(text):,}"}
+            ]
+        )
     if text.lstrip().startswith("{"):  # JSON may be indented with tabs, which YAML refuses; inside its strings there are none
         text = text.replace("\t", " ")
     try:
@@ -82,11 +90,18 @@ def read_study_file(text: str, *, source: str = "study file") -> StudyDefinition
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         where = f"{source}, line {mark.line + 1}, column {mark.column + 1}" if mark else source
-        raise DefinitionError([f"{where}: not readable as YAML or JSON: {getattr(error, 'problem', None) or error}"]) from error
+        raise DefinitionError(
+            [_("%(where)s: not readable as YAML or JSON: %(error)s") % {"where": where, "error": getattr(error, "problem", None) or error}]
+        ) from error
     except (RecursionError, ValueError) as error:
-        raise DefinitionError([f"{source}: not readable as YAML or JSON: {error}"]) from error
+        raise DefinitionError([_("%(source)s: not readable as YAML or JSON: %(error)s") % {"source": source, "error": error}]) from error
     if not isinstance(document, dict):
-        raise DefinitionError([f"{source}: expected a mapping with title, consent, arms …, got {type(document).__name__}"])
+        raise DefinitionError(
+            [
+                _("%(source)s: expected a mapping with title, consent, arms …, got %(found)s")
+                % {"source": source, "found": type(document).__name__}
+            ]
+        )
     return define(document, source=source, root=root)
 
 

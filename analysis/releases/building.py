@@ -14,6 +14,8 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from analysis import actions
 from analysis.heartbeats import SILENCE, beating
@@ -40,7 +42,7 @@ STAGES = ("rows", "results", "package")
 REPLICATES = 5000
 LEVEL = 0.95
 MOST_ATTEMPTS = 5
-FORGOTTEN = "Background answers are deleted, so they cannot be counted any more. Choose to leave them out."
+FORGOTTEN = gettext_lazy("Background answers are deleted, so they cannot be counted any more. Choose to leave them out.")
 
 logger = logging.getLogger(__name__)
 
@@ -164,7 +166,7 @@ def _content_of(release: Release) -> Content:
 def _store(release: Release, content: Content, package: bytes, *, check: dict[str, Any]) -> bool:
     """Keep the package, unless somebody withdrew since the rows were drawn: then back to the queue, to be built without them."""
     if check["different"]:
-        raise ReleaseError(f"{check['different']} of {check['values']} published numbers do not follow from the files.")
+        raise ReleaseError(_("%(different)s of %(values)s published numbers do not follow from the files.") % check)
     study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
     if people_sha256(study) != release.people_sha256:
         _mine(release).update(status=ReleaseStatus.QUEUED, data=None, people_sha256="", stage="", due_at=timezone.now(), attempts=0)
@@ -201,7 +203,7 @@ def _mine(release: Release) -> Any:
 def _reach(release: Release, stage: str) -> None:
     """Say how far it is, and that the worker is alive. Raises when it is not wanted any more."""
     if not _mine(release).update(stage=stage, due_at=timezone.now()):
-        raise ReleaseError("The release was taken away from this worker.")
+        raise ReleaseError(_("The release was taken away from this worker."))
 
 
 def _heard_of(release: Release) -> None:
