@@ -1,4 +1,4 @@
-"""What a method says when it cannot give a number: every message tells what was expected and what came."""
+"""Errors of methods that cannot give a number. Every message says what was expected and what came."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ class DataError(MethodError):
 
 class NotIdentifiedError(MethodError):
     """A quantity that no amount of data from this design can determine under its cheater model."""
+
+
+class PackageError(MethodError):
+    """A data package that cannot be read, or is not as it was signed."""
 
 
 class TooFewResponsesError(MethodError):

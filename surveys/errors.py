@@ -30,6 +30,10 @@ class TransitionError(SurveyError):
     advice = _("Open the study's page to see its status and what is still missing.")
 
 
+class NotApprovedError(TransitionError):
+    title = _("This study has no protocol in force")
+
+
 class SharingError(SurveyError):
     """Something about who works on a study that cannot be as asked."""
 

@@ -9,7 +9,6 @@ import logging
 from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 from django.db import transaction
@@ -34,9 +33,10 @@ from audit.services import record
 from candor.errors import MethodError
 from candor.packages.archive import files_in
 from candor.packages.signing import public_pem
+from candor.software import software
 from surveys.allocation.selectors import allocation_document
 from surveys.models import Protocol, Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import frozen_protocol, protocol_in_force
 
 STAGES = ("rows", "results", "package")
 REPLICATES = 5000
@@ -93,7 +93,7 @@ def recomputation(package: bytes) -> dict[str, Any]:
 
 def _draw_rows(release: Release) -> bool:
     """Read who is in it, under the lock that a withdrawal takes too, and fix the order of the rows. False: taken away meanwhile."""
-    definition = frozen_protocol(release.study.protocol_id or 0).definition
+    definition = protocol_in_force(release.study).definition
     with_background = release.background == BackgroundHandling.COUNTS
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
@@ -124,8 +124,8 @@ def _content_of(release: Release) -> Content:
     from candor.packages import replicate  # SciPy, which web processes can do without
 
     study, drawn = release.study, json.loads(bytes(release.data or b""))
-    definition = frozen_protocol(study.protocol_id or 0).definition
-    protocol = Protocol.objects.get(pk=study.protocol_id or 0)
+    definition = protocol_in_force(study).definition
+    protocol = Protocol.objects.get(pk=protocol_in_force(study).id)
     consents = [
         (one.version, frozen_protocol(one.pk).definition) for one in Protocol.objects.filter(pk__in=drawn["protocols"]).order_by("version")
     ]
@@ -158,7 +158,7 @@ def _content_of(release: Release) -> Content:
             AllocationList(number=one.number, sha256=one.sha256, document=allocation_document(one))
             for one in study.allocation_lists.select_related("study").order_by("number")
         ],
-        results={"software": {"candor": version("candor")}, "level": LEVEL, "bootstrap": resampling, "n": len(rows), "outcomes": outcomes},
+        results={"software": software(), "level": LEVEL, "bootstrap": resampling, "n": len(rows), "outcomes": outcomes},
     )
 
 

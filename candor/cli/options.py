@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
+from candor.cli.inputs import InputFile
 from candor.written_numbers import number_or_fraction
 
 
@@ -35,7 +35,17 @@ POSITIVE = Number(0, math.inf)
 WHOLE = click.IntRange(min=1)
 
 design_option = click.option(
-    "--design", "design_path", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), help="DESIGN.json of the study."
+    "--design",
+    "design_path",
+    required=True,
+    type=InputFile(),
+    help="DESIGN.json of the study, its study file, or the protocol.json of a data package.",
+)
+key_option = click.option(
+    "--key",
+    "key_path",
+    type=InputFile(),
+    help="PEM file with the public key of the server that the data come from. Default: the key in the package, which proves less.",
 )
 format_option = click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 level_option = click.option("--level", type=PROPORTION, default=0.95, show_default=True, help="Confidence level.")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from candor.figures.drawing import Drawing
+from candor.figures.drawing import ACCENT, MUTED, Drawing
 from candor.figures.scales import Linear
 
 LABEL_WIDTH, PLOT_WIDTH, VALUE_WIDTH, ROW_HEIGHT, TALL_ROW_HEIGHT = 290, 380, 220, 28, 46
@@ -133,6 +134,13 @@ def forest_svg(rows: Sequence[ForestRow], *, title: str) -> str:
     return forest_drawing(rows, title=title, heading=title).svg()
 
 
+class ForestFigure(str):
+    """The text of an SVG document that a notebook shows as a figure; ``Path("effects.svg").write_text(figure)`` keeps it."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
 def forest_drawing(
     rows: Sequence[ForestRow],
     *,
@@ -185,6 +193,33 @@ def forest_drawing(
             drawing.dot(across(row.value), y, "estimate")
         drawing.text(LABEL_WIDTH + PLOT_WIDTH + 20, y + 5, write_row(row))
     return drawing
+
+
+def draw_forest(rows: Sequence[ForestRow], *, axes: Any, title: str) -> Any:
+    """Draw a forest plot on axes of matplotlib, and give them back.
+
+    Parameters
+    ----------
+    rows : sequence of ForestRow
+        From top to bottom.
+    axes : matplotlib.axes.Axes
+        An interval without an end runs to the end of the axis.
+    title : str
+        Heading.
+    """
+    across = _axis(rows)
+    first, last = across.low, across.high
+    axes.axvline(0.0, color=MUTED, linestyle="--", linewidth=1)
+    for place, row in enumerate(rows):
+        if row.has_interval:
+            axes.hlines(place, first if row.low is None else row.low, last if row.high is None else row.high, color=ACCENT)
+        if row.value is not None:
+            axes.plot([row.value], [place], marker="o", color=ACCENT)
+    axes.set_yticks(range(len(rows)), [row.label for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlim(first, last)
+    axes.set_title(title)
+    return axes
 
 
 def _draw_interval(drawing: Drawing, across: Linear, ends: Ends, y: float, kind: str) -> None:

@@ -11,9 +11,15 @@ from tests.audits.tree import project_files
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "templates"
-# What participants read that stands in no template: what is wrong with what they typed.
-MODULES = ("surveys/journey/forms.py", "surveys/journey/views.py", "surveys/journey/step_views.py", "surveys/journey/participation.py")
-# Programs, bots and developers read these; pages show a sentence of their own. The study file's own rules are pure, as the library is.
+# Participants also read form errors, which no template holds.
+MODULES = (
+    "surveys/journey/forms.py",
+    "surveys/journey/views.py",
+    "surveys/journey/step_views.py",
+    "surveys/journey/services.py",
+    "surveys/ways_in.py",
+)
+# Programs, bots and developers read these; pages show a sentence of their own. The rules of a study file are pure, as the library is.
 NOT_FOR_PEOPLE = {"Http404", "CommandError", "ValueError", "UnexpectedPageError", "UnsatisfiableRangeError", "RefusedAddressError"}
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
 CALL = re.compile(r"""\b(?:_|gettext)\(\s*"([^"]+)\"""")

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import subprocess
 import sys
 import sysconfig
 import zipfile
@@ -21,8 +20,8 @@ from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, zip_o
 from candor.packages.verification import faults_of
 from surveys.definition import DIRECT
 from surveys.models import AllocationList, Participant, Study
-from surveys.protocols import frozen_protocol
-from tests.audits.tree import ROOT
+from surveys.protocols import protocol_in_force
+from tests.fresh_environment import built_wheel, fresh_python, run
 from tests.releases import CHOICES, built_release, closed_study, package_of, rows_in, started_release
 
 pytestmark = pytest.mark.django_db
@@ -49,11 +48,6 @@ def folder(release: Release, tmp_path: Path) -> Path:
     with zipfile.ZipFile(package) as archive:
         archive.extractall(tmp_path / "unpacked")
     return tmp_path / "unpacked"
-
-
-def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {"PATH": "/usr/bin:/bin", "HOME": str(cwd)}
-    return subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True, check=False, timeout=120, env=environment)
 
 
 def script(name: str) -> Path:
@@ -97,7 +91,7 @@ def official_schema() -> etree.XMLSchema:
 
 
 def test_the_ddi_codebook_is_valid_under_the_official_schema_of_the_version_after_it(folder: Path) -> None:
-    """2.6 adds to 2.5; that nothing of what was added is used is what our grammar says."""
+    """2.6 adds to 2.5; our grammar checks that none of the additions are used."""
     text = (folder / "ddi-codebook.xml").read_text()
     for before, after in (("ddi:codebook:2_5", "ddi:codebook:2_6"), ('version="2.5"', 'version="2.6"')):
         assert before in text
@@ -124,20 +118,7 @@ def test_the_grammar_refuses_what_the_standard_refuses(folder: Path) -> None:
 
 def test_every_number_is_recomputed_in_a_fresh_environment_with_the_built_package(folder: Path, tmp_path: Path) -> None:
     """Third-party packages are those of the tests; `candor` itself comes from the wheel alone."""
-    wheels, environment = tmp_path / "wheels", tmp_path / "fresh"
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", wheels], cwd=ROOT, check=True, capture_output=True
-    )
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True, capture_output=True)
-    (packages,) = environment.glob("lib/python3*/site-packages")
-    (wheel,) = wheels.glob("candor-*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(packages)
-    # A folder that is named in a .pth file is searched, but its own .pth files, such as that of a checkout of candor, are not read.
-    (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    python = environment / "bin" / "python"
-    where = run(python, "-I", "-c", "import candor; print(candor.__file__)", cwd=tmp_path)
-    assert where.stdout.startswith(str(environment)), where.stdout + where.stderr
+    python = fresh_python(tmp_path / "fresh", wheel=built_wheel(tmp_path / "wheels"))
     done = run(python, "-I", folder / "replicate.py", cwd=tmp_path)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "Every number is the same."), done.stdout + done.stderr
 
@@ -156,7 +137,7 @@ def test_every_number_is_recomputed_in_a_fresh_environment_with_the_built_packag
 
 def test_the_results_are_those_of_the_answers_in_the_database(study: Study, release: Release) -> None:
     results = json.loads(files_in(package_of(release))["results.json"])
-    definition = frozen_protocol(study.protocol_id or 0).definition
+    definition = protocol_in_force(study).definition
     for question in CHOICES.questions:
         counts = np.zeros((2, 2, 2), dtype=int)
         for one in Participant.objects.filter(study=study):
@@ -175,7 +156,7 @@ def test_the_results_are_those_of_the_answers_in_the_database(study: Study, rele
 
 def test_the_protocol_says_what_was_done_and_nothing_of_how_it_was_run(folder: Path, study: Study) -> None:
     protocol = json.loads((folder / "protocol.json").read_text())
-    definition = frozen_protocol(study.protocol_id or 0).definition
+    definition = protocol_in_force(study).definition
     assert protocol["design"] == definition.design().to_document()
     assert protocol["consent"] == [{"protocol_version": 1, "text": definition.consent.in_language("en")}]
     whole = json.dumps(protocol)
@@ -200,7 +181,7 @@ def test_the_protocol_names_the_share_of_those_who_were_asked_without_a_die() ->
 
 def test_the_codebook_says_what_every_name_in_the_counts_stands_for(folder: Path, study: Study) -> None:
     text = (folder / "codebook.md").read_text()
-    for question in frozen_protocol(study.protocol_id or 0).definition.background:
+    for question in protocol_in_force(study).definition.background:
         assert f"### `{question.name}`\n\n{question.text.in_language('en')}\n" in text
         for option in getattr(question, "options", ()):
             assert f"| `{option.name}` | {option.text.in_language('en')} |" in text
@@ -266,7 +247,7 @@ def test_a_change_in_any_file_is_found_and_named(name: str, release_files: dict[
 
 @pytest.fixture(scope="module")
 def release_files(django_db_blocker: Any) -> dict[str, bytes]:
-    """Of one package that was built for all these tests, without leaving anything in the database."""
+    """The files of one package built for all these tests, without leaving anything in the database."""
     from django.db import transaction
 
     with django_db_blocker.unblock(), transaction.atomic():

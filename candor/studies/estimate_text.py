@@ -1,22 +1,36 @@
-"""The results of ``candor estimate`` for people: a table per outcome, a forest plot, and every note."""
+"""Estimates for people who read a terminal: a table per outcome, a forest plot, and every note."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from candor.cli.tables import interval, number, p_value, paragraph, table
 from candor.designs.design import Design
 from candor.estimators.sensitivity import CheatingSensitivity
 from candor.figures.forest import ForestRow, forest_text
+from candor.figures.tables import interval, number, p_value, paragraph, table
 from candor.results import Effect, Interval, OutcomeEstimate
+
+
+class Table(NamedTuple):
+    """Cells of text; those of the first column say what a row is about."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+Part = Sequence[str | Table]
 
 
 def estimate_text(
     results: Mapping[str, OutcomeEstimate], design: Design, *, sensitivity: Mapping[str, Sequence[CheatingSensitivity]]
 ) -> str:
     """All outcomes, then one forest plot."""
-    parts = [_outcome_text(name, result, design, sensitivity=sensitivity[name]) for name, result in results.items()]
-    return "\n\n\n".join([*parts, forest_text(forest_rows(results))])
+    outcomes = [
+        "\n\n".join("\n".join(one if isinstance(one, str) else table(one.header, one.rows) for one in part) for part in parts)
+        for parts in (outcome_parts(name, result, design, sensitivity=sensitivity.get(name, ())) for name, result in results.items())
+    ]
+    return "\n\n\n".join([*outcomes, forest_text(forest_rows(results))])
 
 
 def forest_rows(results: Mapping[str, OutcomeEstimate]) -> list[ForestRow]:
@@ -35,42 +49,38 @@ def _forest_row(outcome: str, effect: Effect) -> ForestRow:
     )
 
 
-def _outcome_text(name: str, result: OutcomeEstimate, design: Design, *, sensitivity: Sequence[CheatingSensitivity]) -> str:
+def outcome_parts(name: str, result: OutcomeEstimate, design: Design, *, sensitivity: Sequence[CheatingSensitivity]) -> list[Part]:
+    """All that is said about one outcome, the first line being its heading; parts stand apart."""
     epsilon = "∞" if result.epsilon is None else f"{result.epsilon:.3f}"
     cheaters, test = result.cheater_proportion, result.specification_test
-    lines = [
-        f"{name}: {result.n} answers, privacy loss ε = {epsilon}",
-        paragraph(f"Assumption: {result.assumption}"),
-        "",
-        f"cheater proportion  {number(cheaters.value)}  SE {number(cheaters.standard_error)}  {_interval(cheaters.interval)}",
-    ]
-    if test is not None:
-        lines.append(f"specification test  χ² = {test.statistic:.2f}, {test.df} df, p = {p_value(test.p_value)}")
-    lines += [
-        "",
-        table(["contrast and method", "effect", "SE", "interval", "Wald", "bootstrap", "p"], [_row(one) for one in result.effects]),
-    ]
     by_contrast = result.effects[: len(design.treatments)]
-    lines.append("")
-    for effect in by_contrast:
-        delta = effect.honest_times_effect
-        lines.append(
-            f"honest share × effect ({effect.treatment})  {number(delta.value, signed=True)}  SE {number(delta.standard_error)}  "
-            f"p = {p_value(delta.p_value)}"
-        )
+    title = f"{name}: {result.n} answers, privacy loss ε = {epsilon}"
+    about_cheaters = [f"cheater proportion  {number(cheaters.value)}  SE {number(cheaters.standard_error)}  {_interval(cheaters.interval)}"]
+    if test is not None:
+        about_cheaters.append(f"specification test  χ² = {test.statistic:.2f}, {test.df} df, p = {p_value(test.p_value)}")
+    header = ("contrast and method", "effect", "SE", "interval", "Wald", "bootstrap", "p")
+    effects = Table(header, list(map(_row, result.effects)))
+    parts: list[list[str | Table]] = [[title, paragraph(f"Assumption: {result.assumption}")], [*about_cheaters], [effects]]
+    parts.append([_honest_times_effect(effect) for effect in by_contrast])
     if not result.identified:
-        lines += ["", _bounds_text(result, by_contrast)]
+        parts.append([_bounds(result, by_contrast)])
     if result.prevalence:
         shown = ", ".join(f"{one.arm} {number(one.value)} ({_interval(one.interval)})" for one in result.prevalence)
-        lines.append(f"prevalence among honest people: {shown}")
+        parts[-1].append(f"prevalence among honest people: {shown}")
     if sensitivity:
-        lines += ["", _sensitivity_text(sensitivity)]
+        parts.append([_sensitivity(sensitivity)])
     if result.notes:
-        lines += ["", *(paragraph(note, bullet="• ") for note in _notes(result))]
-    return "\n".join(lines)
+        parts.append([paragraph(note, bullet="• ") for note in _notes(result)])
+    return list(parts)
 
 
-def _bounds_text(result: OutcomeEstimate, by_contrast: Sequence[Effect]) -> str:
+def _honest_times_effect(effect: Effect) -> str:
+    delta = effect.honest_times_effect
+    value, error = number(delta.value, signed=True), number(delta.standard_error)
+    return f"honest share × effect ({effect.treatment})  {value}  SE {error}  p = {p_value(delta.p_value)}"
+
+
+def _bounds(result: OutcomeEstimate, by_contrast: Sequence[Effect]) -> Table:
     """What design and chance leave open, and what would stay open with any number of answers."""
     both = [(result.confidence_bounds, [effect.confidence_bounds for effect in by_contrast])]
     both.append((result.bounds, [effect.bounds for effect in by_contrast]))
@@ -79,10 +89,10 @@ def _bounds_text(result: OutcomeEstimate, by_contrast: Sequence[Effect]) -> str:
         [name, *("—" if ends is None else interval(*ends) for ends in (None if overall is None else overall.cheater_proportion, *effects))]
         for name, (overall, effects) in zip(("allowing for chance", "as if there were no chance"), both, strict=True)
     ]
-    return table(header, rows)
+    return Table(header, rows)
 
 
-def _sensitivity_text(sensitivity: Sequence[CheatingSensitivity]) -> str:
+def _sensitivity(sensitivity: Sequence[CheatingSensitivity]) -> Table:
     """What remains of every effect if cheaters answer otherwise in one arm than in the other."""
     header = [
         f"if cheaters' yes rates differ by up to κ = {sensitivity[0].kappa:g}",
@@ -99,7 +109,7 @@ def _sensitivity_text(sensitivity: Sequence[CheatingSensitivity]) -> str:
         ]
         for one in sensitivity
     ]
-    return table(header, rows)
+    return Table(header, rows)
 
 
 def _notes(result: OutcomeEstimate) -> list[str]:
