@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from surveys.allocation.services import has_room, take_slot
 from surveys.definition import DIRECT
@@ -42,15 +43,15 @@ class AlreadyDoneError(Exception):
 def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
     """The protocol under which newcomers enter, or the reason why nobody can."""
     if study.rehearsal_of_id is not None and not is_bot:
-        raise StudyNotOpenError("This is a rehearsal, for bots only", situation="rehearsal")
+        raise StudyNotOpenError(_("This is a rehearsal, for bots only"), situation="rehearsal")
     if study.status in ENDED:
         raise StudyClosedError
     if study.status == StudyStatus.PAUSED:
-        raise StudyNotOpenError("This study is paused", situation="paused")
+        raise StudyNotOpenError(_("This study is paused"), situation="paused")
     if study.status != StudyStatus.RECRUITING:
         raise StudyNotOpenError
     if study.rehearsal_of_id is None and (study.approved_until is None or study.approved_until < timezone.localdate()):
-        raise StudyNotOpenError("The approval of this study has ended", situation="paused")
+        raise StudyNotOpenError(_("The approval of this study has ended"), situation="paused")
     return protocol_in_force(study)
 
 
@@ -117,7 +118,7 @@ def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
     """The participant, locked, if `step` is theirs to do now."""
     participant = read_participant(hash_of_token(token), lock=True)
     if participant is None:  # withdrawn from another tab or device since the page was asked for
-        raise JourneyError("The data were taken out.", situation="withdrawn")
+        raise JourneyError(_("The data were taken out."), situation="withdrawn")
     if participant.step == steps.FINISHED or steps.comes_before(step, participant.step):
         raise AlreadyDoneError
     if participant.step != step:
@@ -220,7 +221,10 @@ def record_responses(token: str, *, reported: Mapping[str, bool]) -> None:
     participant, protocol = _at(token, steps.QUESTIONS)
     expected = {question.name for question in protocol.definition.questions}
     if set(reported) != expected:
-        raise JourneyError(f"Expected answers to {', '.join(sorted(expected))}, got answers to {', '.join(sorted(reported)) or 'none'}.")
+        raise JourneyError(
+            _("Expected answers to %(expected)s, got answers to %(reported)s.")
+            % {"expected": ", ".join(sorted(expected)), "reported": ", ".join(sorted(reported)) or _("none")}
+        )
     insert([Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items()])
     _advance(participant, protocol, token=token)
 
@@ -230,7 +234,9 @@ def record_direct_answers(token: str, *, answers: Mapping[str, bool]) -> None:
     """Store what somebody answers without a die. No question needs an answer, since nothing protects it."""
     participant, protocol = _at(token, steps.DIRECT_QUESTIONS)
     if unknown := set(answers) - {question.name for question in protocol.definition.questions}:
-        raise JourneyError(f"Expected answers to questions of this study, got one to {', '.join(sorted(unknown))}.")
+        raise JourneyError(
+            _("Expected answers to questions of this study, got one to %(unknown)s.") % {"unknown": ", ".join(sorted(unknown))}
+        )
     if answers:
         insert([DirectAnswer(participant=participant, question=name, yes=yes) for name, yes in answers.items()])
     _advance(participant, protocol, token=token)
@@ -247,9 +253,9 @@ def withdraw(study: Study, *, code: str) -> bool:
     participant = Participant.objects.select_for_update().filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).first()
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if study.data_published:
-        raise JourneyError("The data of this study are published.", situation="published")
+        raise JourneyError(_("The data of this study are published."), situation="published")
     if study.forgotten_on is not None:
-        raise JourneyError("Nobody's answers can be found any more.", situation="forgotten")
+        raise JourneyError(_("Nobody's answers can be found any more."), situation="forgotten")
     if participant is None:
         return False
     participant.delete()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from django.http import StreamingHttpResponse
+from django.utils.translation import gettext
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.renderers import BaseRenderer
@@ -58,7 +59,7 @@ class Verify(APIView):
     @extend_schema(operation_id="log_verify", request=None, responses={200: LogFindingSerializer, 202: LogFindingSerializer})
     def post(self, request: Request) -> Response:
         entry = services.verify_log(actor=person_of(request))
-        finding = {"intact": None, "broken_at": None, "finding": "The log is being checked."} if entry is None else entry.details
+        finding = {"intact": None, "broken_at": None, "finding": gettext("The log is being checked.")} if entry is None else entry.details
         return Response(LogFindingSerializer(finding).data, status=202 if entry is None else 200)
 
 

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Case, CharField, F, Q, When
 from django.db.models.functions import Cast
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from audit.selectors import entries_about
@@ -72,7 +73,10 @@ def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
     if study.forgotten_on is not None:
         return
     if study.status not in ENDED:
-        raise TransitionError(f"Operational data are deleted once a study is closed; this one is {study.get_status_display().lower()}.")
+        raise TransitionError(
+            _("Operational data are deleted once a study is closed; this one is %(status)s.")
+            % {"status": study.get_status_display().lower()}
+        )
     study.forgotten_on = timezone.localdate()
     study.save(update_fields=["forgotten_on"])
     operational_data_forgotten.send(sender=Study, study_id=study.pk)
