@@ -1,7 +1,6 @@
 """What the API says of people, results and plans, field by field, and how it reads a plan's numbers."""
 
 import re
-from fractions import Fraction
 from typing import Any
 
 from rest_framework import serializers
@@ -9,12 +8,12 @@ from rest_framework import serializers
 from analysis.models import Run
 from candor.designs.design import Design
 from candor.errors import MethodError
+from candor.written_numbers import number_or_fraction
 
 LONGEST_NUMBER = 40
 MOST_ARMS = 20
 MOST_SUBSAMPLES = 10
 EXPONENT = re.compile(r"\d[.\d_]*[eE][+-]?\d")
-FRACTION = re.compile(r"[+-]?\d{1,12}(\.\d{0,12})?(/\d{1,12})?", re.ASCII)
 
 
 class CountsSerializer(serializers.Serializer[Any]):
@@ -264,13 +263,9 @@ class NumberField(serializers.FloatField):
 
     def to_internal_value(self, data: Any) -> float:
         expected = f'Expected a number from {self.low:g} to {self.high:g} or a fraction like "2/6"'
-        if isinstance(data, bool) or not isinstance(data, int | float | str) or (isinstance(data, str) and not FRACTION.fullmatch(data)):
-            raise serializers.ValidationError(f"{expected}, found {repr(data)[:LONGEST_NUMBER]}.")
-        try:
-            number = float(Fraction(data))
-        except (ValueError, OverflowError, ZeroDivisionError):
-            number = float("nan")
-        if not self.low <= number <= self.high:
+        known = isinstance(data, int | float | str) and not isinstance(data, bool)
+        number = number_or_fraction(data, low=self.low, high=self.high) if known else None
+        if number is None:
             raise serializers.ValidationError(f"{expected}, found {repr(data)[:LONGEST_NUMBER]}.")
         return number
 

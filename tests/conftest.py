@@ -14,8 +14,8 @@ from django.test import override_settings
 from django.urls import clear_url_caches
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-import audit.triggers
-import surveys.models.triggers
+from audit.triggers import LOG_IS_APPEND_ONLY
+from surveys.models.triggers import PROTOCOLS_ARE_FROZEN
 from tests.processes import Site, embedded, production
 
 # The same examples on every run; HYPOTHESIS_PROFILE=explore (pytest's --hypothesis-profile) looks for new ones.
@@ -61,11 +61,8 @@ def tables_that_can_be_emptied() -> Iterator[None]:
     flush = BaseDatabaseOperations.execute_sql_flush
 
     def lifting(operations: BaseDatabaseOperations, statements: list[str]) -> None:
-        for triggers in (audit.triggers, surveys.models.triggers):
-            triggers.remove(operations.connection)
-        flush(operations, statements)
-        for triggers in (audit.triggers, surveys.models.triggers):
-            triggers.install(operations.connection)
+        with LOG_IS_APPEND_ONLY.lifted(operations.connection), PROTOCOLS_ARE_FROZEN.lifted(operations.connection):
+            flush(operations, statements)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BaseDatabaseOperations, "execute_sql_flush", lifting)

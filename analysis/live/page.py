@@ -9,9 +9,8 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from analysis.answers.balance import NOTABLE
-from analysis.figures.drawing import Drawing
 from analysis.figures.flow import enrolment_figure, flow_figure
-from analysis.figures.intervals import Difference, Ends, ForestLine, Moment, balance_figure, forest_figure, running_figure
+from analysis.figures.intervals import Difference, Moment, balance_figure, forest_figure, running_figure
 from analysis.live.blinding import ArmNames, arm_names, is_blinded, readable
 from analysis.live.progress import Progress, progress_of
 from analysis.live.wording import (
@@ -24,6 +23,8 @@ from analysis.live.wording import (
 )
 from analysis.models import Run, RunKind
 from analysis.selectors import history, latest_results
+from candor.figures.drawing import Drawing
+from candor.figures.forest import Ends, ForestRow
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 from surveys.protocols import frozen_protocol
@@ -188,17 +189,17 @@ class LiveView:
     def forest(self, question: str) -> Drawing | None:
         full = self.full_results.get("outcomes", {}).get(question, {})
         effects = (full if "effects" in full else self.first_outcomes.get(question, {})).get("effects", ())
-        lines = [
-            ForestLine(
+        rows = [
+            ForestRow.of(
+                effect["value"],
+                _ends(effect["interval"]),
                 label=self.contrast(effect),
                 detail=method_name(effect["method"]) + ("" if effect.get("for_publication", True) else " *"),
-                value=effect["value"],
-                main=_ends(effect["interval"]),
                 second=_ends(effect["bootstrap"]),
             )
             for effect in effects
         ]
-        return forest_figure(lines, title=_("Effects on “%(question)s” by method") % {"question": question}) if lines else None
+        return forest_figure(rows, title=_("Effects on “%(question)s” by method") % {"question": question}) if rows else None
 
     def running(self, question: str) -> Drawing | None:
         """Of every contrast, one below the other."""

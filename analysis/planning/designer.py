@@ -17,6 +17,7 @@ from analysis.planning.starts import start_of
 from analysis.planning.wording import decimal, factor, privacy_sentence, total_privacy_sentence
 from candor.designs.design import Design
 from candor.errors import MethodError
+from candor.written_numbers import typed_number
 from surveys.builder.looking import LookingPage
 from surveys.definition import Die, StudyDefinition
 from surveys.drafting.edits import Edit, Keys, fingerprint_of
@@ -160,7 +161,7 @@ def _facts(definition: StudyDefinition, die: PlannedDie, trial: DraftForm) -> Di
     if trial.errors:
         return DieFacts(problem=next(iter(trial.errors.values())))
     model = trial.line("model")
-    cheaters = float(trial.line("share").replace(",", ".")) / 100 if model == "share" else model
+    cheaters = float(typed_number(trial.line("share")) or 0) / 100 if model == "share" else model
     changed, problem = _with_die(definition, die, cheaters)
     if changed is None:
         return DieFacts(problem=problem)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -18,9 +17,9 @@ from analysis.planning.faces import LETTERS, PlannedDie, rolls_of, usual_die
 from analysis.planning.starts import Start
 from candor.designs.design import CheaterModel
 from candor.errors import MethodError
+from candor.written_numbers import typed_number
 
 PERCENT = "%"
-NUMBER = re.compile(r"[+-]?(\d{1,12}([.,]\d{0,12})?|[.,]\d{1,12})", re.ASCII)
 CHEATER_MODELS = ("any", "always_no", "always_yes")
 AS_IN_THE_STUDY = "study"
 
@@ -201,8 +200,8 @@ def _read_number(one: NumberInput, text: str, default: str) -> NumberField:
     words = {**one.limits, "found": text[:40], "used": f"{Decimal(default):,}"}
     if not text:
         return NumberField(input=one, text="", number=Decimal(default), error=_("Enter a number; the plan uses %(used)s.") % words)
-    number = Decimal(text.replace(",", ".")) if NUMBER.fullmatch(text) else None
-    if number is None or (one.whole and (number != int(number) or "," in text or "." in text)):
+    number = typed_number(text, whole=one.whole)
+    if number is None:
         message = (
             _("Enter a whole number from %(low)s to %(high)s, not “%(found)s”; the plan uses %(used)s.")
             if one.whole

@@ -6,8 +6,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.api_access import person_of
 from accounts.models import Role
+from accounts.tokens.api_access import person_of
 from analysis.rehearsal.page import rehearsal_view
 from analysis.rehearsal.serializers import PlantedSerializer, RehearsalStateSerializer
 from surveys.models import Study

@@ -13,8 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.api_access import person_of
 from accounts.models import Role
+from accounts.tokens.api_access import person_of
 from audit.services import record_once_a_day
 from surveys import actions
 from surveys.definition import StudyDefinition

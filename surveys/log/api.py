@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.api_access import person_of
 from accounts.models import Role
+from accounts.tokens.api_access import person_of
 from audit.selectors import page_of
 from surveys.log import services
 from surveys.models import Study

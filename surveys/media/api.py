@@ -7,8 +7,8 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api_access import person_of
 from accounts.models import Role
+from accounts.tokens.api_access import person_of
 from surveys.media.services import add_media_file
 from surveys.models import MediaFile
 from surveys.selectors import access_own_study, access_study

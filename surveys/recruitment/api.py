@@ -7,8 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.api_access import person_of
 from accounts.models import Role
+from accounts.tokens.api_access import person_of
 from surveys.models import EntryCode
 from surveys.recruitment.services import add_entry_codes, check_completion_codes, read_codes
 from surveys.selectors import access_own_study

@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.api_access import asked_choice, person_of
 from accounts.models import Role
+from accounts.tokens.api_access import asked_choice, person_of
 from surveys.models import Protocol, Study
 from surveys.review import services as reviews
 from surveys.review.packets import changes_since, packet_of

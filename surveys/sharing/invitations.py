@@ -16,7 +16,7 @@ from surveys.errors import SharingError
 from surveys.selectors import open_invitation
 from surveys.sharing import services as sharing
 
-BACKEND = "accounts.backends.SlowedBackend"
+BACKEND = "accounts.login.backends.SlowedBackend"
 
 
 @never_cache

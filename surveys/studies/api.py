@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.api_access import asked_choice, person_of
 from accounts.models import Role
+from accounts.tokens.api_access import asked_choice, person_of
 from surveys.models import Study, StudyStatus
 from surveys.selectors import OWNER_ROLES, access_study, definition_for, studies_of
 from surveys.serializers import ActionDataSerializer, StudyDetailSerializer, StudySerializer

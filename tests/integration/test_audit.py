@@ -231,7 +231,7 @@ def test_sqlite_refuses_to_replace_an_entry(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "log.sqlite3") as database:
         database.execute("CREATE TABLE audit_entry (sequence INTEGER PRIMARY KEY, actor_name TEXT, hash TEXT UNIQUE)")
         database.execute("CREATE TABLE audit_head (id INTEGER PRIMARY KEY)")
-        for statement in triggers.STATEMENTS["sqlite"]:
+        for statement in triggers.LOG_IS_APPEND_ONLY.statements("sqlite"):
             database.execute(statement)
         database.execute("INSERT INTO audit_entry VALUES (1, 'ada', 'a'), (2, 'ada', 'b')")
         for values in ("(1, 'eve', 'c')", "(3, 'eve', 'b')"):

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from analysis.planning import faces, forms, plots
+from analysis.planning import faces, forms
 from analysis.planning.faces import OFFERED, PlannedDie, rolls_of, suggested_die, usual_die
 from candor.designs.design import Design
 from candor.errors import DesignError
@@ -15,7 +15,7 @@ from candor.planning.information import Scenario
 DEFAULT = PlannedDie(code="6", groups=("ynnttt", "nyyttt"))
 
 
-@pytest.mark.parametrize("module", [faces, forms, plots])
+@pytest.mark.parametrize("module", [faces, forms])
 def test_the_examples_in_the_documentation_are_right(module: object) -> None:
     found = doctest.testmod(module)
     assert found.attempted > 0

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.access import require_role, user_of
 from accounts.models import ApiToken, Role, TokenScope
 from accounts.services import issue_token, revoke_token
-from accounts.token_forms import NewTokenForm
+from accounts.tokens.forms import NewTokenForm
 
 
 @require_role(*Role)

@@ -11,7 +11,7 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 
 from accounts import actions, services
-from accounts.middleware import SEEN, SINCE
+from accounts.login.middleware import SEEN, SINCE
 from accounts.models import Role, User, administrator_made
 
 
