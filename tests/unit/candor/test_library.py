@@ -70,3 +70,24 @@ def test_a_shell_completes_commands_and_options(typed, expected):
         COMP_CWORD=str(typed.count(" ")),
     )
     assert found.splitlines() == [f"plain,{expected}"]
+
+
+@pytest.mark.parametrize(
+    ("hidden", "call"),
+    [
+        ("statsmodels", "candor.estimate(frame, design, covariates=['age'], bootstrap=0)"),
+        ("pandas", "candor.estimate(frame, design, bootstrap=0).to_frame()"),
+    ],
+)
+def test_a_package_that_is_missing_is_named_with_the_extra_that_brings_it(hidden, call):
+    code = f"""
+import sys; sys.modules['{hidden}'] = None
+import candor
+design = {{"arms": ["a", "b"], "control": "a", "subsamples": {{
+    "1": {{"forced_no": "2/6", "forced_yes": "1/6"}}, "2": {{"forced_no": "1/6", "forced_yes": "2/6"}}}}}}
+frame = candor.simulate(design, n=400, effects=0.1, seed=1, background_effects={{"age": 1.0}})
+try: {call}
+except candor.MethodError as error: print(error)
+"""
+    extra = {"statsmodels": "regression", "pandas": "frames"}[hidden]
+    assert f"this needs {hidden}, which is not installed: pip install 'candor-trials[{extra}]'" in python(code)
