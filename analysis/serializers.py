@@ -1,4 +1,4 @@
-"""What the API says of people, results and plans, field by field, and how it reads a plan's numbers."""
+"""API representations of participant counts, results and plans."""
 
 import re
 from typing import Any
@@ -17,7 +17,7 @@ EXPONENT = re.compile(r"\d[.\d_]*[eE][+-]?\d")
 
 
 class CountsSerializer(serializers.Serializer[Any]):
-    """Consented and assigned include those who withdrew; finished are those whose answers are there."""
+    """Consented and assigned include people who withdrew; finished counts the stored answers."""
 
     declined = serializers.IntegerField()
     consented = serializers.IntegerField()
@@ -199,7 +199,7 @@ class FirstResultsSerializer(serializers.Serializer[Any]):
 
 
 class FullResultsSerializer(FirstResultsSerializer):
-    seed = serializers.IntegerField(allow_null=True, help_text="Of the bootstrap; the same data and seed give the same numbers.")
+    seed = serializers.IntegerField(allow_null=True, help_text="The bootstrap's seed; the same data and seed give the same numbers.")
     balance = BalanceSerializer(allow_null=True)
 
 

@@ -1,4 +1,4 @@
-"""The builder's die designer: faces that are turned, and at once what that does to privacy and to what can be learned."""
+"""The builder's die designer: turning faces shows at once their effect on privacy and identification."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from analysis.planning.wording import decimal, factor, privacy_sentence, total_p
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.written_numbers import typed_number
-from surveys.builder.looking import LookingPage
+from surveys.builder.frame import LookingPage
 from surveys.definition import Die, StudyDefinition
 from surveys.drafting.edits import Edit, Keys, fingerprint_of
 from surveys.drafting.forms import DraftForm, typed_value
@@ -38,7 +38,7 @@ TYPED = ("die", "sides", "group1", "group2", "group3", "model", "share")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DieFacts:
-    """What follows from a die under an assumption on cheaters; `problem` when it cannot be used at all."""
+    """The consequences of a die under an assumption on cheaters; `problem` when it cannot be used at all."""
 
     problem: str = ""
     epsilon: str = ""

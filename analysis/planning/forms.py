@@ -138,7 +138,7 @@ class NumberField:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanForm:
-    """Everything that a plan's address says."""
+    """All values in a plan's address."""
 
     start: Start
     numbers: Mapping[str, NumberField]
@@ -157,7 +157,7 @@ class PlanForm:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The assumptions on cheaters to choose from; the study's own one among them."""
+        """The assumptions on cheaters to choose from; the study's own one is among them."""
         return CHEATER_MODELS if self.start.cheater_model.name in CHEATER_MODELS else (*CHEATER_MODELS, AS_IN_THE_STUDY)
 
     def with_die(self, die: PlannedDie) -> PlanForm:
@@ -172,7 +172,7 @@ class PlanForm:
 
 
 def read_plan(query: QueryDict, start: Start) -> PlanForm:
-    """Read an address; what is missing in it stands as at the start."""
+    """Read an address; missing values keep their start."""
     numbers = {one.name: _read_number(one, query.get(one.name, start.texts[one.name]), start.texts[one.name]) for one in INPUTS}
     numbers["effect"] = _possible_effect(numbers["effect"], numbers["prevalence"])
     die, error, is_new = read_die(query, start.die)

@@ -1,4 +1,4 @@
-"""People who were asked without a die, by arm, beside people of the same kind who answered with it."""
+"""Compares people who were asked directly, by arm, with people of the same kind who answered with the die."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class DirectDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnderReporting:
-    """How much more often yes is true by the die's estimate than is said directly, in one arm; positive when people deny a yes."""
+    """The prevalence by the die's estimate minus the share who say yes directly, in one arm; positive when people deny a yes."""
 
     arm: str
     with_die: float | None
@@ -56,7 +56,7 @@ class UnderReporting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectComparison:
-    """One question asked both ways. ``assumption`` is what the estimates with the die rest on."""
+    """One question asked both ways. ``assumption`` is the basis of the estimates with the die."""
 
     prevalence: tuple[DirectPrevalence, ...]
     differences: tuple[DirectDifference, ...]
@@ -68,7 +68,7 @@ class DirectComparison:
 def direct_comparison(
     direct: npt.ArrayLike, with_die: npt.ArrayLike, *, design: Design, level: float = 0.95, smallest_cell: int = SMALLEST_CELL
 ) -> DirectComparison:
-    """Shares of yes when asked directly, their differences between arms, and how they compare with the die's.
+    """Shares of yes when asked directly, their differences between arms, and the comparison with the die's estimates.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ Estimate = tuple[float | None, float | None]
 
 
 def _estimates_with_die(with_die: npt.NDArray[np.int64], design: Design, *, level: float) -> tuple[list[Estimate], str, list[str]]:
-    """Prevalence by arm with its standard error, what that rests on, and why there is none."""
+    """Prevalence by arm with its standard error, its basis, and the reason if there is none."""
     identified = design.identification.prevalence
     assumption = design.identification.assumption if identified else EVERYBODY_FOLLOWS
     try:

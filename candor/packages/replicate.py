@@ -49,7 +49,7 @@ def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replica
 
 
 def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapping[str, Any]) -> dict[str, Any]:
-    """What results.json says of the data, computed again with its number of resamples, seed and level."""
+    """The results of the data, computed again with the number of resamples, seed and level of results.json."""
     options = {**published["bootstrap"], "level": published["level"]}
     lines = list(data)
     outcomes = {name: estimates(counts, protocol, **options) for name, counts in counts_of(lines, protocol).items()}
@@ -57,12 +57,12 @@ def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapp
 
 
 def results_of(published: Mapping[str, Any]) -> dict[str, Any]:
-    """The same of results.json itself: all but what was given to the computation."""
+    """The results in results.json itself, without the inputs of the computation."""
     return {"n": published["n"], "outcomes": published["outcomes"]}
 
 
 def pairs(published: Any, again: Any, path: str = "") -> Iterator[Difference]:
-    """Every single value of both sides, with its place; what stands on one side only is compared with None."""
+    """Every single value of both sides, with its place; a value that only one side has is compared with None."""
     if isinstance(published, list | tuple) and isinstance(again, list | tuple):
         published, again = dict(enumerate(published)), dict(enumerate(again))
     if isinstance(published, Mapping) and isinstance(again, Mapping):

@@ -1,4 +1,4 @@
-"""Accounts of people whom an institution's own login vouches for."""
+"""Accounts of people for whom an institution's own login vouches."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from accounts.models import Role, User
 
 
 class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
-    """Everybody from the right domain gets an account of their own, with the role that the installation says; never somebody else's."""
+    """Everybody from the right domain gets an account of their own, with the configured role, and never somebody else's."""
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         domain = sociallogin.provider.app.settings["domain"]
@@ -23,7 +23,7 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             raise PermissionDenied(_("Expected a confirmed e-mail address of %(domain)s.") % {"domain": domain})
 
     def on_authentication_error(self, request: HttpRequest, provider: Any, error: Any = None, **kwargs: Any) -> None:
-        """Also after `pre_social_login` said no. Whoever changes their mind has not failed."""
+        """allauth also calls this after `pre_social_login` refused. People who change their minds have not failed."""
         if error != AuthError.CANCELLED:
             services.record_failed_login("", door="single sign-on")
 

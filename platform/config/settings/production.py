@@ -1,4 +1,4 @@
-"""Production: PostgreSQL, Redis, nginx in front. Everything comes from the environment; what is missing stops the start and is named."""
+"""Production: PostgreSQL, Redis, nginx in front. Everything comes from the environment; a missing variable stops the start and is named."""
 
 import os
 
@@ -39,7 +39,7 @@ SECURE_HSTS_PRELOAD = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
 
 CELERY_BROKER_URL = os.environ["REDIS_URL"]
-# A participant's submit must not wait for a broker that is away: what is to be computed stands in the database, and the sweep will find it.
+# A participant's submit must not wait for an absent broker: the database holds the work to do, and the sweep will find it.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "queue_order_strategy": "priority",
     "socket_connect_timeout": 1,

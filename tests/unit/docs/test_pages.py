@@ -1,4 +1,4 @@
-"""The examples of docs/methods.md and docs/library.md give the answers that the pages promise, and those that they show in words."""
+"""The examples of docs/methods.md and docs/library.md give the answers that the pages promise, including those that they state in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of estimates: what stands beside an interval says where it ends, if it does."""
+"""Pictures of estimates: the text beside an interval says where it ends, if it does."""
 
 import re
 

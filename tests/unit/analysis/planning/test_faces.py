@@ -67,7 +67,7 @@ def test_the_usual_faces_of_every_die_make_a_design(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["", "0", "2", "06", "101", "1000", "six", "3d6", "²", "-6"])
-def test_what_is_no_die_is_refused(code: str) -> None:
+def test_an_impossible_die_is_refused(code: str) -> None:
     with pytest.raises(DesignError, match="a die is 6, 8, 10, 12, 20, 2d6 or has 3 to 100 sides"):
         rolls_of(code)
 

@@ -1,4 +1,4 @@
-"""A plan in words: the sentences say what the numbers say."""
+"""A plan in words: its sentences agree with its numbers."""
 
 from dataclasses import replace
 
