@@ -1,4 +1,4 @@
-"""What the library needs to start, and ``candor estimate`` for a file of ten million answers: time and memory.
+"""Time and memory that the library needs to start, and ``candor estimate`` for a file of ten million answers.
 
     python -m benchmarks.large_file [rows]
 
@@ -38,7 +38,7 @@ def measured(*arguments: str) -> tuple[float, float, str]:
 
 
 def processor_seconds(code: str) -> float:
-    """What a fresh Python spends on some code, without what it spends on starting; the best of five."""
+    """Processor time that a fresh Python spends on some code once it has started; the best of five."""
 
     def once(code: str) -> float:
         timed = f"import time; start = time.process_time(); {code}; print(time.process_time() - start)"

@@ -25,7 +25,7 @@ class NotIdentifiedError(MethodError):
 
 
 class MissingPackageError(MethodError, ImportError):
-    """What was asked for needs a package that the library can otherwise do without."""
+    """The request needs a package that the library can otherwise do without."""
 
 
 @contextmanager

@@ -18,7 +18,7 @@ STANDARD_INPUT = "-"
 
 
 class StandardInput:
-    """What comes on standard input, read when it is first asked for and kept in a temporary file until `close`."""
+    """Standard input, read when it is first asked for and kept in a temporary file until `close`."""
 
     @cached_property
     def _kept(self) -> IO[bytes]:

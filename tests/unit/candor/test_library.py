@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def python(code: str, **environment: str) -> str:
-    """What a fresh Python prints."""
+    """The output of a fresh Python."""
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)} | environment
     )
