@@ -270,7 +270,7 @@ class StudyDefinition(Part):
         if self.direct_group is not None:
             found.append(
                 f"{float(self.direct_share):.0%} of the people are drawn to be asked directly, without a die, if they agree. "
-                "What they answer is stored as it is: nothing protects it."
+                "Their answers are stored as they are: nothing protects them."
             )
         return found
 

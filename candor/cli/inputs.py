@@ -16,7 +16,7 @@ STANDARD_INPUT = "-"
 
 
 class StandardInput:
-    """What came on standard input, kept in a temporary file for as long as the command runs."""
+    """Keeps standard input in a temporary file for as long as the command runs."""
 
     def __init__(self) -> None:
         self._kept: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the process)

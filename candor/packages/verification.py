@@ -63,7 +63,7 @@ def unsigned(files: Mapping[str, bytes]) -> list[str]:
 
 
 def software_named_in(files: Mapping[str, bytes]) -> dict[str, Any] | None:
-    """What results.json says about the library that computed its numbers; None where it says nothing."""
+    """The library that computed the numbers, by results.json; None where it names none."""
     try:
         named = json.loads(files["results.json"].decode("utf-8-sig"))["software"]
     except (KeyError, ValueError, TypeError):

@@ -155,7 +155,7 @@ def _notes(outcome: OutcomeEstimate, *, missing: int) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class StudyEstimates:
-    """What `candor.estimate` gives back: an `OutcomeEstimate` for each outcome, by its name.
+    """The result of `candor.estimate`: an `OutcomeEstimate` for each outcome, by its name.
 
     Attributes
     ----------

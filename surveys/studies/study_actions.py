@@ -156,7 +156,9 @@ OFFICER_ACTIONS = {
         take=reviews.suspend,
         when=lambda study: not study.suspended,
         form=WithReason,
-        effect=gettext_lazy("From this moment nobody new is taken in. Who has agreed already may finish. Only an officer can lift it."),
+        effect=gettext_lazy(
+            "From this moment nobody new is taken in. People who have already agreed may finish. Only an officer can lift it."
+        ),
     ),
     "lift": Action(
         statuses=(S.PAUSED,),

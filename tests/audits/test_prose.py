@@ -60,7 +60,7 @@ def template_passages(source: str) -> Passages:
     for comment in re.finditer(r"\{#(.*?)#\}|\{% comment %\}(.*?)\{% endcomment %\}", source, re.DOTALL):
         yield source.count("\n", 0, comment.start()) + 1, " ".join((comment[1] or comment[2]).split()), False
     source = re.sub(r"\{#.*?#\}|\{% comment %\}.*?\{% endcomment %\}", blank, source, flags=re.DOTALL)
-    source = INLINE.sub("", CODE.sub(blank, TRANSLATED.sub(r"\2", source)))
+    source = INLINE.sub("", CODE.sub(blank, TRANSLATED.sub(rf"{BREAK}\2{BREAK}", source)))
     yield from ((line, text, True) for line, text in paragraphs(re.sub(r"<[^>]*>", lambda tag: BREAK + blank(tag), source)))
 
 
