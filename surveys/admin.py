@@ -16,7 +16,7 @@ from surveys.study_file import define, dump
 
 @admin.register(Study)
 class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Whose a study is and whether bots may walk it. What it asks is changed in its builder, and its steps are taken on its own page."""
+    """A study's owner and whether bots may walk it. Its content is changed in its builder, and its steps are taken on its own page."""
 
     list_display = ("title", "slug", "status", "owner", "epsilon_per_question", "epsilon_total")
     list_filter = ("status",)

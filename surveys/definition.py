@@ -1,4 +1,5 @@
-"""What a study is: one frozen tree of values, the same in the database, in the study file, in the frozen protocol and on the journey.
+"""The definition of a study: one frozen tree of values, the same in the database, in the study file, in the frozen protocol and on the
+journey.
 
 Everything that can be wrong inside one study file is checked here, so that whoever holds a `StudyDefinition` holds a valid one.
 """
@@ -15,7 +16,7 @@ from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
 
 DIRECT = "direct"
-"""What a line of the allocation list says in place of a subsample of the die when its person is to be asked directly."""
+"""An allocation line's value in place of a subsample of the die, for people to be asked directly."""
 
 
 class Part(BaseModel):
@@ -161,7 +162,7 @@ class Watching(Part):
 
 
 class Faces(Part):
-    """Which faces say "answer yes" and "answer no"; all others say "answer truthfully"."""
+    """The faces that say "answer yes" and "answer no"; all others say "answer truthfully"."""
 
     yes: tuple[int, ...]
     no: tuple[int, ...]
@@ -264,7 +265,7 @@ class StudyDefinition(Part):
         )
 
     def warnings(self) -> list[str]:
-        """What is allowed but should be known before anybody is recruited, one sentence each."""
+        """Warnings about permitted settings, to be read before anybody is recruited, one sentence each."""
         identification = self.design().identification
         found = [] if identification.effect else [f"With this die the size of the effect cannot be determined. {identification.assumption}"]
         if self.direct_group is not None:

@@ -1,4 +1,4 @@
-"""What can go wrong on the way of a participant or at the desk, in words that say what happened and what to do."""
+"""Errors on participants' and staff's pages, in words that say what happened and how to go on."""
 
 from http import HTTPStatus
 

@@ -1,4 +1,4 @@
-"""What surveys tells to whoever listens, without knowing who does."""
+"""Signals that surveys sends, without knowing who listens."""
 
 from django.dispatch import Signal
 

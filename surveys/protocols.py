@@ -28,7 +28,7 @@ def frozen_protocol(protocol_id: int) -> FrozenProtocol:
 
 
 def media_facts(study: Study, names: Collection[str]) -> dict[str, dict[str, Any]]:
-    """Of the current files that have these names, what a protocol keeps: name → id, media type, SHA-256, duration."""
+    """A protocol's record of the current files with these names: name → id, media type, SHA-256, duration."""
     return {
         file.name: {"id": str(file.id), "media_type": file.media_type, "sha256": file.sha256, "duration_seconds": file.duration_seconds}
         for file in MediaFile.objects.filter(study=study, name__in=names, current=True)

@@ -46,11 +46,11 @@ from surveys.tokens import hash_of_token, panel_hash
 
 REMINDER_DAYS = timedelta(days=30)
 OWNER_ROLES = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
-"""Who may have studies of their own."""
+"""Roles that may have studies of their own."""
 
 
 class Standing(StrEnum):
-    """As what somebody stands to a study. Whoever has none may still see it as an IRB officer."""
+    """A person's role in one study. IRB officers may see a study without having one."""
 
     OWNER = "owner"
     ADMINISTRATOR = "administrator"
@@ -163,7 +163,7 @@ def _found(study: Study | None) -> Study:
 
 
 def may_read_log(user: User, study: Study) -> bool:
-    """Who runs the study and who reviews it may read what was done to it. Arms stand in there by name, so nobody who is blinded."""
+    """People who run or review the study may read its log. Arms stand in there by name, so nobody who is blinded."""
     standing = standing_of(user, study)
     if standing == Standing.BLINDED_VIEWER:
         return False
@@ -229,8 +229,9 @@ class Edition:
 
 
 def edition_for(user: User, study: Study) -> Edition:
-    """What participants would see: for whoever may change the study its draft, or the amendment that is being written; for others what
-    waits for the officers, or else what is in force."""
+    """The definition that participants would see: for people who may change the study its draft, or the amendment in the making; for others
+    the version that waits for the officers, or else the one in force.
+    """
     found = _protocol_at_hand(user, study, draft=study.status in RUNNING and study.submitted_id is None)
     if study.protocol is not None and found.sha256 == study.protocol.sha256:
         found = study.protocol
@@ -321,7 +322,7 @@ class Alike:
 
     @property
     def answered(self) -> bool:
-        """Who was drawn to be asked without a die but had not agreed to that has finished, too, but without answers."""
+        """People drawn into the direct group who had not agreed have finished, too, but without answers."""
         return self.step == Step.FINISHED and not (self.subsample == DIRECT and self.agrees_to_direct is False)
 
 

@@ -40,11 +40,13 @@ class StudySerializer(serializers.ModelSerializer[Study]):
 
 
 class ActionDataSerializer(serializers.Serializer[Any]):
-    """What some steps need to be told, for the description of the API; `surveys.studies.study_actions` checks it."""
+    """Parameters of some steps, for the description of the API; `surveys.studies.study_actions` checks them."""
 
     reason = serializers.CharField(required=False, max_length=5000, help_text="Needed by return, reject, suspend and lift.")
     valid_until = serializers.DateField(required=False, help_text="Last day of an approval: one year from now if left out, at most five.")
-    conditions = serializers.CharField(required=False, max_length=5000, help_text="Of an approval; to be acknowledged before recruiting.")
+    conditions = serializers.CharField(
+        required=False, max_length=5000, help_text="Conditions of an approval; to be acknowledged before recruiting."
+    )
     version = serializers.IntegerField(required=False, help_text="The version of the protocol that the officer has read.")
 
 
@@ -52,10 +54,10 @@ class StudyDetailSerializer(StudySerializer):
     """The context holds the `user` who asks and the `definition` that they may see."""
 
     definition = serializers.SerializerMethodField(help_text="As in the study file, without what is only default.")
-    actions = serializers.SerializerMethodField(help_text="What you can do with the study now.")
-    missing = serializers.SerializerMethodField(help_text="What a draft still lacks before it can be submitted, one sentence each.")
+    actions = serializers.SerializerMethodField(help_text="Actions that you can take on the study now.")
+    missing = serializers.SerializerMethodField(help_text="Gaps of a draft, to be filled before it can be submitted, one sentence each.")
     obstacles = serializers.SerializerMethodField(help_text="Why an approved study must not take in participants now, one sentence each.")
-    warnings = serializers.SerializerMethodField(help_text="What is allowed but should be known before anybody is recruited.")
+    warnings = serializers.SerializerMethodField(help_text="Warnings about permitted settings, to be read before anybody is recruited.")
 
     class Meta(StudySerializer.Meta):
         fields = (*StudySerializer.Meta.fields, "definition", "actions", "missing", "obstacles", "warnings")
@@ -116,14 +118,14 @@ class ArmStateSerializer(serializers.ModelSerializer[ArmState]):
 
 
 class ArmChangeSerializer(serializers.Serializer[Any]):
-    """What is left out stays as it is."""
+    """Omitted fields stay as they are."""
 
     quota = serializers.IntegerField(required=False, allow_null=True, min_value=0, max_value=1_000_000, help_text="Null: no limit.")
     closed = serializers.BooleanField(required=False)
 
 
 class DecisionSerializer(serializers.ModelSerializer[Decision]):
-    version = serializers.IntegerField(source="protocol.version", help_text="Of the protocol that was decided on.")
+    version = serializers.IntegerField(source="protocol.version", help_text="Version of the protocol that was decided on.")
     decided_by = serializers.CharField(source="decided_by.username", help_text="User name of the officer.")
     acknowledged_by = serializers.CharField(source="acknowledged_by.username", default=None, allow_null=True)
 
@@ -145,7 +147,7 @@ class DecisionSerializer(serializers.ModelSerializer[Decision]):
 
 class CommentSerializer(serializers.ModelSerializer[Comment]):
     author = serializers.CharField(source="author.username", help_text="User name.")
-    version = serializers.IntegerField(source="protocol.version", help_text="Of the protocol that was the newest then.")
+    version = serializers.IntegerField(source="protocol.version", help_text="Version of the newest protocol at that time.")
 
     class Meta:
         model = Comment
@@ -180,8 +182,8 @@ class ReviewSerializer(serializers.Serializer[Any]):
     submitted_on = serializers.DateField(allow_null=True)
     approved_until = serializers.DateField(allow_null=True)
     decisions = DecisionSerializer(many=True, help_text="The newest first.")
-    threads = ThreadSerializer(many=True, help_text="Of the sections on which anything was said.")
-    consents = ConsentCountSerializer(many=True, help_text="Of the versions of the consent text that anybody decided about.")
+    threads = ThreadSerializer(many=True, help_text="Comments on each section that has any.")
+    consents = ConsentCountSerializer(many=True, help_text="Counts for each version of the consent text that anybody decided about.")
 
 
 class WaitingSerializer(serializers.Serializer[Any]):
@@ -189,7 +191,8 @@ class WaitingSerializer(serializers.Serializer[Any]):
     title = serializers.CharField(source="study.title")
     owner = serializers.CharField(source="study.owner.username", help_text="User name of the investigator.")
     kind = serializers.ChoiceField(
-        choices=["protocol", "amendment", "renewal"], help_text="Of a study that does not run yet; of one that runs; of its approval."
+        choices=["protocol", "amendment", "renewal"],
+        help_text="The protocol of a study that does not run yet; an amendment of one that runs; a renewal of its approval.",
     )
     version = serializers.IntegerField(source="study.submitted.version", help_text="The version that waits for a decision.")
     submitted_on = serializers.DateField(source="study.submitted_on")
@@ -231,14 +234,14 @@ class ProtocolChangesSerializer(serializers.Serializer[Any]):
 class ProtocolFileSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     media_type = serializers.CharField()
-    seconds = serializers.FloatField(allow_null=True, help_text="Of a video.")
+    seconds = serializers.FloatField(allow_null=True, help_text="Duration of a video.")
     sha256 = serializers.CharField()
 
 
 class ProtocolSerializer(serializers.Serializer[Any]):
     study = serializers.CharField()
     version = serializers.IntegerField()
-    sha256 = serializers.CharField(help_text="Of the definition and its files: another version has another one.")
+    sha256 = serializers.CharField(help_text="SHA-256 of the definition and its files: another version has another one.")
     frozen_on = serializers.DateField(allow_null=True, help_text="Null for a draft.")
     versions = serializers.ListField(child=serializers.IntegerField(), help_text="All that were frozen.")
     reviewed_before = serializers.IntegerField(allow_null=True, help_text="The newest older version that officers decided on.")
@@ -251,7 +254,7 @@ class ProtocolSerializer(serializers.Serializer[Any]):
 
 
 class LogFilterSerializer(serializers.Serializer[Any]):
-    """Which entries of the audit log are asked for."""
+    """A filter of the audit log."""
 
     kind = serializers.CharField(required=False, help_text="An action (“study.launched”), or the beginning of several (“study.”).")
     person = serializers.CharField(required=False, max_length=150, help_text="User name of whoever did it.")
@@ -292,7 +295,7 @@ class LogSerializer(serializers.Serializer[Any]):
 
 
 class LogFindingSerializer(serializers.Serializer[Any]):
-    """What a check of the chain found; nothing yet, when a worker is at it."""
+    """The result of checking the chain; empty while a worker checks it."""
 
     intact = serializers.IntegerField(allow_null=True, help_text="How many entries are as they were written.")
     broken_at = serializers.IntegerField(allow_null=True, help_text="The first entry that is not.")

@@ -1,4 +1,4 @@
-"""What beat and the pages ask of workers; each is harmless when it comes twice."""
+"""Background tasks of studies; each is harmless when delivered twice."""
 
 import logging
 

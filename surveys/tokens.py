@@ -14,7 +14,7 @@ def new_token() -> str:
 
 
 def hash_of_token(token: str) -> str:
-    """What the database keeps of a token."""
+    """The hash of a token that the database keeps."""
     return _digest("token", token).hex()
 
 
@@ -70,5 +70,5 @@ def _readable(content: bytes) -> str:
 
 
 def normalised(code: str) -> str:
-    """What a person typed, without dashes, spaces and case."""
+    """A typed code, without dashes, spaces and case."""
     return "".join(code.split()).replace("-", "").upper()

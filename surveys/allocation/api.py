@@ -1,4 +1,4 @@
-"""What may change about an arm while the study runs."""
+"""Changes to an arm while the study runs."""
 
 from django.http import Http404
 from drf_spectacular.utils import OpenApiExample, extend_schema

@@ -1,7 +1,7 @@
 """Drawing a concealed allocation list: who is asked directly, the subsample of all others, then the arm. Pure but for its entropy.
 
-The list is drawn before the first participant comes, from operating-system entropy, and its SHA-256 is published. Whoever gets the list
-and its nonce after closing recomputes the hash with `commitment`.
+The list is drawn before the first participant comes, from operating-system entropy, and its SHA-256 is published. Anybody with the list and
+its nonce, published after closing, can recompute the hash with `commitment`.
 """
 
 import hashlib

@@ -19,7 +19,7 @@ SMALLEST_LIST = 64
 
 
 def draw_first_list(study: Study, definition: StudyDefinition) -> AllocationList:
-    """What a study that opens needs: the state of its arms, and its first list."""
+    """Give a study that opens the state of its arms and its first list."""
     ArmState.objects.bulk_create(ArmState(study=study, arm=arm.name, quota=arm.quota) for arm in definition.arms)
     return draw_allocation_list(study, definition)
 

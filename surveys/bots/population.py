@@ -1,4 +1,4 @@
-"""Who the bots are: their background, what they truly think of each question in each arm, and what they make of the die."""
+"""The population of bots: background, true answers to each question in each arm, and behaviour towards the die."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -110,13 +110,13 @@ class Population:
         return {"agrees_to_direct": bool(agrees), "denies": bool(denies)}
 
     def reported(self, bot: Bot, *, question: str, arm: str, instruction: str, rng: Rng) -> bool:
-        """What the bot answers, after a die of its own."""
+        """The bot's answer, after a roll of its own die."""
         person = bot.people[question]
         truth = self.model.truth(person, arm=arm, background=bot.standardised)
         return reported_answer(truth, instruction=instruction, behaviour=person.behaviour, rng=rng)
 
     def answered_directly(self, bot: Bot, *, question: str, arm: str) -> bool:
-        """What the bot answers without a die: the truth, unless it would rather not be known for a yes."""
+        """The bot's direct answer: the truth, unless it denies a true yes."""
         return self.model.truth(bot.people[question], arm=arm, background=bot.standardised) and not bot.denies
 
 

@@ -28,7 +28,7 @@ LARGEST_WEIGHT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What the page edits, wherever it stands in the document: weights and quotas lie with the arms and the die."""
+    """The parts of the document that the page edits; weights and quotas are stored with the arms and the die."""
 
     def current(self, document: Document) -> dict[str, Any]:
         definition = define(dict(document))
@@ -116,7 +116,7 @@ class AllocationPage(LookingPage):
         return list(dict.fromkeys(map(int, parts)))
 
     def context_of(self, form: DraftForm) -> dict[str, Any]:
-        """What follows from what is typed; from the draft, as long as it has mistakes."""
+        """The consequences of the typed values; of the draft, while they have mistakes."""
         trial = DraftForm(form.typed, languages=form.languages)
         value = self.read(trial)
         wrong = bool(trial.summary)

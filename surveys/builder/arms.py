@@ -156,7 +156,7 @@ class ArmPage(DraftPage):
 
 
 def _uploaded(study: Study, names: Iterable[str]) -> dict[str, MediaFile]:
-    """Of the files that have these names, those that are there."""
+    """The uploaded files among those with these names."""
     return {media.name: media for media in MediaFile.objects.filter(study=study, name__in=list(names), current=True)}
 
 

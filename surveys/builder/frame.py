@@ -1,4 +1,4 @@
-"""What all pages of the builder share: who may, what is frozen, the side list, and one way to save a form without losing anything."""
+"""The frame of all builder pages: access, frozen parts, the side list, and one way to save a form without losing anything."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -48,7 +48,7 @@ class BuilderPage(View):
 
     @property
     def state(self) -> str:
-        """What saving would change: the `draft`, an `amendment` of a running study, or nothing, because the protocol is `frozen`.
+        """The target of saving: the `draft`, an `amendment` of a running study, or nothing, because the protocol is `frozen`.
 
         An approved study could be changed too, but only after somebody has said that its approval may go.
         """
@@ -63,7 +63,7 @@ class BuilderPage(View):
         return self.state == "frozen" or (self.state == "amendment" and bool(fixed - {"languages"}))
 
     def context(self) -> dict[str, Any]:
-        """What the template needs beside the form."""
+        """The template's context beside the form."""
         return {}
 
     def page(self, context: Mapping[str, Any], *, status: int = HTTPStatus.OK) -> HttpResponse:
@@ -84,7 +84,7 @@ class DraftPage(BuilderPage):
     """A page with one form. GET shows what the draft says; POST puts it back in its place, or comes back with all that was typed."""
 
     def edit(self) -> Edit:
-        """What the form edits."""
+        """The part of the document that the form edits."""
         raise NotImplementedError
 
     def typed(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class DraftPage(BuilderPage):
         raise NotImplementedError
 
     def read(self, form: DraftForm) -> Any:
-        """What was typed as plain values for the document; mistakes go to the form."""
+        """The typed text as plain values for the document; mistakes go to the form."""
         raise NotImplementedError
 
     def next_address(self) -> str:
@@ -100,7 +100,7 @@ class DraftPage(BuilderPage):
         return self.request.path
 
     def context_of(self, form: DraftForm) -> dict[str, Any]:
-        """What the template shows beside the inputs, of what was typed."""
+        """The template's previews beside the inputs, from the typed text."""
         return {}
 
     def get(self, request: HttpRequest, **_arguments: Any) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""What one form of the builder edits: where it stands in the study's document, and how an edited one goes back in."""
+"""The part of the study's document that one builder form edits: its place, and the way back in."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ ARM_SETTINGS = ("label", "weight", "quota", "transcript")
 
 class Edit(Protocol):
     def current(self, document: Document) -> Any:
-        """What stands in the document, as plain values."""
+        """The document's content, as plain values."""
 
     def merged(self, document: Document, value: Any) -> dict[str, Any]:
         """The document with `value` in that place."""
@@ -93,7 +93,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class ArmSettings:
-    """What is said about one arm, without its files: those are uploaded by themselves."""
+    """One arm's texts, without its files, which are uploaded separately."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""What was typed on a page of the builder, and reading it back. Inputs are called by their place: `options.0.text.en`."""
+"""Typed input of a builder page, and its parsing. Inputs are called by their place: `options.0.text.en`."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -22,7 +22,7 @@ class DraftForm:
         self.languages = tuple(languages)
         self.errors: dict[str, str] = {}
         self.problems: list[dict[str, str]] = []
-        """What is wrong beyond one sentence for each field."""
+        """Errors beyond one sentence for each field."""
 
     @property
     def root(self) -> "Node":
@@ -40,12 +40,12 @@ class DraftForm:
         self.problems.append({"field": field, "message": message})
 
     def whole_text(self, name: str) -> str:
-        """What was typed, with its line ends made plain."""
+        """The typed text, with plain line ends."""
         value = self.typed.get(name, "")
         return (value if isinstance(value, str) else "").replace("\r\n", "\n")
 
     def line(self, name: str, *, missing: str = "") -> str:
-        """What was typed; `missing`: the error when it is nothing."""
+        """The typed text; `missing` is the error if there is none."""
         text = self.whole_text(name).strip()
         if not text and missing:
             self.error(name, missing)

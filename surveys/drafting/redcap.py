@@ -25,7 +25,7 @@ FIXED_CHOICES = {"yesno": "1, Yes | 0, No", "truefalse": "1, True | 0, False"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What became of one field. `note`: why it was skipped, or what was lost of it."""
+    """The outcome for one field. `note`: why it was skipped, or what was lost of it."""
 
     number: int
     field: str
@@ -41,7 +41,7 @@ class Report:
 
 
 def read_dictionary(text: str, *, source: str, present: Collection[str] = ()) -> Report:
-    """What can be asked of the dictionary's fields; those in `present` are in the study already."""
+    """The dictionary's fields that can become questions; the study already has those in `present`."""
     try:
         rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     except csv.Error as error:

@@ -23,7 +23,7 @@ _GAP = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 
 
 def gaps_in(text: str) -> list[str]:
-    """What is still to be written, in the words of the gaps."""
+    """The missing parts, in the words of the gaps."""
     return [" ".join(gap.split()) for gap in _GAP.findall(text)]
 
 

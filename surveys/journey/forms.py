@@ -41,7 +41,7 @@ def read_responses(questions: Iterable[SensitiveQuestionView], data: QueryDict) 
 
 
 def read_direct_answers(questions: Iterable[SensitiveQuestionView], data: QueryDict) -> dict[str, bool]:
-    """What was answered without a die; whatever is neither yes nor no is left out."""
+    """The direct answers; values other than yes and no are left out."""
     values = {question.id: data.get(f"answer-{question.id}", "") for question in questions}
     return {name: value == "1" for name, value in values.items() if value in ("0", "1")}
 

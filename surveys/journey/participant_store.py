@@ -1,7 +1,7 @@
 """The rows that every request of a participant reads and writes, by statements that are put together once.
 
 The ORM compiles the same statement again for each request, which takes several times as long as the database needs to answer it
-(`benchmarks/journeys.py --profile`). What goes in and comes out are ordinary model instances; fields that no page needs are deferred.
+(`benchmarks/journeys.py --profile`). Its functions take and return ordinary model instances; fields that no page needs are deferred.
 """
 
 from collections.abc import Sequence

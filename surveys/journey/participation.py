@@ -1,4 +1,4 @@
-"""What a participant does, one function for each step. Every function reads the stored state again under the lock before it writes."""
+"""Participants' actions, one function for each step. Every function reads the stored state again under the lock before it writes."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -127,7 +127,7 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
 
 
 def _require_still_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
-    """The protocol that the person has read. What was read of the study before may be out of date; now it holds until they are stored."""
+    """The protocol that the person has read. The study read before may be out of date; this one holds until they are stored."""
     current = read_study(study.slug, hold=True)
     if current is None or current.protocol_id != study.protocol_id:
         raise StepOutOfOrderError
@@ -164,7 +164,7 @@ def _assign(participant: Participant, protocol: FrozenProtocol) -> None:
 
 
 def _way_of_asking(participant: Participant) -> tuple[str, ...]:
-    """Who was drawn to be asked directly but does not want that is not asked at all: chance alone decides who answers with the die."""
+    """People drawn into the direct group who decline are not asked at all: chance alone decides who answers with the die."""
     if participant.subsample != DIRECT:
         return WITH_DIE
     return DIRECTLY if participant.agrees_to_direct else NOT_AT_ALL

@@ -71,7 +71,7 @@ class DieRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DieView:
-    """What one subsample's die says. Which subsample it is stands nowhere on the page."""
+    """The die's instructions for one subsample, which the page does not name."""
 
     sides: int
     table: tuple[DieRow, ...]

@@ -1,4 +1,4 @@
-"""The study as participants will see it: the real pages, from the draft, for any arm and subsample. What is sent is not stored."""
+"""The study as participants will see it: the real pages, from the draft, for any arm and subsample. Sent forms are not stored."""
 
 import math
 import secrets
@@ -84,7 +84,7 @@ class Place:
 @require_http_methods(["GET", "HEAD", "POST"])
 @cache_control(no_store=True)
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
-    """A choice of pages; with a `step`, that page. What is sent from a page only leads on to the next one."""
+    """A choice of pages; with a `step`, that page. A form sent from a page only leads on to the next one."""
     user = user_of(request)
     study = access_study(user, slug)
     edition = edition_for(user, study)
@@ -116,7 +116,7 @@ def preview_media(request: HttpRequest, slug: str, media_id: UUID) -> HttpRespon
 
 
 def _place(query: QueryDict, edition: Edition, slug: str) -> Place:
-    """What does not stand in the address, or is not there any more, is the first of its kind."""
+    """Values that the address lacks, or that no longer exist, become the first of their kind."""
 
     def chosen(name: str, offered: Iterable[str]) -> str:
         names = list(offered)
@@ -181,7 +181,7 @@ def _page(request: HttpRequest, place: Place, steps: tuple[str, ...], edition: E
 
 
 def _context(shown: Presentation, place: Place, edition: Edition) -> dict[str, Any]:
-    """What the page shows of the study, and in the place of personal values something that looks like them."""
+    """The page's view of the study, with look-alikes in place of personal values."""
     personal = {"resume_url": _("A personal link stands here.")}
     match place.step:
         case step if step == WELCOME:

@@ -1,4 +1,4 @@
-"""What each step of a participant shows and takes. `Invalid` sends the page back with what was typed and what is wrong."""
+"""The page of each participant's step, and the form it accepts. `Invalid` sends the page back with what was typed and what is wrong."""
 
 import random
 from collections.abc import Callable, Hashable
@@ -31,7 +31,7 @@ class Person:
 
 
 class Invalid(Exception):  # noqa: N818  (not an error of the program: the page comes back)
-    """What was sent cannot be taken; `context` fills the page with the reason."""
+    """The sent form is refused; `context` fills the page with the reason."""
 
     def __init__(self, **context: Any) -> None:
         self.context = context
@@ -137,7 +137,7 @@ def _take_quiz(data: QueryDict, person: Person) -> None:
     participation.record_quiz(person.token, answers=answers)
 
 
-# The practice case: the die forces a yes although the truth is no. Whoever gets it right has understood what protects whom.
+# The practice case: the die forces a yes although the truth is no. A right answer shows that the participant understood the protection.
 CHECK = {"die_says": "yes", "truth": "no", "right": "yes"}
 
 

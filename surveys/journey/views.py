@@ -102,7 +102,7 @@ def _resume_link(request: HttpRequest, person: Person) -> dict[str, str]:
 
 
 def _take(request: HttpRequest, person: Person) -> HttpResponse:
-    """Act on what was sent. What was done before is harmless: the person goes to where they belong."""
+    """Act on what was sent. Repeating an earlier step is harmless: the person goes to where they belong."""
     sent, here = request.POST.get("step", ""), person.participant.step
     page = STEP_PAGES.get(sent)
     if page is None or page.take is None or comes_before(sent, here):
@@ -135,7 +135,7 @@ def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
             response = render(request, "surveys/participant/declined.html", {"study": shown, "language": shown.language})
             visitors.forget(response, study.slug)
             return response
-        # Whoever read another version of the text than the one now in force reads this one first.
+        # People who read another version of the text than the one now in force read this one first.
         if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
             return _to_journey(study.slug)
         participation.enrol(study, visit=visit)
@@ -175,7 +175,7 @@ PANEL_PARAMETERS: Mapping[str, str] = {"prolific": "PROLIFIC_PID", "sona": "surv
 
 
 def _panel_identifier(data: Mapping[str, str], entry: str) -> dict[str, str]:
-    """What Prolific or SONA put into the address, carried to the moment when somebody presses Start."""
+    """The identifier that Prolific or SONA put into the address, carried until somebody presses Start."""
     parameter = PANEL_PARAMETERS.get(entry, "")
     return {"panel_identifier": data[parameter]} if parameter and data.get(parameter) else {}
 
@@ -200,7 +200,7 @@ def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpRespo
     return response
 
 
-# What the lecture page says, and nothing finer: 0, 0.1, … 1.
+# The share that the lecture page reports, in tenths: 0, 0.1, … 1.
 TENTHS: Mapping[str, int] = {f"{tenths / 10:g}": tenths for tenths in range(11)}
 
 

@@ -1,4 +1,4 @@
-"""Who stands behind a request: somebody new, somebody who pressed Start, or a participant. Known by one cookie that no script reads."""
+"""The person behind a request: somebody new, somebody who pressed Start, or a participant. Known by one cookie that no script reads."""
 
 import time
 from dataclasses import asdict
@@ -34,7 +34,7 @@ def participant_with(token: str, slug: str) -> Participant | None:
 
 
 def visit_of(request: HttpRequest, study: Study) -> Visit | None:
-    """What somebody chose on the welcome page of this study."""
+    """A visitor's choices on the welcome page of this study."""
     try:
         content: dict[str, Any] = signing.loads(request.COOKIES.get(COOKIE, ""), salt=f"{_VISIT_SALT}.{study.pk}", max_age=COOKIE_SECONDS)
     except signing.BadSignature:

@@ -30,7 +30,7 @@ class JsonLines(BaseRenderer):
 
 
 class WholeLog(APIView):
-    """What staff and the platform did, the latest first; by key, never by page."""
+    """Actions of staff and the platform, latest first; paged by key, never by number."""
 
     roles = READERS
 
@@ -41,7 +41,7 @@ class WholeLog(APIView):
 
 
 class StudyLog(APIView):
-    """What was done to one study, for those who run and review it."""
+    """The log of one study, for people who run or review it."""
 
     roles = tuple(Role)
 

@@ -27,7 +27,7 @@ HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class Filter(forms.Form):
-    """Which entries are asked for; what cannot be read asks for nothing less."""
+    """The filter of the log; unreadable values are errors, never ignored."""
 
     kind = forms.CharField(required=False)
     person = forms.CharField(required=False, max_length=150)
@@ -56,7 +56,7 @@ def whole_log(request: HttpRequest) -> HttpResponse:
 @require_role(*Role)
 @require_safe
 def study_log(request: HttpRequest, slug: str) -> HttpResponse:
-    """What was done to one study, for those who run and review it."""
+    """The log of one study, for people who run or review it."""
     study = access_log(user_of(request), slug)
     asked = Filter(request.GET)
     asked.is_valid()
@@ -139,7 +139,7 @@ GROUPS = {
 
 
 def kinds() -> list[tuple[Any, str, list[tuple[str, str]]]]:
-    """What can be chosen: groups of actions, and each action by what it means."""
+    """The choices: groups of actions, and each action by its meaning."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, description in actions.registered().items():
         groups.setdefault(name.split(".")[0], []).append((name, description))

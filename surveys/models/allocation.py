@@ -49,7 +49,7 @@ class AllocationSlot(models.Model):
 
 
 class ArmState(models.Model):
-    """What may change about an arm while the study runs: its quota, and whether it is closed."""
+    """An arm's settings that may change while the study runs: its quota, and whether it is closed."""
 
     study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="arm_states")
     arm = models.CharField(max_length=50)

@@ -8,7 +8,7 @@ from surveys.models.studies import Study
 
 
 class MemberRole(models.TextChoices):
-    """What somebody who was invited to a study may do with it. Its owner is not a member: the study says who that is."""
+    """The rights of somebody who was invited to a study. Its owner is not a member: the study says who that is."""
 
     EDITOR = "editor", _("Editor")
     VIEWER = "viewer", _("Viewer")

@@ -16,7 +16,7 @@ class CrowdStatus(models.TextChoices):
 class Crowd(models.Model):
     """The bots of a rehearsal: the work order while they are on their way, and what was planted in them.
 
-    The table is the truth; the broker may forget. Whoever sends the next few bots must name the `turn`, which goes up with every few, so
+    The table is the truth; the broker may forget. A worker that sends the next few bots must name the `turn`, which goes up each time, so
     that no two workers send the same ones.
     """
 

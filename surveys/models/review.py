@@ -34,13 +34,15 @@ class PacketSection(models.TextChoices):
 
 
 class Decision(models.Model):
-    """What an officer decided about one version of a protocol, and why."""
+    """An officer's decision on one version of a protocol, with its reason."""
 
     study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="decisions")
     protocol = models.ForeignKey("surveys.Protocol", on_delete=models.PROTECT, related_name="decisions")
     verdict = models.CharField(max_length=10, choices=Verdict)
     reason = models.TextField(blank=True, max_length=5000)
-    conditions = models.TextField(blank=True, max_length=5000, help_text="What the investigator has to acknowledge before recruiting.")
+    conditions = models.TextField(
+        blank=True, max_length=5000, help_text="Conditions that the investigator must acknowledge before recruiting."
+    )
     valid_until = models.DateField(null=True, blank=True, help_text="Last day of an approval.")
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     decided_on = models.DateField()

@@ -1,4 +1,4 @@
-"""What anybody may read about a study: consent, why answers are private, how groups are drawn; and the lecture, for whom it is meant."""
+"""Public pages about a study (consent, privacy, allocation), and lectures, which only their own arm may watch."""
 
 from uuid import UUID
 

@@ -17,7 +17,7 @@ from surveys.tokens import completion_code_is_genuine, hash_of_entry_code, norma
 
 MAXIMUM_CODES = 100_000
 MAXIMUM_BYTES = 5 * 1024 * 1024
-"""Of a file with codes."""
+"""Size limit of a file with codes."""
 
 
 class CodesError(SurveyError, ValueError):
@@ -63,7 +63,7 @@ def add_entry_codes(study: Study, *, codes: Iterable[str], actor: User) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedCode:
-    """Of a completion code: whether this study gave it out, and whether it stands in the list more than once."""
+    """The finding about a completion code: whether this study gave it out, and whether the list repeats it."""
 
     code: str
     genuine: bool
@@ -71,7 +71,7 @@ class CheckedCode:
 
 
 def check_completion_codes(study: Study, *, codes: Sequence[str], actor: User) -> list[CheckedCode]:
-    """What can be said of codes that students handed in; it tells nothing else about them."""
+    """Check codes that students handed in; the findings tell nothing else about the students."""
     times = Counter(normalised(code) for code in codes)
     record(actor=actor, action=actions.CODES_CHECKED, subject=study, details={"count": len(codes)})
     return [

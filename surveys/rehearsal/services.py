@@ -21,7 +21,7 @@ from surveys.selectors import Edition
 from surveys.study_file import document_of
 
 MOST_BOTS = 5000
-# Of a lecture that nobody has uploaded yet; bots do not watch.
+# Duration assumed for a lecture without an upload; bots do not watch.
 UNKNOWN_SECONDS = 60.0
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class RehearsalError(SurveyError, ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planted:
-    """Who the bots are. Shares and the effect are proportions, not percentages; `effect` is that of every arm but the control.
+    """The population of bots. Shares and the effect are proportions, not percentages; `effect` is that of every arm but the control.
 
     `under_reports` is the share who deny a true yes when they are asked without a die.
     """

@@ -1,8 +1,7 @@
 """Deleting operational data of closed studies when the protocol says so, or earlier when their owner says so.
 
-What goes: background and quiz answers, what people said without a die, tokens and withdrawal codes, days, watched shares, languages,
-people who did not finish, panel members, entry codes. What stays: arm, subsample and reported answers of those who finished, which the
-die protects; and counts.
+Deleted: background and quiz answers, direct answers, tokens and withdrawal codes, days, watched shares, languages, people who did not
+finish, panel members, entry codes. Kept: arm, subsample and reported answers of those who finished, which the die protects; and counts.
 """
 
 from collections import Counter
@@ -40,7 +39,7 @@ def forget_what_is_due(today: date | None = None) -> list[str]:
 
 
 def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
-    """All of it, in chunks. Whoever is killed in the middle, or calls it twice, loses and spoils nothing: the next call goes on."""
+    """All of it, in chunks. Neither a kill in the middle nor a second call loses or spoils data: the next call goes on."""
     begin_forgetting(study, actor=actor)
     for model in (PanelMember, EntryCode):
         while keys := list(model.objects.filter(study=study).values_list("pk", flat=True)[:CHUNK]):
@@ -96,7 +95,7 @@ def _forget_some_finished(study: Study) -> int:
         background={},
         quiz={},
         watched_tenths=0,
-        # Of those who were drawn to be asked without a die it stays known who was asked, as it stays known who answered.
+        # Rows of the direct group still tell who was asked, as they still tell who answered.
         agrees_to_direct=Case(When(subsample=DIRECT, then=F("agrees_to_direct")), default=None),
         language="",
         consented_on=None,
@@ -108,7 +107,7 @@ def _forget_some_finished(study: Study) -> int:
 
 @transaction.atomic
 def _forget_some_unfinished(study: Study) -> int:
-    """Who did not finish goes, and is counted where they stopped, so that the flow of participants stays right."""
+    """People who did not finish are deleted, and counted where they stopped, so that the flow of participants stays right."""
     unfinished = Participant.objects.filter(study=study).exclude(step=Step.FINISHED)
     columns = ("pk", "protocol__version", "step", "subsample", "arm")
     rows = list(unfinished.select_for_update(of=("self",)).values_list(*columns)[:CHUNK])

@@ -27,7 +27,7 @@ from surveys.serializers import (
 )
 
 MOST_DIGITS = 9
-"""Of the number of a version; what is longer is no such number."""
+"""Longest number of a version; longer ones are invalid."""
 
 
 VERSION = OpenApiParameter("version", OpenApiTypes.INT, description="This frozen version.")
@@ -35,7 +35,7 @@ DRAFT = OpenApiParameter("draft", str, enum=["1"], description="The draft as it 
 
 
 class ReviewQueue(APIView):
-    """What waits for a decision, approvals that end soon, and studies that are suspended."""
+    """Studies that wait for a decision, approvals that end soon, and suspended studies."""
 
     roles = (Role.IRB_OFFICER,)
 
@@ -92,7 +92,8 @@ class Comments(APIView):
 class ProtocolPacket(APIView):
     """A version of the protocol: by default the one that waits for a decision, or else the one in force.
 
-    Of a study that was never submitted it is the draft as it would be, and so it is for those who run it while it is a draft again.
+    For a study that was never submitted, it is the protocol that the draft would give; so it is for the team while the study is a draft
+    again.
     """
 
     roles = tuple(Role)
@@ -124,7 +125,7 @@ class ProtocolPacket(APIView):
 
 
 class ProtocolChanges(APIView):
-    """What a version of the protocol changes, by section: by default against the newest older one that officers decided on."""
+    """The changes of a version of the protocol, by section: by default against the newest older one that officers decided on."""
 
     roles = tuple(Role)
 

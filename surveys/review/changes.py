@@ -1,4 +1,4 @@
-"""What differs between two versions of a protocol, section by section: texts word by word, values as they were and are."""
+"""Differences between two versions of a protocol, by section: texts word by word, values as they were and are."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ SECTION_OF_PART = {
     "files": "files",
 }
 WORDS_AROUND = 12
-# Of these the file keeps a word from a list, and there an underscore stands for a space.
+# The file keeps these as words from a list, in which an underscore stands for a space.
 FROM_A_LIST = ("kind", "role", "scheme", "mode", "cheaters")
 
 

@@ -35,8 +35,8 @@ def record_and_tell(
 ) -> None:
     """As `record`, and after the commit a message to everybody else of the audience.
 
-    It leads to `page`, or else to the page with what was written, or to the study's where nobody wrote. Of what comes in numbers, as
-    comments do, one message an hour says enough.
+    It leads to `page`, or else to the page with what was written, or to the study's where nobody wrote. Comments are limited to one e-mail
+    an hour.
     """
     record(actor=actor, action=action, subject=study, details=details)
     if settings.EMAIL_IS_CONFIGURED:

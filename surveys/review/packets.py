@@ -65,7 +65,7 @@ class TranslatedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Translation:
-    """What a section of the packet says to students in another language."""
+    """A packet section's texts for students in another language."""
 
     section: str
     language: str
@@ -157,7 +157,7 @@ def packet_of(protocol: Protocol, *, language: str) -> Packet:
 
 
 def changes_since(old: Protocol, new: Protocol) -> list[tuple[PacketSection, list[Change]]]:
-    """What differs between two versions, by section; sections without a change are left out."""
+    """The differences between two versions, by section; sections without a change are left out."""
     found = changes_between(
         define(old.definition),
         define(new.definition),

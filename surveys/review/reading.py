@@ -39,7 +39,7 @@ class Queue:
 
 
 def queue_of(officer: User) -> Queue:
-    """What the officer should look at. Waiting first, the oldest first."""
+    """The points for the officer's attention. Waiting first, the oldest first."""
     seen = studies_of(officer).select_related("owner", "submitted", "protocol")
     today = timezone.localdate()
     running = seen.filter(status__in=(StudyStatus.APPROVED, StudyStatus.RECRUITING, StudyStatus.PAUSED))
@@ -61,7 +61,7 @@ def _waiting(study: Study, officer: User, today: date) -> Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
-    """What was said about one section. It is open until a remark resolves it, and again with the next one."""
+    """The comments on one section. It is open until a remark resolves it, and again with the next one."""
 
     section: PacketSection
     comments: list[Comment] = field(default_factory=list)

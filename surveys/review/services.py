@@ -1,4 +1,4 @@
-"""What IRB officers do: decide on a submitted protocol, suspend a running study, comment. Nobody reviews a study that is their own."""
+"""IRB officers' actions: decide on a submitted protocol, suspend a running study, comment. Nobody reviews a study that is their own."""
 
 from datetime import date, timedelta
 
@@ -34,7 +34,7 @@ def approve(
 ) -> Study:
     """Let a study recruit under the submitted protocol until `valid_until`, a year from now if nothing is said.
 
-    Of a running study newcomers see that protocol from now on, but nobody is taken in until the investigator resumes. A renewal lets
+    In a running study newcomers see that protocol from now on, but nobody is taken in until the investigator resumes. A renewal lets
     a study go on that recruits, unless it comes with conditions: these have to be acknowledged before anybody else is taken in.
     `version` is the one that the officer has read: another one that came in meanwhile is not approved by mistake.
     """
@@ -71,7 +71,7 @@ def reject(study: Study, *, actor: User, reason: str, version: int | None = None
 
 @transaction.atomic
 def suspend(study: Study, *, actor: User, reason: str) -> Study:
-    """Stop recruiting at once; only an officer can lift it. Who is in may finish, as in any pause."""
+    """Stop recruiting at once; only an officer can lift it. Participants who have begun may finish, as in any pause."""
     study = locked(study)
     _require_reviewer(study, actor)
     if study.status not in RUNNING or study.suspended:

@@ -28,7 +28,7 @@ from surveys.studies.study_steps import amendment_waits, obstacles_to_recruiting
 @require_role(Role.IRB_OFFICER)
 @require_safe
 def queue(request: HttpRequest) -> HttpResponse:
-    """What waits for a decision, the oldest first; then approvals that end soon and studies that are suspended."""
+    """Studies that wait for a decision, the oldest first; then approvals that end soon and suspended studies."""
     return render(request, "surveys/irb/queue.html", {"queue": queue_of(user_of(request))})
 
 
@@ -56,7 +56,7 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
 @require_role(*Role)
 @require_safe
 def changes(request: HttpRequest, slug: str, version: int) -> HttpResponse:
-    """What this version changes against the last one that officers decided on, or against another one that was asked for."""
+    """The changes of this version against the last one that officers decided on, or against a requested one."""
     user = user_of(request)
     study = access_study(user, slug)
     found = _protocol(user, study, version, draft=False)

@@ -28,7 +28,7 @@ LECTURES = {"slides-only": False, "with-instructor": True}
 
 @dataclass(frozen=True, kw_only=True)
 class Sentence:
-    """What is said, on which slide, and as far as that slide is revealed by then."""
+    """A spoken part, its slide, and how much of the slide is revealed by then."""
 
     slide: int
     step: int

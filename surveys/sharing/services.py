@@ -1,4 +1,4 @@
-"""Who works on a study: invitations, members and their roles, and the owner. Every change stands in the audit log."""
+"""The team of a study: invitations, members and their roles, and the owner. Every change stands in the audit log."""
 
 import secrets
 from datetime import timedelta

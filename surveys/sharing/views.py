@@ -1,4 +1,4 @@
-"""Who works on a study: its owner, its members, and who was invited."""
+"""The team of a study: its owner, its members, and pending invitations."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -95,7 +95,7 @@ def _role(data: Mapping[str, str]) -> MemberRole:
 
 
 def _number(data: Mapping[str, str], name: str) -> int:
-    """A number that nothing has, for what is none."""
+    """An id that no row has; stands for "no such row"."""
     text = data.get(name, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else 0
 

@@ -1,4 +1,4 @@
-"""What studies there are, import of a study file, and the same steps as on a study's page."""
+"""The list of studies, import of a study file, and the same steps as on a study's page."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What programs send: study files as text, codes as CSV, each up to a size."""
+"""Request bodies: study files as text, codes as CSV, each up to a size."""
 
 from collections.abc import Mapping
 from typing import IO, Any

@@ -1,4 +1,4 @@
-"""What still has to be done before a draft can go to review: one sentence each, with the page and the field where it is done."""
+"""Tasks left before a draft can go to review: one sentence each, with its page and field."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from surveys.study_file import define
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToDo:
-    """`part`: name of the builder's part. What is not `needed` is advice."""
+    """`part`: name of the builder's part. Tasks that are not `needed` are advice."""
 
     sentence: str
     part: str

@@ -23,7 +23,8 @@ from surveys.studies.readiness import to_do
 from surveys.studies.study_steps import DAYS_TO_RENEW, amendment_waits, each_held, locked, require_no_obstacle, take_step
 from surveys.study_file import define, document_of
 
-# What the allocation list and the answers hang on. From launch on these stay as they are; consent and the other texts can be amended.
+# The parts on which the allocation list and the answers depend. From launch on these stay as they are; consent and the other texts can be
+# amended.
 FIXED_BY_LAUNCH = ("languages", "arms", "control", "background", "quiz", "questions", "die", "direct_share", "allocation")
 EDITABLE = (StudyStatus.DRAFT, StudyStatus.APPROVED, *RUNNING)
 
@@ -56,9 +57,9 @@ def change_definition(
 ) -> Study:
     """Replace the draft, and if given its owner and whether bots may walk it.
 
-    An approved study loses its approval and is a draft again. Of a running study this prepares an amendment: participants go on with
-    the protocol in force, and what their answers hang on cannot be changed any more. What lies before the officers cannot be changed.
-    With `expected_fingerprint`, of the draft that was changed, a ConcurrentEditError if somebody else was quicker.
+    An approved study loses its approval and is a draft again. In a running study this prepares an amendment: participants go on with the
+    protocol in force, and the parts on which their answers depend cannot be changed any more. A study under review cannot be changed. With
+    `expected_fingerprint`, of the draft that was changed, a ConcurrentEditError if somebody else was quicker.
     """
     study = locked(study)
     running = study.status in RUNNING
@@ -92,7 +93,7 @@ def submit_for_review(study: Study, *, actor: User) -> Study:
     """Freeze the protocol and lay it before the officers.
 
     A running study submits an amendment, and stops recruiting until it is decided on; or, if nothing was changed, asks to renew its
-    approval and goes on. What an officer rejected cannot be submitted again as it was.
+    approval and goes on. A rejected protocol cannot be submitted again unchanged.
     """
     study = locked(study)
     if study.submitted_id is not None:
@@ -197,7 +198,7 @@ def fingerprint(study: Study) -> str:
 
 
 def missing_before_review(study: Study) -> list[str]:
-    """What still has to be done before a study can go to review, one sentence each."""
+    """Tasks left before a study can go to review, one sentence each."""
     return [one.sentence for one in to_do(study) if one.needed]
 
 

@@ -1,4 +1,4 @@
-"""What a person can do with a study now: by its status, and by whether they own it or review it. The same for the page and the API."""
+"""The actions a person can take on a study now, by its status and by whether they own or review it. The same for the page and the API."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -172,7 +172,7 @@ OFFICER_ACTIONS = {
 
 
 def actions_of(study: Study, user: User) -> dict[str, Action]:
-    """What this person can do with the study now, by name."""
+    """The actions this person can take on the study now, by name."""
     allowed = OWNER_ACTIONS if may_change(user, study) else OFFICER_ACTIONS if may_review(user, study) else {}
     return {name: action for name, action in allowed.items() if study.status in action.statuses and action.when(study)}
 

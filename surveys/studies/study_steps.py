@@ -1,4 +1,4 @@
-"""Which status may follow which, and what stands in the way of recruiting."""
+"""The allowed changes of status, and what blocks recruiting."""
 
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta

@@ -29,7 +29,7 @@ def test_it_says_what_was_approved_what_is_stored_and_whom_to_ask() -> None:
     today = date.today()
     assert f"Version 1 of the plan was approved on {date_format(today)}" in text
     for part in (
-        "What you told about yourself",
+        "Your answers about yourself",
         "Your answers to the quiz",
         "Those who run the study",
         "7 months after the end of the study",
