@@ -15,7 +15,7 @@ from analysis.runs import runner
 from audit.services import record
 from surveys.errors import TransitionError
 from surveys.models import Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import protocol_in_force
 
 logger = logging.getLogger(__name__)
 
@@ -66,8 +66,7 @@ def refresh_when_answers_change(sender: Any, *, study_id: int, **kwargs: Any) ->
 
 def refresh_when_closed(sender: Any, *, study_id: int, **kwargs: Any) -> None:
     """Count the direct answers, which happens only now."""
-    protocol_id = Study.objects.values_list("protocol_id", flat=True).get(pk=study_id)
-    if frozen_protocol(protocol_id or 0).definition.direct_group:
+    if protocol_in_force(Study.objects.get(pk=study_id)).definition.direct_group:
         transaction.on_commit(lambda: refresh_when_answers_change(sender, study_id=study_id))
 
 

@@ -20,7 +20,7 @@ from surveys.journey.presentation import presentation
 from surveys.journey.steps import ALL_STEPS, steps_of
 from surveys.journey.visitors import COOKIE
 from surveys.models import MediaFile, Participant, Study, StudyStatus
-from surveys.protocols import frozen_protocol
+from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.study_file import define, document_of, read_study_file
@@ -160,7 +160,7 @@ def answer(client: Client, study: Study, step: str, **changes: Any) -> HttpRespo
 
 def walk(client: Client, study: Study, *, until: str = "finished", answers: dict[str, dict[str, Any]] | None = None) -> HttpResponse:
     """Walk the study's pages until the page of step `until` is shown; returns that page. `answers` replace those of ANSWERS, by step."""
-    for step in steps_of(frozen_protocol(study.protocol_id or 0).definition):
+    for step in steps_of(protocol_in_force(study).definition):
         if ALL_STEPS.index(step) >= ALL_STEPS.index(until):
             break
         response = send(client, study, step, **(answers or {}).get(step, ANSWERS[step]))

@@ -9,7 +9,7 @@ from typing import Any
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import resampling, runner
 from surveys.models import AllocationSlot, Participant, Response, SlotStatus, Step, Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import protocol_in_force
 
 BATCH = 5000
 # A die that says clearly who follows it, for tests that need every estimate.
@@ -45,7 +45,7 @@ def add_finished_people(
     its own generator: its answers follow from the seed and its size alone, in whatever order chance put the lines of the list.
     """
     generators: dict[tuple[str, str], random.Random] = {}
-    definition = frozen_protocol(study.protocol_id or 0).definition
+    definition = protocol_in_force(study).definition
     forced = definition.die.design().forced_responses()
     slots = iter(
         list(

@@ -15,9 +15,9 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from analysis.models import Blinding
+from surveys.access import Seat
 from surveys.definition import StudyDefinition
 from surveys.models import ENDED, ArmState, Study
-from surveys.selectors import is_blinded_viewer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ def is_blinded(study: Study, *, reader: User, asked: bool) -> bool:
     its end."""
     if study.status in ENDED:
         return False
-    return asked or Blinding.objects.filter(study=study, on=True).exists() or is_blinded_viewer(reader, study)
+    return asked or Blinding.objects.filter(study=study, on=True).exists() or Seat(reader, study).is_blinded
 
 
 def arm_names(study: Study, definition: StudyDefinition, *, blinded: bool, language: str) -> ArmNames:

@@ -9,8 +9,8 @@ from analysis.live.page import LiveView, live_view
 from analysis.live.progress import progress_of
 from analysis.models import Run, RunKind
 from analysis.selectors import state_of_work
+from surveys.counts import counts_of
 from surveys.models import Study
-from surveys.selectors import counts_of
 
 LANGUAGE = "en"  # of labels, which the documents do not hold: arms have the names of the study file, or letters
 

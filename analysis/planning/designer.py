@@ -18,7 +18,7 @@ from analysis.planning.wording import decimal, factor, privacy_sentence, total_p
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.written_numbers import typed_number
-from surveys.builder.looking import LookingPage
+from surveys.builder.frame import LookingPage
 from surveys.definition import Die, StudyDefinition
 from surveys.drafting.edits import Edit, Keys, fingerprint_of
 from surveys.drafting.forms import DraftForm, typed_value

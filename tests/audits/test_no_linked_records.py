@@ -6,14 +6,17 @@ hold a mark. New addresses are included without a line here.
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Set
 from itertools import product
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib import admin
+from django.db import models
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.test import Client, RequestFactory
+from django.test.utils import isolate_apps
 from django.urls import NoReverseMatch, reverse
 
 from accounts.models import User
@@ -195,6 +198,45 @@ def test_the_admin_shows_nothing_of_a_person(people: dict[str, User], marked: tu
             found += [f"{visitor} finds the {leak} at {address}" for leak in leaks(response, marks)]
     assert not found, "\n".join(sorted(set(found)))
     assert seen > 20
+
+
+IDENTITIES = {model for model in apps.get_models() if model.__module__ == "surveys.models.recruitment"}
+PEOPLE = {Participant, Response, DirectAnswer}
+
+
+def led_to(model: type[models.Model]) -> set[Any]:
+    """Every table to which a row of this model leads, over any number of foreign keys."""
+    found: set[Any] = set()
+    waiting = [model]
+    while waiting:
+        forward = {field.related_model for field in waiting.pop()._meta.get_fields() if field.related_model and not field.auto_created}
+        waiting += forward - found
+        found |= forward
+    return found
+
+
+def links_of_identities(tables: Iterable[type[models.Model]], *, identities: Set[Any]) -> list[str]:
+    """The tables that join what identifies a person with that person's answers, in either direction or from outside."""
+    found = []
+    for model in tables:
+        reached = led_to(model) | {model}
+        if reached & identities and reached & PEOPLE:
+            found.append(model._meta.label)
+    return found
+
+
+def test_no_table_joins_codes_or_panel_numbers_with_answers() -> None:
+    assert {EntryCode, PanelMember} <= IDENTITIES
+    assert links_of_identities(apps.get_models(), identities=IDENTITIES) == []
+
+
+@isolate_apps("surveys")
+@pytest.mark.parametrize("names", [("participant",), ("code", "participant"), ("code", "response")])
+def test_the_audit_sees_a_table_that_joins_them(names: tuple[str, ...]) -> None:
+    keys = {"participant": Participant, "code": EntryCode, "response": Response}
+    fields: dict[str, Any] = {name: models.ForeignKey(keys[name], on_delete=models.CASCADE, related_name="+") for name in names}
+    joined = type("Joined", (models.Model,), {**fields, "__module__": "surveys.models.recruitment"})
+    assert links_of_identities([joined], identities={*IDENTITIES, joined}) == ["surveys.Joined"]
 
 
 def paths_of(site: Any) -> Iterator[str]:

@@ -12,8 +12,8 @@ from playwright.sync_api import BrowserContext
 
 import surveys
 from accounts.models import Role, User
-from surveys.journey import participation
-from surveys.journey.participation import Visit
+from surveys.journey import services as participation
+from surveys.journey.services import Visit
 from surveys.journey.visitors import COOKIE
 from surveys.media.services import add_media_file
 from surveys.models import Participant, Study

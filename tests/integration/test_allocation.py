@@ -12,7 +12,7 @@ from django.urls import reverse
 from audit.models import Entry
 from surveys.allocation.services import SMALLEST_LIST, change_arm, has_room, take_slot
 from surveys.errors import StudyFullError
-from surveys.journey import participation
+from surveys.journey import services as participation
 from surveys.models import AllocationList, AllocationSlot, Study, StudyStatus
 from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code

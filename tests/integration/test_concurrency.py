@@ -20,8 +20,8 @@ from accounts.models import Role
 from audit.models import Entry
 from surveys.allocation.services import change_arm
 from surveys.errors import StudyNotOpenError, TransitionError
-from surveys.journey import participation
-from surveys.journey.participation import Visit
+from surveys.journey import services as participation
+from surveys.journey.services import Visit
 from surveys.models import (
     AllocationSlot,
     Decision,

@@ -15,7 +15,7 @@ from analysis.live.progress import progress_of
 from analysis.models import Run, RunKind, RunStatus
 from surveys.bots.population import Habits, Population
 from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, SlotStatus, Step, Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import protocol_in_force
 from surveys.retention.services import forget_operational_data
 from surveys.studies import services as studies
 from surveys.tokens import hash_of_token, new_token
@@ -87,7 +87,7 @@ def end(study: Study) -> Study:
 
 
 def definition_of(study: Study) -> Any:
-    return frozen_protocol(study.protocol_id or 0).definition
+    return protocol_in_force(study).definition
 
 
 def effects(results: dict[str, Any]) -> list[dict[str, Any]]:

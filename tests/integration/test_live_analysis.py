@@ -24,7 +24,7 @@ from candor.resampling.bootstrap import BootstrapChunk, bootstrap, with_bootstra
 from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.resampled_patterns import ResampledPatterns
 from surveys.models import Participant, Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import protocol_in_force
 from tests.factories import QUESTIONS, person, recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.heartbeats import wait_for_a_beat
@@ -58,7 +58,7 @@ def finish(run: Run) -> Run:
 
 
 def definition_of(study: Study) -> Any:
-    return frozen_protocol(study.protocol_id or 0).definition
+    return protocol_in_force(study).definition
 
 
 def test_every_question_gets_every_method_with_bootstrap_test_and_anytime_interval(study: Study) -> None:

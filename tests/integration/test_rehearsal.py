@@ -16,14 +16,17 @@ from analysis.rehearsal.page import rehearsal_view
 from analysis.runs import runner
 from audit.models import Entry
 from surveys import tasks
+from surveys.access import Seat, access_study, studies_of
 from surveys.bots import rehearsal
 from surveys.bots.walker import UnexpectedPageError
+from surveys.counts import counts_of
 from surveys.errors import TransitionError
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import Crowd, CrowdStatus, DirectAnswer, MediaFile, Participant, Response, Study, StudyStatus
+from surveys.protocols import protocol_view_for
 from surveys.rehearsal.crowds import MOST_SILENCES, take_over
+from surveys.rehearsal.selectors import rehearsal_of
 from surveys.rehearsal.services import Planted, RehearsalError, delete_rehearsal, rehearse, stop_rehearsal
-from surveys.selectors import access_study, counts_of, edition_for, rehearsal_of, studies_of
 from surveys.studies import services as studies
 from tests.factories import address_of, draft_study, everything_stored, heading, logged_in, page_of, person, recruiting_study, study_in
 from tests.finished_people import compute
@@ -43,7 +46,7 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
 
 
 def start(study: Study, **changes: Any) -> Crowd:
-    return rehearse(study, edition=edition_for(study.owner, study), planted=Planted(**{**FEW, **changes}), actor=study.owner)
+    return rehearse(study, protocol=protocol_view_for(Seat(study.owner, study)), planted=Planted(**{**FEW, **changes}), actor=study.owner)
 
 
 def turns(crowd: Crowd, turn: int = 0) -> Iterator[int]:

@@ -19,8 +19,8 @@ from analysis.packages.errors import ReleaseError
 from analysis.releases import building, services, tasks
 from analysis.releases.people import people_sha256
 from audit.models import Entry
-from surveys.journey import participation
-from surveys.journey.participation import JourneyError
+from surveys.journey import services as participation
+from surveys.journey.services import JourneyError
 from surveys.models import Participant, Study
 from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import logged_in, page_of, person

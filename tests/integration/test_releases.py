@@ -18,8 +18,8 @@ from analysis.releases.people import people_sha256
 from audit.models import Entry
 from candor.packages.archive import files_in
 from surveys.definition import DIRECT
-from surveys.journey import participation
-from surveys.journey.participation import JourneyError
+from surveys.journey import services as participation
+from surveys.journey.services import JourneyError
 from surveys.models import DirectAnswer, Participant, Response, Step, Study
 from surveys.retention.services import forget_operational_data
 from surveys.tokens import hash_of_withdrawal_code

@@ -19,14 +19,15 @@ from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
 from audit.models import Entry
 from surveys import actions
+from surveys.counts import counts_of
 from surveys.errors import JourneyError, TransitionError
-from surveys.journey import participation
+from surveys.journey import services as participation
 from surveys.models import EntryCode, PanelMember, Participant, Response, Step, Study, StudyStatus
-from surveys.protocols import frozen_protocol
+from surveys.protocols import protocol_in_force
 from surveys.recruitment.services import add_entry_codes
 from surveys.retention import services as retention
+from surveys.retention.selectors import day_of_forgetting
 from surveys.review import services as reviews
-from surveys.selectors import counts_of, day_of_forgetting
 from surveys.studies import services as studies
 from surveys.tasks import forget_study
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash
@@ -97,7 +98,7 @@ def people_stored() -> str:
 
 def numbers_of(study: Study) -> tuple[Any, ...]:
     """Every count, and everything that determines the estimates that may be published."""
-    definition = frozen_protocol(study.protocol_id or 0).definition
+    definition = protocol_in_force(study).definition
     progress = progress_of(study, definition, names={arm.name: arm.name for arm in definition.arms})
     cells = {question: counts.tolist() for question, counts in cell_counts(study, definition).items()}
     return counts_of(study), progress.flow, cells, runner.first_results(study, definition)
@@ -289,7 +290,7 @@ def test_the_command_asks_for_the_name_too() -> None:
 
 def test_the_flow_still_tells_who_watched_and_left() -> None:
     study, _client, _code = closed_study(finished=0, unfinished=("background", "video", "quiz", "quiz", "questions"))
-    definition = frozen_protocol(study.protocol_id or 0).definition
+    definition = protocol_in_force(study).definition
     names = {arm.name: arm.name for arm in definition.arms}
     retention.forget_operational_data(study)
     flow = progress_of(study, definition, names=names).flow

@@ -15,11 +15,11 @@ from accounts.models import Role, User
 from accounts.services import change_role
 from audit.models import Entry
 from surveys.errors import DefinitionError, TransitionError
-from surveys.journey import participation
+from surveys.journey import services as participation
 from surveys.models import Comment, Decision, MemberRole, Participant, Protocol, Study, StudyMember, StudyStatus, Verdict
 from surveys.retention.services import forget_operational_data
 from surveys.review import services as reviews
-from surveys.review.reading import consent_counts
+from surveys.review.selectors import consent_counts
 from surveys.sharing.services import remove_member
 from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
