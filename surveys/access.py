@@ -18,7 +18,7 @@ from surveys import actions
 from surveys.models import ENDED, MemberRole, Study, StudyMember, StudyStatus
 
 OWNER_ROLES = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
-"""Who may have studies of their own."""
+"""Roles that may have studies of their own."""
 NO_STUDY = "There is no such study."
 
 

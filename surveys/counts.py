@@ -25,7 +25,7 @@ class Alike:
 
     @property
     def answered(self) -> bool:
-        """Who was drawn to be asked without a die but had not agreed to that has finished, too, but without answers."""
+        """People drawn into the direct group who had not agreed have finished, too, but without answers."""
         return self.step == Step.FINISHED and not (self.subsample == DIRECT and self.agrees_to_direct is False)
 
 

@@ -85,7 +85,7 @@ class Place:
 @require_http_methods(["GET", "HEAD", "POST"])
 @cache_control(no_store=True)
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
-    """A choice of pages; with a `step`, that page. What is sent from a page only leads on to the next one."""
+    """A choice of pages; with a `step`, that page. A form sent from a page only leads on to the next one."""
     seat = access_study(user_of(request), slug)
     protocol = protocol_view_for(seat)
     place = _place(request.GET, protocol, slug)
@@ -115,7 +115,7 @@ def preview_media(request: HttpRequest, slug: str, media_id: UUID) -> HttpRespon
 
 
 def _place(query: QueryDict, protocol: ProtocolView, slug: str) -> Place:
-    """What does not stand in the address, or is not there any more, is the first of its kind."""
+    """Values that the address lacks, or that no longer exist, become the first of their kind."""
 
     def chosen(name: str, offered: Iterable[str]) -> str:
         names = list(offered)
@@ -180,7 +180,7 @@ def _page(request: HttpRequest, place: Place, steps: tuple[str, ...], protocol: 
 
 
 def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[str, Any]:
-    """What the page shows of the study, and in the place of personal values something that looks like them."""
+    """The page's view of the study, with look-alikes in place of personal values."""
     personal = {"resume_url": _("A personal link stands here.")}
     match place.step:
         case step if step == WELCOME:

@@ -57,7 +57,7 @@ def whole_log(request: HttpRequest) -> HttpResponse:
 @require_role(*Role)
 @require_safe
 def study_log(request: HttpRequest, slug: str) -> HttpResponse:
-    """What was done to one study, for those who run and review it."""
+    """The log of one study, for people who run or review it."""
     study = access_log(user_of(request), slug).study
     asked = Filter(request.GET)
     asked.is_valid()

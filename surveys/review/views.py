@@ -59,7 +59,7 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
 @require_role(*Role)
 @require_safe
 def changes(request: HttpRequest, slug: str, version: int) -> HttpResponse:
-    """What this version changes against the last one that officers decided on, or against another one that was asked for."""
+    """The changes of this version against the last one that officers decided on, or against a requested one."""
     seat = access_study(user_of(request), slug)
     study, found = seat.study, _protocol(seat, version, draft=False)
     since = request.GET.get("since", "")

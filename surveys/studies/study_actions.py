@@ -32,7 +32,7 @@ OWNER_ACTIONS: Mapping[str, Action] = {
 
 
 def actions_of(seat: Seat) -> dict[str, Action]:
-    """What this person can do with the study now, by name."""
+    """The actions this person can take on the study now, by name."""
     return open_now(seat.study, OWNER_ACTIONS) if seat.may_change else decisions_of(seat)
 
 
