@@ -84,4 +84,4 @@ def _send(run: Run | None, *, after: timedelta) -> None:
         priority = tasks.PRIORITY[RunKind(run.kind)]
         tasks.refresh.apply_async(args=(run.pk,), countdown=after.total_seconds(), priority=priority, retry=False)
     except OperationalError:  # the run stands in the database; the sweep will find it when the broker is back
-        logger.warning("The broker is away; a run waits for the sweep")
+        logger.warning("The broker is unreachable; the next sweep will queue the run")

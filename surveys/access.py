@@ -1,4 +1,5 @@
-"""Who may do what with a study. Every fetch for staff goes through an `access_*` function, which fetches and authorises at once.
+"""Access to studies: who may take which action. Every fetch for staff goes through an `access_*` function, which fetches and authorises at
+once.
 
 `access_study` is for people who see the study, `access_results` for those who see its results, `access_own_study` for those who run it,
 and `access_owned_study` for those who say who else does. Each returns a `Seat`, which answers every further question of this kind.

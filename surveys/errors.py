@@ -15,7 +15,7 @@ class DefinitionError(SurveyError, ValueError):
     """A study file that cannot be read. `problems` has one line for each thing that is wrong."""
 
     title = "The study file has errors"
-    advice = "Mend the lines named below; nothing was changed."
+    advice = "Correct the lines below; nothing was changed."
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
@@ -33,10 +33,10 @@ class NotApprovedError(TransitionError):
 
 
 class SharingError(SurveyError):
-    """Something about who works on a study that cannot be as asked."""
+    """A change to a study's members that is not possible."""
 
     http_status = HTTPStatus.CONFLICT
-    title = "This cannot be shared so"
+    title = "This change to the study's members is not possible"
     advice = "Open the study's page of people to see who works on it."
 
 

@@ -1,4 +1,6 @@
-"""Which text somebody sees: a frozen protocol, read once per process since it never changes, or the draft as it would be."""
+"""Chooses the text for each reader: a frozen protocol, read once per process since it never changes, or the protocol that the draft would
+give.
+"""
 
 import hashlib
 import json
@@ -76,8 +78,9 @@ class ProtocolView:
 
 
 def protocol_view_for(seat: Seat) -> ProtocolView:
-    """What participants would see: for people who may change the study its draft, or the amendment that is being written; for others what
-    waits for the officers, or else what is in force."""
+    """The definition that participants would see: for people who may change the study its draft, or the amendment in the making; for others
+    the version that waits for the officers, or else the one in force.
+    """
     study = seat.study
     found = _protocol_at_hand(seat, draft=study.status in RUNNING and study.submitted_id is None)
     if study.protocol is not None and found.sha256 == study.protocol.sha256:

@@ -18,7 +18,7 @@ Said = str | Promise
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """What is stored of how somebody came in: for the officers' table, for what is deleted in the end, and in words for participants."""
+    """The data stored about a way in: for the officers' table, for the deletion at the end, and in words for participants."""
 
     what: Said
     how: Said
@@ -40,7 +40,7 @@ class WayIn:
     kept: Kept | None = None
 
     def identifier(self, address: Mapping[str, str]) -> str:
-        """What the address says of the person, if this way in wants to know it."""
+        """The person's identifier in the address, if this way in uses one."""
         return address.get(self.identifier_in, "") if self.identifier_in else ""
 
 

@@ -96,7 +96,7 @@ def _send_on_commit(deliveries: Sequence[Delivery], *, after: timedelta) -> None
             for delivery in deliveries:
                 tasks.deliver.apply_async(args=(str(delivery.pk),), countdown=after.total_seconds(), retry=False)
         except OperationalError:  # the outbox stands in the database; the sweep will find it when the broker is back
-            logger.warning("The broker is away; messages wait for the sweep")
+            logger.warning("The broker is unreachable; the next sweep will send the messages")
 
     if deliveries:
         transaction.on_commit(send)

@@ -23,7 +23,7 @@ def cheater_sentence(proportion: Mapping[str, Any]) -> str:
 
 
 def effect_sentence(effect: Mapping[str, Any], *, treatment: str, control: str) -> str:
-    """What difference an arm made, with its interval, in percentage points."""
+    """The difference an arm made, with its interval, in percentage points."""
     value, interval = effect["value"], effect["interval"]
     names = {"treatment": treatment, "control": control}
     if interval is not None and interval["kind"] == "empty":
@@ -50,7 +50,7 @@ def specification_sentence(test: Mapping[str, Any] | None) -> str:
 
 
 def always_known_sentence(effect: Mapping[str, Any], *, treatment: str, control: str) -> str:
-    """What is known whoever cheats: the sign of the effect, and that it is at least Δ in size."""
+    """The findings that hold no matter who cheats: the sign of the effect, and that it is at least Δ in size."""
     delta, names = effect["honest_times_effect"], {"treatment": treatment, "control": control}
     if delta["value"] is None or delta["p_value"] is None:
         return ""

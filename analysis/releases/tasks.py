@@ -1,4 +1,4 @@
-"""What workers do for releases; each is harmless when it comes twice."""
+"""Background tasks of releases; each is harmless when delivered twice."""
 
 from celery import shared_task
 

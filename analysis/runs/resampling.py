@@ -48,7 +48,9 @@ def others_compute(run_id: int) -> bool:
 
 
 def _claim_chunk(run: Run) -> Chunk | None:
-    """The first that waits, or whose worker fell silent. Whoever changes it first has it; the others look further."""
+    """Claim the first chunk that waits or whose worker fell silent. Compare-and-swap: the first worker to update it wins; others try the
+    next.
+    """
     while (chunk := _free(run).order_by("pk").first()) is not None:
         if _free(run).filter(pk=chunk.pk).update(status=ChunkStatus.COMPUTING, heard_at=timezone.now()):
             return chunk

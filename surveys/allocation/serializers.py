@@ -1,4 +1,4 @@
-"""What may change about an arm, as the API shows and takes it."""
+"""The changeable settings of an arm, as the API shows and takes them."""
 
 from typing import Any
 

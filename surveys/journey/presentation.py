@@ -159,7 +159,7 @@ def present(
     progress_address: str,
     media_address: Callable[[str], str],
 ) -> Presentation:
-    """A definition with the media that there are, frozen or not. `media_address` tells where the file with an id is to be had."""
+    """A definition with its media, frozen or not. `media_address` gives the URL of a file by its id."""
     return Presentation(
         slug=definition.slug,
         address=address,

@@ -1,4 +1,4 @@
-"""Which entries of the audit log a person may read."""
+"""The entries of the audit log that a person may read."""
 
 from datetime import date
 

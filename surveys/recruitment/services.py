@@ -24,7 +24,7 @@ MAXIMUM_BYTES = 5 * 1024 * 1024
 
 class CodesError(SurveyError, ValueError):
     title = "This list of codes cannot be used"
-    advice = "Mend the file and upload it again; no code was added."
+    advice = "Correct the file and upload it again; no code was added."
 
 
 def read_codes(content: bytes, *, source: str = "file") -> list[str]:

@@ -132,4 +132,4 @@ def _queue(crowd: Crowd) -> None:
     try:
         tasks.send_bots.apply_async(args=(crowd.pk, crowd.turn), retry=False)
     except OperationalError:  # the crowd stands in the database; the sweep will find it when the broker is back
-        logger.warning("The broker is away; a rehearsal waits for the sweep")
+        logger.warning("The broker is unreachable; the next sweep will queue the rehearsal")

@@ -39,7 +39,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
 
 
 class ActionDataSerializer(serializers.Serializer[Any]):
-    """What some steps need to be told, for the description of the API; the form of the step checks it."""
+    """Parameters of some steps, for the description of the API; the form of the step checks them."""
 
     reason = serializers.CharField(required=False, max_length=5000, help_text="Needed by return, reject, suspend and lift.")
     valid_until = serializers.DateField(required=False, help_text="Last day of an approval: one year from now if left out, at most five.")

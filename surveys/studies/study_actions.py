@@ -1,4 +1,4 @@
-"""What a person can do with a study now: by its status, and by whether they run it or review it. The same for the page and the API."""
+"""The actions a person can take on a study now, by its status and by whether they run or review it. The same for the page and the API."""
 
 from collections.abc import Mapping
 

@@ -202,7 +202,7 @@ def test_a_broker_that_is_away_does_not_break_a_students_submit(
     walk(client, study, until="questions")
     with committed(), caplog.at_level(logging.WARNING):
         assert answer(client, study, "questions").status_code == 303
-    assert "The broker is away; a run waits for the sweep" in caplog.text
+    assert "The broker is unreachable; the next sweep will queue the run" in caplog.text
     assert Response.objects.count() == 4
     Run.objects.update(due_at=timezone.now())
     assert [pk for pk, _seconds in runner.recover()] == list(Run.objects.order_by("pk").values_list("pk", flat=True))
