@@ -1,7 +1,7 @@
 """The definition of a study: one frozen tree of values, the same in the database, in the study file, in the frozen protocol and on the
 journey.
 
-Everything that can be wrong inside one study file is checked here, so that whoever holds a `StudyDefinition` holds a valid one.
+Every possible mistake within one study file is checked here, so that a `StudyDefinition` is always valid.
 """
 
 from collections.abc import Iterator, Sequence
@@ -187,7 +187,7 @@ def _whole_percent(share: float) -> float:
 
 
 class DirectGroup(Part):
-    """The share of people who are asked without a die, if they agree to `consent`, which everybody is asked for before the draw."""
+    """The share of people who are asked directly, if they agree to `consent`, for which everybody is asked before the draw."""
 
     share: Annotated[float, Field(gt=0, le=0.5), AfterValidator(_whole_percent)]
     consent: Text
@@ -292,7 +292,7 @@ class StudyDefinition(Part):
 
     @property
     def direct_share(self) -> Fraction:
-        """The share of all people who are drawn to be asked without a die; 0 without such a group."""
+        """The share of all people who are drawn to be asked directly; 0 without such a group."""
         return Fraction(round(self.direct_group.share * 100), 100) if self.direct_group else Fraction(0)
 
     @property

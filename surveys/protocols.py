@@ -61,7 +61,7 @@ def next_protocol(study: Study, definition: StudyDefinition, *, media: Mapping[s
 
 
 def definition_for(seat: Seat) -> StudyDefinition:
-    """A draft as its owner left it, for those who may change it; everything else as it was submitted."""
+    """A draft as its owner left it, for people who may change it; any other study as submitted."""
     study = seat.study
     if study.protocol_id is None or (study.status == StudyStatus.DRAFT and seat.may_change):
         return define(study.definition)
@@ -70,7 +70,7 @@ def definition_for(seat: Seat) -> StudyDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolView:
-    """A definition with the media that there are for it, frozen or still being written."""
+    """A definition with its media, frozen or still in the making."""
 
     definition: StudyDefinition
     media: Mapping[str, Mapping[str, Any]]
@@ -89,9 +89,10 @@ def protocol_view_for(seat: Seat) -> ProtocolView:
 
 
 def protocol_for(seat: Seat, *, version: int | None = None, draft: bool = False) -> Protocol | None:
-    """A frozen version, by default the one that waits or else the one in force; or, for people who may change it, the draft as it would be.
+    """A frozen version, by default the one that waits or else the one in force; or, for people who may change it, the protocol that the
+    draft would give.
 
-    The draft of a study that is not running yet needs not be asked for. It is not stored. None: there is no such version.
+    People get the draft of a study that is not running yet without asking for it. It is not stored. None: there is no such version.
     """
     if version is not None:
         return seat.study.protocols.filter(version=version).first()

@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 @shared_task(name="surveys.tasks.forget_order")
 def forget_order() -> None:
-    """See to it that the order of the rows does not tell who came when."""
+    """Make the order of the rows tell nothing about the order of arrival."""
     if busy := forget_order_of_arrival():
         logger.warning("Too busy to be laid anew, will be tried again: %s", ", ".join(busy))
 
@@ -24,7 +24,7 @@ def forget_order() -> None:
 @shared_task(name="surveys.tasks.send_bots")
 def send_bots(crowd_id: int, turn: int) -> None:
     """Send the next few bots of a rehearsal, and queue up for those after them, so that other work comes in between."""
-    from surveys.bots import rehearsal  # what bots need, web processes can do without
+    from surveys.bots import rehearsal  # bots need modules that web processes can do without
 
     following = rehearsal.send_next(crowd_id, turn)
     if following is not None:
@@ -33,7 +33,7 @@ def send_bots(crowd_id: int, turn: int) -> None:
 
 @shared_task(name="surveys.tasks.sweep")
 def sweep() -> None:
-    """Find the bots that the broker forgot or that killed workers left behind, and send them on."""
+    """Resume bots that the broker forgot or killed workers left behind."""
     for crowd_id, turn in take_over():
         send_bots.delay(crowd_id, turn)
 
@@ -47,13 +47,13 @@ def forget_due() -> None:
 
 @shared_task(name="surveys.tasks.forget_study")
 def forget_study(study_id: int) -> None:
-    """Go on with what was begun on a page."""
+    """Continue a deletion begun on a page."""
     forget_operational_data(Study.objects.defer("definition").get(pk=study_id))
 
 
 @shared_task(name="surveys.tasks.expire_approvals")
 def expire_approvals() -> None:
-    """Tell whose approval ends soon; pause studies whose approval has ended, and close those that nobody renewed.
+    """Announce approvals that end soon; pause studies whose approval has ended, and close those that nobody renewed.
 
     Newcomers are refused even before this runs.
     """

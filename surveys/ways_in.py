@@ -1,4 +1,4 @@
-"""The ways into a study: what the address carries, what is kept of it, and what is said about that. A new way is one more entry here.
+"""The ways into a study: the address's parameters, the stored data, and the words about them. A new way is one more entry here.
 
 The study file, the builder, the welcome page, the protocol packet and the page about a study read it; `surveys.recruitment` acts on it.
 """
@@ -29,8 +29,9 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WayIn:
-    """`identifier_in` is the parameter of the address that carries a person's number at the panel, which `{identifier}` in the address for
-    the way back stands for."""
+    """`identifier_in` is the address's parameter with a person's number at the panel; `{identifier}` stands for this number in the address
+    for the way back.
+    """
 
     name: str
     label: Said
@@ -45,7 +46,7 @@ class WayIn:
 
 
 def _panel(name: str, label: str, *, identifier_in: str) -> WayIn:
-    """Each number comes in once. It is kept for the way back, where only the withdrawal code leads from it to answers."""
+    """Each number comes in once. It is kept for the way back, and only the withdrawal code leads from it to answers."""
     return WayIn(
         name=name,
         label=label,
@@ -91,7 +92,7 @@ WAYS_IN: Mapping[str, WayIn] = {one.name: one for one in (OPEN, CODES, PROLIFIC,
 
 
 def checked_way(name: str) -> str:
-    """The name, if there is such a way in."""
+    """The name, if such a way exists."""
     if name not in WAYS_IN:
         *others, last = (f"'{one}'" for one in WAYS_IN)
         raise ValueError(f"Input should be {', '.join(others)} or {last}, got {name!r}")

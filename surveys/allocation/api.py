@@ -26,7 +26,7 @@ class Arms(APIView):
 
 
 class Arm(APIView):
-    """Give an arm a quota, stop recruiting to it, or take it up again. The change is recorded."""
+    """Give an arm a quota, stop recruiting to it, or resume. The change is recorded."""
 
     roles = tuple(Role)
 

@@ -14,7 +14,7 @@ Rng = np.random.Generator
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Habits:
-    """Shares of bots who do something else than answer everything to the end.
+    """Shares of bots who do not answer everything to the end.
 
     `agrees_to_direct` is the share who may be asked without a die, and `under_reports` the share who then deny a true yes.
     """
@@ -43,7 +43,7 @@ class Bot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Population:
-    """The latent model of every sensitive question; one cheater cheats in all of them."""
+    """The latent model of every sensitive question; a cheater cheats in all of them."""
 
     definition: StudyDefinition
     model: LatentModel
@@ -61,7 +61,9 @@ class Population:
         background_effect: float = 0.5,
         habits: Habits | None = None,
     ) -> "Population":
-        """`effect` is that of every arm but the control; numeric background questions shift the log-odds by `background_effect` per SD."""
+        """`effect` is the effect of every arm but the control; numeric background questions shift the log-odds by `background_effect` per
+        SD.
+        """
         return cls(
             definition=definition,
             model=LatentModel(

@@ -1,4 +1,4 @@
-"""The crowd of a rehearsal, sent a few at a time by whichever worker is free. Every step may be repeated after a crash without harm."""
+"""The bots of a rehearsal, sent a few at a time by whichever worker is free. Every step may be repeated after a crash without harm."""
 
 import time
 from collections import Counter
@@ -21,13 +21,15 @@ WORKERS = 2
 
 
 def sent_so_far(crowd: Crowd) -> int:
-    """Counted where everybody is counted, so that nobody is sent twice after a worker was killed; who was turned away leaves no trace."""
+    """Bots are counted where everybody is counted, so that none is sent twice after a worker was killed; bots that were turned away leave
+    no trace.
+    """
     counts = counts_of(crowd.study)
     return counts.consented + counts.declined + int(crowd.endings.get(Ending.TURNED_AWAY, 0))
 
 
 def send_next(crowd_id: int, turn: int) -> int | None:
-    """Send the next few bots, if it is still this turn's; gives the turn that follows, or None when there is nothing more to do."""
+    """Send the next few bots, if it is still this turn's; return the turn that follows, or None when no bots are left."""
     mine = Crowd.objects.filter(pk=crowd_id, status=CrowdStatus.WALKING)
     if not mine.filter(turn=turn).update(turn=turn + 1, heard_at=timezone.now()):
         return None

@@ -1,4 +1,4 @@
-"""How people are spread over the groups, and what they must have waited for before they go on."""
+"""How people are spread over the groups, and how long they must wait before they go on."""
 
 import re
 from collections.abc import Mapping
@@ -153,7 +153,7 @@ def _sizes(definition: StudyDefinition, language: str) -> dict[str, Any]:
 
 
 def _blocks_in_words(definition: StudyDefinition) -> str:
-    """How long blocks are, or nothing when the list has none."""
+    """The length of blocks, or nothing when the list has none."""
     if definition.allocation.scheme != "permuted_block":
         return ""
     multiples = sorted(definition.allocation.block_multiples)

@@ -51,7 +51,7 @@ class WithLanguages(Keys):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item of a list, known by its name; no name: a new one, which comes last. A value of None takes the item out."""
+    """One item of a list, found by its name; without a name a new one, which comes last. A value of None takes the item out."""
 
     key: str
     name: str = ""
@@ -68,7 +68,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The order of a list's items: their names. Only the same names in another order fit."""
+    """The order of a list's items, as their names. Only the same names in another order are accepted."""
 
     key: str
 
@@ -117,7 +117,7 @@ class ArmSettings:
 
 @dataclass(frozen=True, slots=True)
 class WithoutArm:
-    """Takes an arm out. If it was the control, the first of the others is from now on."""
+    """Take an arm out. If it was the control, the first of the others becomes the control."""
 
     name: str
 
@@ -132,7 +132,7 @@ class WithoutArm:
 
 
 def fingerprint_of(value: Any) -> str:
-    """Changes whenever the value does; a form carries that of what it was made from."""
+    """A fingerprint that changes whenever the value does; a form carries the fingerprint of its starting value."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
@@ -144,7 +144,7 @@ class Difference:
 
 
 def differences(mine: Any, theirs: Any) -> list[Difference]:
-    """Where two versions of the same part differ, for whoever must choose."""
+    """The differences between two versions of the same part, for the person who must choose."""
     left, right = dict(_leaves(mine)), dict(_leaves(theirs))
     return [
         Difference(place=place, mine=left.get(place, ""), theirs=right.get(place, ""))

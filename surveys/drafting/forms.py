@@ -1,4 +1,4 @@
-"""Typed input of a builder page, and its parsing. Inputs are called by their place: `options.0.text.en`."""
+"""Typed input of a builder page, and its parsing. Inputs are named by their place: `options.0.text.en`."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -56,7 +56,7 @@ class DraftForm:
         return text
 
     def text(self, name: str, *, missing: str = "") -> Said | None:
-        """A text in every language of the study; what is not translated yet becomes a gap."""
+        """A text in every language of the study; untranslated ones become gaps."""
         by_language = {code: self.line(f"{name}.{code}") for code in self.languages}
         if not any(by_language.values()):
             if missing:
@@ -98,7 +98,7 @@ class DraftForm:
         return None if value is None else int(value)
 
     def rows(self, name: str) -> list[str]:
-        """The names of repeated rows that were sent, in order: `fields.0`, `fields.1` …"""
+        """The names of the sent repeated rows, in order: `fields.0`, `fields.1` …"""
         start = f"{name}." if name else ""
         numbers = {key[len(start) :].split(".")[0] for key in self.typed if key.startswith(start)}
         return [f"{start}{number}" for number in sorted((n for n in numbers if n.isdecimal() and n.isascii() and len(n) < 4), key=int)]
@@ -139,7 +139,7 @@ class Node:
 
 
 def typed_text(name: str, text: Said | None, languages: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The inputs of a text that stands in the document."""
+    """The inputs of a text in the document."""
     for code in languages:
         yield f"{name}.{code}", text if isinstance(text, str) else (text or {}).get(code, "")
 

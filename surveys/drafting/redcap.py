@@ -70,7 +70,7 @@ def read_dictionary(text: str, *, source: str, present: Collection[str] = ()) ->
 
 
 def _question(cells: dict[str, str], label: str, names: Collection[str]) -> tuple[dict[str, Any] | None, str]:
-    """The question of one field, and what was lost; or None, and why."""
+    """The question of one field, and the lost parts; or None, and the reason."""
     kind, name = cells[TYPE].lower(), name_from(cells[NAME], otherwise="question")
     if cells[IDENTIFIER].lower() in {"y", "yes", "1"}:
         return None, _("It is marked as an identifier. Candor never asks who somebody is.")
@@ -88,7 +88,7 @@ def _question(cells: dict[str, str], label: str, names: Collection[str]) -> tupl
 
 
 def _answer(kind: str, cells: dict[str, str]) -> tuple[dict[str, Any] | None, str]:
-    """Kind and options or limits of the answer; or None, and why there is none."""
+    """Kind and options or limits of the answer; or None, and the reason."""
     if kind in {"radio", "dropdown", "yesno", "truefalse", "checkbox"}:
         options = _options(FIXED_CHOICES.get(kind, cells[CHOICES]))
         if not 2 <= len(options) <= 100:

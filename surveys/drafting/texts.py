@@ -28,12 +28,12 @@ def gaps_in(text: str) -> list[str]:
 
 
 def untranslated(text: str) -> str:
-    """A gap that shows what is to be translated."""
+    """A gap that shows the text to be translated."""
     return f"[[translate: {text.replace('[[', '').replace(']]', '').strip()}]]"
 
 
 def said(by_language: Mapping[str, str]) -> Said:
-    """One string when all languages say the same; else one for each, with gaps where nothing was written."""
+    """One string when all languages agree; else one for each, with gaps where nothing was written."""
     written = [text for text in by_language.values() if text]
     if len(set(by_language.values())) == 1:
         return written[0]

@@ -1,4 +1,4 @@
-"""In which language a visitor reads."""
+"""The language in which a visitor reads."""
 
 from django.http import HttpRequest
 

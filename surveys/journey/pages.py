@@ -1,7 +1,8 @@
-"""Pages that are the same for everybody who stands at the same place, but for a few marks, such as the CSRF token.
+"""Pages that are the same for everybody at the same step, but for a few placeholders, such as the CSRF token.
 
-The common part is rendered once per process from (protocol, language, step, variant) alone, so nothing of a person can get into it; the
-marks are filled in for each response. Otherwise templates take half of a journey's processor time (`benchmarks/journeys.py --profile`).
+The common part is rendered once per process from (protocol, language, step, variant) alone, so it cannot hold anything personal; the
+placeholders are filled in for each response. Without this, templates take half of a journey's processor time (`benchmarks/journeys.py
+--profile`).
 """
 
 import re
@@ -25,7 +26,7 @@ SharedContext = Callable[[Presentation, Any], dict[str, Any]]
 
 
 def mark(name: str) -> str:
-    """Where a personal value will stand."""
+    """The place of a personal value."""
     return f"{OPEN}{name}{CLOSE}"
 
 
@@ -53,7 +54,7 @@ def shared_page(
 def own_page(
     request: HttpRequest, template: str, *, shown: Presentation, step: str, context: Mapping[str, Any], status: int = 200
 ) -> HttpResponse:
-    """The page for one person alone, with what they typed and what is wrong with it."""
+    """The page for one person alone, with the typed text and its errors."""
     return render(request, template, common_context(shown, step) | dict(context), status=status)
 
 
@@ -61,7 +62,7 @@ def own_page(
 def _pieces(
     template: str, protocol_id: int, language: str, step: str, shared: SharedContext, variant: Hashable, marks: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """The rendered page cut at its marks: text, name of a mark, text, name, …, text."""
+    """The rendered page cut at its placeholders: text, name of a placeholder, text, name, …, text."""
     shown = presentation(protocol_id, language)
     context = common_context(shown, step) | {name: mark(name) for name in marks} | shared(shown, variant)
     return tuple(MARKS.split(get_template(template).render(context)))

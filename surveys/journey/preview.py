@@ -64,7 +64,7 @@ STEP_NAMES: dict[str, Promise] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A page of the preview, as it stands in the address."""
+    """A page of the preview, as named in the address."""
 
     slug: str
     step: str
@@ -109,7 +109,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 @require_role(*Role)
 @require_safe
 def preview_media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
-    """A file of the study as it stands, of any arm, for those who may see the study."""
+    """A file of the study, of any arm, for people who may see the study."""
     seat = access_study(user_of(request), slug)
     return media_response(request, protocol_view_for(seat).media, study_id=seat.study.pk, media_id=media_id)
 
@@ -134,7 +134,7 @@ def _place(query: QueryDict, protocol: ProtocolView, slug: str) -> Place:
 
 
 def _onwards(sent: QueryDict, place: Place, steps: tuple[str, ...], protocol: ProtocolView) -> HttpResponse:
-    if "share" in sent:  # the lecture says how much of it has been watched; here nobody listens
+    if "share" in sent:  # the lecture reports how much of it has been watched; here nobody listens
         return HttpResponse(status=204)
     if (language := sent.get("language", "")) in protocol.definition.languages:
         place = replace(place, language=language)
@@ -146,7 +146,7 @@ def _onwards(sent: QueryDict, place: Place, steps: tuple[str, ...], protocol: Pr
 
 
 def _neighbour(steps: tuple[str, ...], step: str, direction: int) -> str:
-    """The step before or after; nothing at the ends."""
+    """The step before or after; None at the ends."""
     index = steps.index(step) + direction if step in steps else -1
     return steps[index] if 0 <= index < len(steps) else ""
 

@@ -51,7 +51,7 @@ class Visit:
 
 
 class AlreadyDoneError(Exception):
-    """The step was done before, by a double click, another tab or the back button. Harmless: show where the person belongs now."""
+    """The step was done before, by a double click, another tab or the back button. Harmless: show the page where the person belongs now."""
 
 
 def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
@@ -70,21 +70,23 @@ def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
 
 
 def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_identifier: str) -> None:
-    """Refuse early who could not consent later: unknown or spent code, panel member who was here before, full study. Changes nothing."""
+    """Refuse early people who could not consent later: unknown or spent code, panel member who was here before, full study. Changes
+    nothing.
+    """
     recruitment.require_entry(study, protocol.definition.entry.way, code=code, panel_identifier=panel_identifier)
     if not has_room(study):
         raise StudyFullError
 
 
 def decline(study: Study) -> None:
-    """Somebody did not consent: one more in the count, and nothing else."""
+    """Count one more person who did not consent, and store nothing else."""
     count(study, TallyKind.DECLINED, version=protocol_in_force(study).version)
 
 
 def enrol(study: Study, *, visit: Visit) -> Participant:
     """Store a participant who consents. The same visit twice, or in two tabs at once, is one participant.
 
-    From the moment in which a study is paused or suspended nobody is stored, whenever their page was asked for.
+    From the moment in which a study is paused or suspended nobody is stored, no matter when their page was requested.
     """
     token_hash = hash_of_token(visit.token)
     try:
@@ -131,7 +133,7 @@ def _require_still_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
 def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
     """The participant, locked, if `step` is theirs to do now."""
     participant = read_participant(hash_of_token(token), lock=True)
-    if participant is None:  # withdrawn from another tab or device since the page was asked for
+    if participant is None:  # withdrawn from another tab or device since the page was requested
         raise JourneyError("The data were taken out.", situation="withdrawn")
     if participant.step == FINISHED or comes_before(step, participant.step):
         raise AlreadyDoneError
@@ -168,7 +170,7 @@ def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str, t
 
 @contextmanager
 def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, FrozenProtocol]]:
-    """The participant, as `_at`. If there turns out to be no room for them, nothing of them is kept."""
+    """The participant, as `_at`. If there turns out to be no room for them, none of their data are kept."""
     try:
         with transaction.atomic():
             participant, protocol = _at(token, step)
@@ -181,7 +183,7 @@ def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, Fro
 
 
 def record_background(token: str, *, answers: Mapping[str, Any]) -> None:
-    """Store the background answers and assign, silently and once, subsample and arm, unless there is still something to be asked first."""
+    """Store the background answers and, unless a question comes first, silently assign subsample and arm, once."""
     with _before_assignment(token, BACKGROUND) as (participant, protocol):
         participant.background = dict(answers)
         participant.step = step_after(BACKGROUND, protocol.definition)
@@ -191,7 +193,7 @@ def record_background(token: str, *, answers: Mapping[str, Any]) -> None:
 
 
 def record_direct_consent(token: str, *, agrees: bool) -> None:
-    """Store whether this person may be asked without a die, and only then assign: the next line of the list comes whatever they said."""
+    """Store whether this person may be asked directly, and only then assign: the next line of the list comes whatever they said."""
     with _before_assignment(token, DIRECT_CONSENT) as (participant, protocol):
         participant.agrees_to_direct = agrees
         participant.step = step_after(DIRECT_CONSENT, protocol.definition)
@@ -201,7 +203,7 @@ def record_direct_consent(token: str, *, agrees: bool) -> None:
 
 @transaction.atomic
 def record_watched(token: str, *, tenths: int) -> None:
-    """Remember how much of the lecture has been watched, in tenths; it never goes down."""
+    """Store how much of the lecture has been watched, in tenths; it never goes down."""
     Participant.objects.filter(token_hash=hash_of_token(token), step=VIDEO, watched_tenths__lt=tenths).update(
         watched_tenths=min(tenths, 10)
     )
@@ -242,7 +244,7 @@ def record_responses(token: str, *, reported: Mapping[str, bool]) -> None:
 
 @transaction.atomic
 def record_direct_answers(token: str, *, answers: Mapping[str, bool]) -> None:
-    """Store what somebody answers without a die. No question needs an answer, since nothing protects it."""
+    """Store somebody's direct answers. No question needs an answer, since nothing protects it."""
     participant, protocol = _at(token, DIRECT_QUESTIONS)
     if unknown := set(answers) - {question.name for question in protocol.definition.questions}:
         raise JourneyError(f"Expected answers to questions of this study, got one to {', '.join(sorted(unknown))}.")
@@ -257,8 +259,8 @@ def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
 
 @transaction.atomic
 def withdraw(study: Study, *, code: str) -> bool:
-    """Delete everything that is stored of the person who holds this code; only the count of those assigned stays. False: no such code."""
-    # First the participant, then the study: the order in which every step locks them.
+    """Delete everything stored about the person who holds this code; only the count of assigned people stays. False: no such code."""
+    # First the participant, then the study: every step locks them in this order.
     participant = Participant.objects.select_for_update().filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).first()
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if study.data_published:
@@ -275,7 +277,9 @@ def withdraw(study: Study, *, code: str) -> bool:
 
 
 def count(study: Study, kind: TallyKind, *, version: int) -> None:
-    """One more of `kind` under this version of the protocol, on a random shard, so that many at once do not wait for each other."""
+    """Add one to the count of `kind` under this version of the protocol, on a random shard, so that simultaneous requests do not wait for
+    each other.
+    """
     table = connection.ops.quote_name(Tally._meta.db_table)
     with connection.cursor() as cursor:
         cursor.execute(

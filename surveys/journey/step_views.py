@@ -40,7 +40,7 @@ class Invalid(Exception):  # noqa: N818  (not an error of the program: the page 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepPage:
-    """`shared` makes the context from the protocol's texts and the `variant` alone; `personal` are the few strings of this person."""
+    """`shared` makes the context from the protocol's texts and the `variant` alone; `personal` are this person's few strings."""
 
     template: str
     variant: Callable[[Person], Hashable]
@@ -101,7 +101,7 @@ def _video_marks(person: Person) -> dict[str, str]:
 def _take_video(data: QueryDict, person: Person) -> None:
     watching = frozen_protocol(person.participant.protocol_id).definition.watching
     if watching.mode == "required" and not person.is_bot:
-        # Without JavaScript nothing is reported while the lecture plays; then the time since the page was opened speaks.
+        # Without JavaScript nothing is reported while the lecture plays; the time since the page was opened counts instead.
         waited, _tenths = visitors.since_opening(data.get("opened", ""), person.participant)
         needed = watching.share * person.shown.videos[person.participant.arm].duration_seconds
         if person.participant.watched_tenths / 10 < int(watching.share * 10 + 1e-6) / 10 and waited < needed:
@@ -110,7 +110,7 @@ def _take_video(data: QueryDict, person: Person) -> None:
 
 
 def quiz_fields(definition: StudyDefinition, language: str, *, order: str) -> tuple[FieldView, ...]:
-    """The quiz; shuffled options stand as `order` says, which is the same for one person whenever they look."""
+    """The quiz; shuffled options follow `order`, which is the same for one person at every visit."""
     fields = []
     for item in definition.quiz:
         view = field_view(item, language, name=f"quiz-{item.name}")

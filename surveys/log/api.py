@@ -25,7 +25,7 @@ FILE = {(200, "application/jsonl"): OpenApiTypes.BINARY}
 
 
 class JsonLines(BaseRenderer):
-    """The view answers with a file; the renderer only says of which kind it is."""
+    """The view answers with a file; the renderer only names its kind."""
 
     media_type, format, charset = "application/jsonl", "jsonl", None
 
@@ -52,7 +52,7 @@ class StudyLog(APIView):
 
 
 class Verify(APIView):
-    """Have the chain of hashes checked. 202: the log is long, and a worker is at it; its finding becomes an entry, `log.verified`."""
+    """Have the chain of hashes checked. 202: the log is long and a worker checks it; the result becomes an entry, `log.verified`."""
 
     roles = READERS
 

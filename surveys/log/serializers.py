@@ -19,7 +19,7 @@ class LogFilterSerializer(serializers.Serializer[Any]):
 
 
 class LogEntrySerializer(serializers.Serializer[Any]):
-    """One entry, as it stands in an exported file, and what its action means."""
+    """One entry, as in an exported file, and the meaning of its action."""
 
     sequence = serializers.IntegerField()
     at = serializers.DateTimeField()

@@ -1,4 +1,4 @@
-"""The audit log to be read: who did what, when; whether it is still as it was written; and as a file, all of it or of one study."""
+"""The pages of the audit log: its entries, the check of its chain, and downloads of all of it or of one study."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -79,7 +79,7 @@ def verify_log(request: HttpRequest) -> HttpResponse:
 @require_role(*READERS)
 @require_safe
 def export_log(request: HttpRequest) -> HttpResponseBase:
-    """The whole log as JSON Lines with hashes; less what its reader must not know."""
+    """The whole log as JSON Lines with hashes, without entries that its reader must not see."""
     lines = services.export_log(actor=user_of(request)) if request.method == "GET" else iter(())
     return _file(lines, "audit-log.jsonl")
 
@@ -130,7 +130,7 @@ def _page(request: HttpRequest, asked: Filter, *, study: Study | None, template:
     return render(request, template, {**shown, **context}, status=422 if asked.errors else 200)
 
 
-# By the first part of an action's name; what is not named here is called as it is.
+# By the first part of an action's name; an unlisted part is its own label.
 GROUPS = {
     "account": gettext_lazy("Accounts"),
     "study": gettext_lazy("Studies"),
@@ -168,7 +168,7 @@ def _lines(entries: Iterable[Entry]) -> Iterable[dict[str, Any]]:
 
 
 def _in_words(value: Any) -> str:
-    """A value of an entry's details, shortened where it is long; the whole of it is one click away."""
+    """A value of an entry's details, shortened if long; the whole of it is one click away."""
     match value:
         case None | "" | [] | {}:
             return ""

@@ -1,4 +1,4 @@
-"""Videos, captions and posters come in here, after a look at what they really are."""
+"""Videos, captions and posters come in here, after a check of their real content."""
 
 import hashlib
 from pathlib import PurePath

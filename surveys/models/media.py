@@ -8,7 +8,7 @@ from surveys.models.studies import Study
 
 
 def place_of_media(study_id: int, media_id: uuid.UUID) -> str:
-    """Where the storage keeps a file."""
+    """The storage path of a file."""
     return f"studies/{study_id}/{media_id.hex}"
 
 

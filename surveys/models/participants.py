@@ -12,7 +12,7 @@ from surveys.models.studies import Protocol, Study
 
 
 class Step(models.TextChoices):
-    """Where a participant is: the page that is to be answered next."""
+    """A participant's place: the next page to be answered."""
 
     BACKGROUND = "background"
     DIRECT_CONSENT = "direct_consent"
@@ -80,7 +80,7 @@ class Response(models.Model):
 
 
 class DirectAnswer(models.Model):
-    """A participant's answer to one sensitive question without a die. Nothing protects it, so it leaves in counts alone."""
+    """A participant's answer to one sensitive question without a die. Nothing protects it, so it leaves the database in counts alone."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="direct_answers")
@@ -103,7 +103,7 @@ class TallyKind(models.TextChoices):
 
 
 class Tally(models.Model):
-    """A count of something about which nothing else is stored. Spread over shards, so that many people at once do not queue for one row."""
+    """A count of events about which nothing else is stored. Spread over shards, so that many people at once do not queue for one row."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="tallies")
     kind = models.CharField(max_length=30, choices=TallyKind)
@@ -122,7 +122,7 @@ class Tally(models.Model):
 
 
 class Departure(models.Model):
-    """How many people stopped at a step, by group: what is kept of those who did not finish when operational data are deleted."""
+    """How many people stopped at a step, by group: the only record of people who did not finish, once operational data are deleted."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="departures")
     step = models.CharField(max_length=20, choices=Step)

@@ -14,7 +14,7 @@ class CrowdStatus(models.TextChoices):
 
 
 class Crowd(models.Model):
-    """The bots of a rehearsal: the work order while they are on their way, and what was planted in them.
+    """The bots of a rehearsal: the work order while they are on their way, and the planted values.
 
     The table is the truth; the broker may forget. A worker that sends the next few bots must name the `turn`, which goes up each time, so
     that no two workers send the same ones.

@@ -1,4 +1,4 @@
-"""The tables of review: what officers decided, and what was said about each section of a protocol."""
+"""The tables of review: officers' decisions, and the comments on each section of a protocol."""
 
 from django.conf import settings
 from django.db import models
@@ -66,7 +66,7 @@ class Decision(models.Model):
 
 
 class Comment(models.Model):
-    """A remark on one section. The remarks on a section are one thread, which is open until a remark of an officer resolves it."""
+    """A comment on one section. The comments on a section are one thread, which is open until an officer's comment resolves it."""
 
     study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="comments")
     protocol = models.ForeignKey("surveys.Protocol", on_delete=models.PROTECT, related_name="comments")

@@ -98,7 +98,7 @@ def allocation_list(request: HttpRequest, slug: str, number: int) -> HttpRespons
 
 @require_safe
 def media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
-    """A file of the participant's own arm. For everybody else, and for every other arm, there is nothing at this address."""
+    """A file of the participant's own arm. For everybody else, and for every other arm, this address has no file."""
     _token, participant = visitors.participant_of(request, slug)
     if participant is None or not participant.arm or comes_before(participant.step, VIDEO):
         raise Http404

@@ -66,7 +66,7 @@ def require_entry(study: Study, way: WayIn, *, code: str, panel_identifier: str)
 
 
 def spend_entry(study: Study, way: WayIn, *, code: str, panel_identifier: str, withdrawal_code: str) -> None:
-    """Nobody else comes in with this code or number. An IntegrityError if the number came in meanwhile."""
+    """Let nobody else come in with this code or number. Raises IntegrityError if the number came in meanwhile."""
     if way.takes_code and not _codes(study, code).filter(spent=False).update(spent=True):
         raise EntryRefusedError(situation="code_spent")
     if way.identifier_in:
@@ -79,7 +79,7 @@ def _codes(study: Study, code: str) -> QuerySet[EntryCode]:
 
 @transaction.atomic
 def add_entry_codes(study: Study, *, codes: Iterable[str], actor: User) -> int:
-    """Add codes; those that the study has already are left as they are. Returns how many are new."""
+    """Add codes; existing ones stay as they are. Return the number of new ones."""
     hashes = {hash_of_entry_code(code, study.slug) for code in codes}
     hashes -= set(EntryCode.objects.filter(study=study).values_list("code_hash", flat=True))
     # Sorted by hash, not by the order of the course list.

@@ -1,4 +1,4 @@
-"""Rehearsals that were left by their worker, or forgotten by the broker, are sent on."""
+"""Resumes rehearsals that their worker left or the broker forgot."""
 
 import logging
 from datetime import timedelta
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 def take_over(*, silence: timedelta = SILENCE) -> list[tuple[int, int]]:
-    """Take crowds away from workers of whom nothing was heard for this long, or whose message was lost; gives each with its next turn."""
+    """Take over crowds whose worker has been silent for this long, or whose message was lost; return each with its next turn."""
     now, taken = timezone.now(), []
     for crowd in Crowd.objects.filter(status=CrowdStatus.WALKING, heard_at__lte=now - silence):
         left = Crowd.objects.filter(pk=crowd.pk, status=CrowdStatus.WALKING, turn=crowd.turn)
@@ -28,5 +28,5 @@ def take_over(*, silence: timedelta = SILENCE) -> list[tuple[int, int]]:
 
 
 def forget_workers() -> None:
-    """All workers are gone, so that the next sweep may send their bots on without waiting."""
+    """All workers are gone, so the next sweep may send their bots on without waiting."""
     Crowd.objects.filter(status=CrowdStatus.WALKING).update(heard_at=timezone.now() - timedelta(days=1))

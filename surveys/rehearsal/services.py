@@ -1,4 +1,4 @@
-"""Rehearsing a study: a sandbox copy for bots and nobody else, who answer as was planted, to see whether that is found again."""
+"""Rehearsing a study: in a sandbox copy bots answer as planted, and the results show whether the planted values are found."""
 
 import logging
 import secrets
@@ -58,7 +58,7 @@ class Planted:
 
 @transaction.atomic
 def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: User) -> Crowd:
-    """Make a sandbox copy of `protocol` in the place of an older one, and send the bots on their way."""
+    """Make a sandbox copy of `protocol` that replaces an older one, and send the bots on their way."""
     if study.rehearsal_of_id is not None:
         raise TransitionError("A rehearsal cannot be rehearsed.")
     if planted.under_reports and protocol.definition.direct_group is None:
@@ -96,7 +96,7 @@ def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: U
 
 @transaction.atomic
 def stop_rehearsal(study: Study, *, actor: User) -> bool:
-    """Send no further bots; those who are on their way come to their end. False: there was nothing to stop."""
+    """Send no further bots; those on their way finish. False: there was nothing to stop."""
     if not Crowd.objects.filter(study__rehearsal_of=study, status=CrowdStatus.WALKING).update(status=CrowdStatus.STOPPED, heard_at=None):
         return False
     record(actor=actor, action=actions.REHEARSAL_STOPPED, subject=study)
@@ -105,7 +105,7 @@ def stop_rehearsal(study: Study, *, actor: User) -> bool:
 
 @transaction.atomic
 def delete_rehearsal(study: Study, *, actor: User) -> bool:
-    """Take the sandbox copy away with everything in it. False: there was none."""
+    """Delete the sandbox copy with everything in it. False: there was none."""
     if not _delete_sandbox(study):
         return False
     record(actor=actor, action=actions.REHEARSAL_DELETED, subject=study)
@@ -113,7 +113,7 @@ def delete_rehearsal(study: Study, *, actor: User) -> bool:
 
 
 def _delete_sandbox(study: Study) -> bool:
-    # Bots who come in at this moment wait for the lock, and then find that there is no such study any more.
+    # Bots who come in at this moment wait for the lock, and then find that the study is gone.
     sandbox = Study.objects.select_for_update().filter(rehearsal_of=study).first()
     if sandbox is None:
         return False
@@ -131,5 +131,5 @@ def _unknown() -> dict[str, object]:
 def _queue(crowd: Crowd) -> None:
     try:
         tasks.send_bots.apply_async(args=(crowd.pk, crowd.turn), retry=False)
-    except OperationalError:  # the crowd stands in the database; the sweep will find it when the broker is back
+    except OperationalError:  # the database holds the crowd; the sweep will find it when the broker is back
         logger.warning("The broker is unreachable; the next sweep will queue the rehearsal")

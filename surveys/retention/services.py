@@ -1,4 +1,4 @@
-"""Deleting operational data of closed studies when the protocol says so, or earlier when their owner says so.
+"""Deletes operational data of closed studies when the protocol says so, or earlier when their owner says so.
 
 Deleted: background and quiz answers, direct answers, tokens and withdrawal codes, days, watched shares, languages, people who did not
 finish, panel members, entry codes. Kept: arm, subsample and reported answers of those who finished, which the die protects; and counts.
@@ -27,7 +27,7 @@ CHUNK = 1000
 
 
 def forget_what_is_due(today: date | None = None) -> list[str]:
-    """Delete what the protocols say must be deleted by now, and finish what was begun; the slugs of the studies that this was about."""
+    """Delete all data due by their protocols, and finish deletions already begun; return the slugs of the studies concerned."""
     today = today or timezone.localdate()
     found = []
     for study in Study.objects.filter(status__in=ENDED, closed_on__lt=today).defer("definition"):
@@ -39,7 +39,7 @@ def forget_what_is_due(today: date | None = None) -> list[str]:
 
 
 def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
-    """All of it, in chunks. Neither a kill in the middle nor a second call loses or spoils data: the next call goes on."""
+    """Delete everything, in chunks. Neither a kill in the middle nor a second call loses or spoils data: the next call goes on."""
     begin_forgetting(study, actor=actor)
     for model in (PanelMember, EntryCode):
         while keys := list(model.objects.filter(study=study).values_list("pk", flat=True)[:CHUNK]):
@@ -52,7 +52,7 @@ def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
 
 @transaction.atomic
 def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
-    """From now on nobody can withdraw, because nobody's answers can be found, and nothing that uses background answers is computed."""
+    """From now on nobody can withdraw, because nobody's answers can be found, and no result that uses background answers is computed."""
     study = locked(study)
     if study.forgotten_on is not None:
         return
@@ -76,19 +76,21 @@ def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
 
 
 def forget_direct_answers(study: Study) -> None:
-    """Delete what people said without a die; the counts that were made of it after closing stay."""
+    """Delete the direct answers; the counts made of them after closing stay."""
     while keys := list(DirectAnswer.objects.filter(participant__study=study).values_list("pk", flat=True)[:CHUNK]):
         DirectAnswer.objects.filter(pk__in=keys).delete()
 
 
 def _identifiable(study: Study) -> Q:
-    """Rows that were not forgotten yet: with the rest they lose their day."""
+    """Rows that are not yet anonymised; with the rest of their data they lose their day."""
     return Q(study=study, consented_on__isnull=False)
 
 
 @transaction.atomic
 def _forget_some_finished(study: Study) -> int:
-    """Leave of these rows what the die protects. Hashes must be unique, so each becomes the row's own random key, which no code has."""
+    """Strip these rows to the data that the die protects. Hashes must be unique, so each becomes the row's own random key, which no code
+    has.
+    """
     finished = Participant.objects.filter(_identifiable(study), step=Step.FINISHED)
     keys = list(finished.select_for_update().values_list("pk", flat=True)[:CHUNK])
     return Participant.objects.filter(pk__in=keys).update(
@@ -131,7 +133,7 @@ def _finish(study: Study) -> None:
 
 
 def _is_unfinished(study: Study) -> bool:
-    """Whether it was begun and something is left to be done."""
+    """Whether a deletion was begun and is not finished."""
     if study.forgotten_on is None:
         return False
     return not entries_about(study).filter(action=actions.FORGOTTEN).exists()

@@ -26,7 +26,7 @@ def forget(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         if request.POST.get("confirmation", "").strip() == study.slug:
             begin_forgetting(study, actor=user)
-            with suppress(OperationalError):  # the hourly task finishes what was begun
+            with suppress(OperationalError):  # the hourly task finishes deletions already begun
                 tasks.forget_study.apply_async(args=(study.pk,), retry=False)
             return redirect("surveys:forget", slug)
         errors = [{"field": "confirmation", "message": gettext("Nothing was deleted. Type %(slug)s to go on.") % {"slug": study.slug}}]

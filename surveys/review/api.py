@@ -1,4 +1,4 @@
-"""Review for programs: what was decided, what is being talked about, and the protocol that it is about. Decisions are actions."""
+"""Review for programs: decisions, open discussions, and the protocol under review. Decisions are actions."""
 
 from dataclasses import asdict
 
@@ -46,7 +46,7 @@ class ReviewQueue(APIView):
 
 
 class Review(APIView):
-    """How the review stands: every decision, the newest first, the comments by section, and who agreed to which version."""
+    """The state of the review: every decision, the newest first, the comments by section, and the consents by version."""
 
     roles = tuple(Role)
 
@@ -68,7 +68,7 @@ class Review(APIView):
 
 
 class Comments(APIView):
-    """Remarks on sections of the protocol, by officers and by whoever runs the study."""
+    """Comments on sections of the protocol, by officers and by people who run the study."""
 
     roles = tuple(Role)
 
@@ -153,7 +153,7 @@ class ProtocolChanges(APIView):
 
 
 def _asked_protocol(request: Request, seat: Seat) -> Protocol:
-    """The version that the query asks for, by default the one that waits or is in force."""
+    """The version that the query names, by default the one that waits or is in force."""
     draft = asked_choice(request, "draft", ["1"]) is not None
     found = protocol_for(seat, version=_asked_version(request, "version"), draft=draft)
     if found is None:

@@ -117,7 +117,7 @@ def acknowledge_conditions(study: Study, *, actor: User) -> Study:
 
 @transaction.atomic
 def comment(study: Study, *, actor: User, section: str, text: str, resolves: bool = False) -> Comment:
-    """A remark on a section of the newest protocol, by officers and by those who run the study; officers resolve threads."""
+    """A comment on a section of the newest protocol, by officers and by people who run the study; officers resolve threads."""
     study = locked(study)
     protocol = study.submitted or study.protocol
     if protocol is None:
@@ -138,7 +138,7 @@ def comment(study: Study, *, actor: User, section: str, text: str, resolves: boo
 
 
 def pause_expired_studies() -> list[str]:
-    """Pause what recruits although its approval has ended; returns their names."""
+    """Pause studies that recruit although their approval has ended; return their names."""
 
     def pause(study: Study) -> None:
         take_step(study, StudyStatus.PAUSED)
@@ -150,7 +150,7 @@ def pause_expired_studies() -> list[str]:
 
 
 def remind_of_ends() -> None:
-    """Tell those who run a study, once, that its approval ends soon, unless they have asked to renew it."""
+    """Tell people who run a study, once, that its approval ends soon, unless they have asked to renew it."""
 
     def remind(study: Study) -> None:
         details = {"approved_until": str(study.approved_until)}
@@ -176,7 +176,7 @@ def _send_back(study: Study, verdict: Verdict, *, actor: User, reason: str, vers
 
 
 def _submitted(study: Study, *, actor: User, version: int | None) -> Study:
-    """The study, locked, if this officer may decide on what was submitted, and if that is what they have read."""
+    """The study, locked, if this officer may decide on the submitted version and has read that very version."""
     study = locked(study)
     _require_reviewer(study, actor)
     if study.submitted is None:

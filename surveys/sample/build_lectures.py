@@ -105,7 +105,7 @@ def speak(folder: Path) -> Speech:
 
 
 def mouths(speech: Speech) -> list[int]:
-    """How far the mouth is open in each frame, from the loudness of the sound at that moment."""
+    """How wide the mouth is open in each frame, from the loudness of the sound at that moment."""
     per_frame = speech.rate / FRAMES_PER_SECOND
     count = int(speech.seconds * FRAMES_PER_SECOND)
     sound = speech.samples.astype(np.float64)

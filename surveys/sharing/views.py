@@ -32,7 +32,7 @@ WHAT_THEY_DO = {
 @require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def people(request: HttpRequest, slug: str) -> HttpResponse:
-    """All members see who works on the study; its owner invites, changes and removes; everybody may leave."""
+    """All members see the team; the owner invites, changes and removes; everybody may leave."""
     user = user_of(request)
     seat = access_results(user, slug)
     study = seat.study
@@ -73,7 +73,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _offer(request: HttpRequest, invitation: Invitation, token: str) -> dict[str, Any]:
-    """The link, to be shown this once, and whether it went out by e-mail."""
+    """The link, shown only this once, and whether it went out by e-mail."""
     link = request.build_absolute_uri(reverse("surveys:invitation", args=[token]))
     address = invitation.user.email if invitation.user else invitation.addressee
     text = _(

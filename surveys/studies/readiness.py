@@ -25,7 +25,7 @@ class ToDo:
 
 
 def to_do(study: Study, definition: StudyDefinition | None = None) -> list[ToDo]:
-    """Everything that is left to do, in the order of the parts."""
+    """All tasks left, in the order of the parts."""
     definition = definition or define(study.definition)
     there = set(MediaFile.objects.filter(study=study, current=True).values_list("name", flat=True))
     found = [*_gaps(definition), *_files(definition, there)]
@@ -70,7 +70,7 @@ def _files_address(definition: StudyDefinition, arm: Arm) -> str:
 
 
 def _address(definition: StudyDefinition, place: str, code: str) -> str:
-    """The page and the input of a text that stands at `place` in the document, such as `background[2].options[0].text`."""
+    """The page and the input of the text at `place` in the document, such as `background[2].options[0].text`."""
     key, _dot, rest = place.partition("[")
     if not rest:
         part = next((part for part in PARTS if key.partition(".")[0] in part.keys), PARTS[-1])

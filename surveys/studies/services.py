@@ -55,7 +55,7 @@ def change_definition(
     accepts_bots: bool | None = None,
     expected_fingerprint: str | None = None,
 ) -> Study:
-    """Replace the draft, and if given its owner and whether bots may walk it.
+    """Replace the draft and, if given, its owner and whether bots may walk it.
 
     An approved study loses its approval and is a draft again. In a running study this prepares an amendment: participants go on with the
     protocol in force, and the parts on which their answers depend cannot be changed any more. A study under review cannot be changed. With
@@ -92,8 +92,8 @@ def change_definition(
 def submit_for_review(study: Study, *, actor: User) -> Study:
     """Freeze the protocol and lay it before the officers.
 
-    A running study submits an amendment, and stops recruiting until it is decided on; or, if nothing was changed, asks to renew its
-    approval and goes on. A rejected protocol cannot be submitted again unchanged.
+    A running study submits an amendment, and stops recruiting until a decision; if nothing was changed, it asks to renew its approval and
+    goes on. A rejected protocol cannot be submitted again unchanged.
     """
     study = locked(study)
     if study.submitted_id is not None:
@@ -115,7 +115,9 @@ def submit_for_review(study: Study, *, actor: User) -> Study:
 
 @transaction.atomic
 def take_back(study: Study, *, actor: User, reason: str = "") -> Study:
-    """The investigator takes a study back from review or gives an approval up, to a draft; or takes back what a running study submitted."""
+    """The investigator withdraws a study from review or gives up an approval, which makes it a draft; in a running study, the submitted
+    amendment is withdrawn.
+    """
     study = locked(study)
     if study.status in RUNNING and study.submitted_id is not None:
         study.submitted = study.submitted_on = None
@@ -146,7 +148,7 @@ def launch(study: Study, *, actor: User) -> Study:
 
 
 def pause(study: Study, *, actor: User) -> Study:
-    """Stop taking in participants; who is in may finish."""
+    """Stop taking in participants; people who have begun may finish."""
     return _move(study, StudyStatus.PAUSED, actor=actor, action=actions.PAUSED)
 
 
@@ -165,9 +167,9 @@ def close(study: Study, *, actor: User) -> Study:
 
 
 def close_lapsed_studies() -> list[str]:
-    """Close what runs although its approval ended long ago and nobody asked to renew it; returns their names.
+    """Close running studies whose approval ended long ago without a request to renew it; return their names.
 
-    Otherwise what is stored of its participants would be kept for ever.
+    Otherwise their participants' data would be kept for ever.
     """
 
     def close_lapsed(study: Study) -> None:
@@ -187,13 +189,13 @@ def may_be_edited(study: Study) -> bool:
 
 
 def is_amended(study: Study) -> bool:
-    """Whether the draft of a running study, or a file of it, differs from the protocol in force."""
+    """Whether the draft or a file of a running study differs from the protocol in force."""
     in_force = study.protocol
     return in_force is not None and _next(study, define(study.definition)).sha256 != in_force.sha256
 
 
 def fingerprint(study: Study) -> str:
-    """Changes whenever the draft does; tells an editor that somebody else was quicker."""
+    """A fingerprint that changes whenever the draft does; an editor learns from it that somebody else was quicker."""
     return fingerprint_of(study.definition)
 
 
@@ -258,7 +260,7 @@ def _back_to_draft(study: Study) -> None:
 
 
 def _describe(study: Study, definition: StudyDefinition) -> None:
-    """Keep what the database stores beside the definition in step with it."""
+    """Keep the columns beside the definition in step with it."""
     design = definition.design()
     study.definition = document_of(definition)
     study.title = definition.title.in_language(definition.languages[0])[:200]

@@ -1,4 +1,4 @@
-"""The actions a person can take on a study now, by its status and by whether they run or review it. The same for the page and the API."""
+"""The actions a person can take on a study now, by its status and by whether they run or review it. The page and the API share them."""
 
 from collections.abc import Mapping
 
