@@ -182,8 +182,8 @@ def final_fit(values: FloatArray, outcome: FloatArray, *, found: LogisticFit) ->
 
     Notes
     -----
-    Iteratively reweighted least squares of a binomial GLM with logit link [1]_. It solves the same score equations as `fit_logistic`, to
-    more digits, and costs ten to twenty times as much: too much for each candidate of a search, little for the one that is chosen.
+    Maximum likelihood of a binomial regression with logit link [1]_. It solves the same score equations as `fit_logistic`, to more digits,
+    and costs about ten times as much: too much for each candidate of a search, little for the one that is chosen.
     Nothing is told about single participants (leverage, influence): between two computations that would describe whoever came.
 
     References
@@ -200,10 +200,9 @@ def final_fit(values: FloatArray, outcome: FloatArray, *, found: LogisticFit) ->
     """
     if found.separated:
         return found
-    from statsmodels.genmod.families import Binomial  # with pandas, a second of processor time: only where covariates are used
-    from statsmodels.genmod.generalized_linear_model import GLM
+    from statsmodels.discrete.discrete_model import Logit  # with pandas, a second of processor time: only where covariates are used
 
-    fit = GLM(outcome, values, family=Binomial()).fit(start_params=found.coefficients)
+    fit = Logit(outcome, values, check_rank=False).fit(start_params=found.coefficients, disp=False)
     coefficients = np.asarray(fit.params, dtype=np.float64)
     return LogisticFit(coefficients=coefficients, penalty=found.penalty, log_likelihood=float(fit.llf), separated=False)
 

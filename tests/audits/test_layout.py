@@ -13,7 +13,7 @@ LINES_AT_MOST = 400
 LONGER: dict[str, str] = {}
 MODULES_AT_MOST = 15
 # Folder: why it may hold more.
-WIDER = {"platform/accounts": "passwords, tokens, second factors and single sign-on are one subject still"}
+WIDER: dict[str, str] = {}
 # In every room and application, pages are in `views` or `api`, forms in `forms`, JSON in `serializers`, transactions in `services`, tables
 # in `models`. All other modules are named after their subject and do none of this, but for the builder, which has a module for each part
 # of a study, and these.
@@ -22,11 +22,9 @@ NAMED_OTHERWISE = {
     "analysis/methods_page.py": "one page, of the whole application",
     "analysis/releases/building.py": "the work of a worker, a step at a time",
     "analysis/runs/runner.py": "the work of a worker, a step at a time",
-    "platform/accounts/middleware.py": "answers before any view",
+    "platform/accounts/login/middleware.py": "answers before any view",
     "platform/accounts/models.py": "Django calls the manager that makes an administrator",
-    "platform/accounts/single_sign_on.py": "called by allauth",
-    "platform/accounts/token_forms.py": "tokens beside passwords",
-    "platform/accounts/token_views.py": "tokens beside passwords",
+    "platform/accounts/login/single_sign_on.py": "called by allauth",
     "platform/config/error_responses.py": "errors as pages",
     "surveys/bots/rehearsal.py": "the work of a worker, a step at a time",
     "surveys/journey/pages.py": "renders what all participants share",
