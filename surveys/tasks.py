@@ -1,4 +1,4 @@
-"""What workers do: they send bots on, and come back at intervals to what is due. Twice does no harm."""
+"""Background tasks of studies: bots are sent on, and due work is repeated at intervals. Twice does no harm."""
 
 import logging
 from datetime import timedelta
