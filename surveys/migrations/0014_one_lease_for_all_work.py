@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("surveys", "0012_under_reporting_bots"),
+        ("surveys", "0013_counters_and_attrition"),
     ]
 
     operations = [
