@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("analysis", "0004_releases"),
-        ("surveys", "0013_one_lease_for_all_work"),
+        ("surveys", "0014_one_lease_for_all_work"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
