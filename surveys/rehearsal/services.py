@@ -1,17 +1,19 @@
 """Rehearsing a study: a sandbox copy for bots and nobody else, who answer as was planted, to see whether that is found again."""
 
-import logging
 import secrets
 from dataclasses import asdict, dataclass
+from functools import partial
 from uuid import uuid4
 
 from django.db import transaction
 from django.utils import timezone
-from kombu.exceptions import OperationalError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from audit.services import record
-from surveys import actions, tasks
+from jobs.tasks import send
+from surveys import actions
 from surveys.allocation.services import draw_first_list
 from surveys.definition import Allocation, Entry
 from surveys.errors import SurveyError, TransitionError
@@ -23,12 +25,10 @@ MOST_BOTS = 5000
 # Of a lecture that nobody has uploaded yet; bots do not watch.
 UNKNOWN_SECONDS = 60.0
 
-logger = logging.getLogger(__name__)
-
 
 class RehearsalError(SurveyError, ValueError):
-    title = "This rehearsal is not possible"
-    advice = "Change the numbers and try again; nothing was changed."
+    title = gettext_lazy("This rehearsal is not possible")
+    advice = gettext_lazy("Change the numbers and try again; nothing was changed.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,21 +48,23 @@ class Planted:
 
     def __post_init__(self) -> None:
         if not 1 <= self.bots <= MOST_BOTS:
-            raise RehearsalError(f"Expected 1 to {MOST_BOTS:,} bots, found {self.bots:,}.")
+            raise RehearsalError(_("Expected 1 to %(most)s bots, found %(found)s.") % {"most": f"{MOST_BOTS:,}", "found": f"{self.bots:,}"})
         for name in ("prevalence", "cheater_proportion", "drops_out", "under_reports"):
             if not 0 <= (share := getattr(self, name)) <= 1:
-                raise RehearsalError(f"Expected a {name.replace('_', ' ')} from 0 to 1, found {share:g}.")
+                raise RehearsalError(
+                    _("Expected a %(name)s from 0 to 1, found %(found)s.") % {"name": name.replace("_", " "), "found": f"{share:g}"}
+                )
         if not 0 <= (treated := self.prevalence + self.effect) <= 1:
-            raise RehearsalError(f"Prevalence and effect together must lie between 0 and 1, found {treated:g}.")
+            raise RehearsalError(_("Prevalence and effect together must lie between 0 and 1, found %(found)s.") % {"found": f"{treated:g}"})
 
 
 @transaction.atomic
 def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: User) -> Crowd:
     """Make a sandbox copy of `protocol` in the place of an older one, and send the bots on their way."""
     if study.rehearsal_of_id is not None:
-        raise TransitionError("A rehearsal cannot be rehearsed.")
+        raise TransitionError(_("A rehearsal cannot be rehearsed."))
     if planted.under_reports and protocol.definition.direct_group is None:
-        raise RehearsalError("This study asks nobody without a die, so nobody can deny a yes there.")
+        raise RehearsalError(_("This study asks nobody without a die, so nobody can deny a yes there."))
     _delete_sandbox(Study.objects.select_for_update(no_key=True).get(pk=study.pk))
     slug = f"rehearsal-{secrets.token_hex(8)}"
     allocation = Allocation(**dict(protocol.definition.allocation) | {"planned_participants": max(planted.bots, 2)})
@@ -86,18 +88,19 @@ def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: U
     sandbox.status, sandbox.launched_on = StudyStatus.RECRUITING, timezone.localdate()
     sandbox.save()
     draw_first_list(sandbox, definition)
-    crowd = Crowd(study=sandbox, heard_at=timezone.now(), seed=secrets.randbits(32), **asdict(planted))
+    crowd = Crowd(study=sandbox, due_at=timezone.now(), seed=secrets.randbits(32), **asdict(planted))
     crowd.full_clean()
     crowd.save()
     record(actor=actor, action=actions.REHEARSED, subject=study, details={**asdict(planted), "seed": crowd.seed})
-    transaction.on_commit(lambda: _queue(crowd))
+    transaction.on_commit(partial(send, crowd))
     return crowd
 
 
 @transaction.atomic
 def stop_rehearsal(study: Study, *, actor: User) -> bool:
     """Send no further bots; those who are on their way come to their end. False: there was nothing to stop."""
-    if not Crowd.objects.filter(study__rehearsal_of=study, status=CrowdStatus.WALKING).update(status=CrowdStatus.STOPPED, heard_at=None):
+    walking = Crowd.objects.filter(study__rehearsal_of=study, status=CrowdStatus.WALKING)
+    if not Crowd.end(walking, status=CrowdStatus.STOPPED):
         return False
     record(actor=actor, action=actions.REHEARSAL_STOPPED, subject=study)
     return True
@@ -126,10 +129,3 @@ def _delete_sandbox(study: Study) -> bool:
 
 def _unknown() -> dict[str, object]:
     return {"id": str(uuid4()), "media_type": "video/mp4", "sha256": "", "duration_seconds": UNKNOWN_SECONDS}
-
-
-def _queue(crowd: Crowd) -> None:
-    try:
-        tasks.send_bots.apply_async(args=(crowd.pk, crowd.turn), retry=False)
-    except OperationalError:  # the crowd stands in the database; the sweep will find it when the broker is back
-        logger.warning("The broker is away; a rehearsal waits for the sweep")
