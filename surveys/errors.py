@@ -1,4 +1,4 @@
-"""What can go wrong on the way of a participant or at the desk, in words that say what happened and what to do."""
+"""Errors on participants' and staff's pages, in words that say what happened and how to go on."""
 
 from http import HTTPStatus
 
@@ -35,7 +35,7 @@ class NotApprovedError(TransitionError):
 
 
 class SharingError(SurveyError):
-    """Something about who works on a study that cannot be as asked."""
+    """A change to a study's members that is not possible."""
 
     http_status = HTTPStatus.CONFLICT
     title = _("This change to the study's members is not possible")

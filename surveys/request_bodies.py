@@ -1,4 +1,4 @@
-"""What programs send: bytes up to a size, and study files as text."""
+"""Request bodies: bytes up to a size, and study files as text."""
 
 from collections.abc import Mapping
 from typing import IO, Any

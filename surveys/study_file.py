@@ -92,7 +92,7 @@ def dump(document: Mapping[str, Any]) -> str:
 
 
 def document_of(definition: StudyDefinition) -> dict[str, Any]:
-    """The definition as plain JSON values, without what is only default."""
+    """The definition as plain JSON values, without defaults."""
     return definition.model_dump(mode="json", exclude_defaults=True)
 
 
@@ -112,9 +112,9 @@ def _shortened(value: Any) -> str:
 
 
 def _place(location: tuple[int | str, ...], root: yaml.Node | None, *, missing: bool) -> tuple[int | None, str]:
-    """Line and readable path of a pydantic location; parts of it that name a type of a union have no node and are left out.
+    """Line and readable path of a pydantic location; its parts that name a type of a union have no node and are left out.
 
-    The last part has no node either when it is what is missing.
+    The last part of a missing value's path has no node either.
     """
     node, line, path = root, root.start_mark.line + 1 if root else None, ""
     for part in location:

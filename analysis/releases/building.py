@@ -178,7 +178,7 @@ def discard_all_outdated() -> None:
 
 
 def discard_outdated(study_id: int) -> None:
-    """Delete what is built but not public as soon as somebody in it has withdrawn. What is being built finds out for itself."""
+    """Delete a built release that is not public as soon as somebody in it has withdrawn. A release being built checks this itself."""
     if not Release.objects.filter(study_id=study_id, status__in=BUILT).exists():
         return
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""The way of a release: chosen by an investigator, built, looked at, requested, approved by an IRB officer, and perhaps retracted.
+"""The life cycle of a release: chosen by an investigator, built, examined, requested, approved by an IRB officer, and perhaps retracted.
 
 Every step takes the study's lock first, which a withdrawal takes too, and reads the stored state again under it.
 """
@@ -44,7 +44,7 @@ NOT_ONE: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """What an investigator decides about a release."""
+    """An investigator's choices for a release."""
 
     title: str
     authors: tuple[str, ...]
@@ -161,7 +161,7 @@ def discard_outdated_when_answers_change(sender: Any, *, study_id: int, **kwargs
 
 
 def _require_sensible(study: Study, choices: Choices) -> None:
-    """What the form offers, for whoever does not come by the form."""
+    """Check that the choices are among those of the form, for callers that do not use it."""
     definition = protocol_in_force(study).definition
     known = {question.name for question in definition.questions}
     if not choices.questions or set(choices.questions) - known:

@@ -1,4 +1,4 @@
-"""Reading and changing a draft's definition. Whoever changes it says which version they saw, so that no edit is lost."""
+"""Reading and changing a draft's definition. Each change names the version it started from, so that no edit is lost."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""An arm and its files: each upload stands in the draft at once, and what nobody can see any more is deleted."""
+"""An arm and its files: each upload enters the draft at once, and files that nobody can see any more are deleted."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
@@ -55,7 +55,7 @@ def put_arm_file(study: Study, *, arm: str, kind: str, language: str = "", conte
 
 @transaction.atomic
 def remove_arm_file(study: Study, *, arm: str, name: str, actor: User) -> None:
-    """Take a file out of an arm; the last video leaves a place to fill."""
+    """Take a file out of an arm; the last video leaves a gap to fill."""
     study = _locked_draft(study)
     video = dict(_arm_of(study, arm)["video"])
     video["sources"] = [other for other in video["sources"] if other != name] or [f"{arm}.mp4"]

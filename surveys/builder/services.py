@@ -16,9 +16,9 @@ from surveys.study_file import define
 
 @transaction.atomic
 def change_part(study: Study, *, edit: Edit, value: Any, loaded: str | None, actor: User) -> Study:
-    """Put `value` in its place in the draft. `loaded` is the fingerprint of what stood there when the change was begun.
+    """Put `value` in its place in the draft. `loaded` is the fingerprint of the value there when the change was begun.
 
-    A ConcurrentEditError when something else stands there now. Changes in other places are kept, so several people can build at once.
+    Raises ConcurrentEditError if another value is there now. Changes in other places are kept, so several people can build at once.
     """
     study = locked(study)
     found = edit.current(study.definition)

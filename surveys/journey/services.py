@@ -1,4 +1,4 @@
-"""What a participant does, one function for each step. Every function reads the stored state again under the lock before it writes."""
+"""Participants' actions, one function for each step. Every function reads the stored state again under the lock before it writes."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ class Visit:
 
 
 class AlreadyDoneError(Exception):
-    """The step was done before, by a double click, another tab or the back button. Harmless: show where the person belongs now."""
+    """The step was done before, by a double click, another tab or the back button. Harmless: show the page where the person belongs now."""
 
 
 def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
@@ -56,7 +56,9 @@ def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
 
 
 def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_identifier: str) -> None:
-    """Refuse early who could not consent later: unknown or spent code, panel member who was here before, full study. Changes nothing."""
+    """Refuse early people who could not consent later: unknown or spent code, panel member who was here before, full study. Changes
+    nothing.
+    """
     recruitment.require_entry(study, protocol.definition.entry.way, code=code, panel_identifier=panel_identifier)
     if not has_room(study):
         raise StudyFullError
@@ -70,7 +72,7 @@ def decline(study: Study) -> None:
 def enrol(study: Study, *, visit: Visit) -> Participant:
     """Store a participant who consents. The same visit twice, or in two tabs at once, is one participant.
 
-    From the moment in which a study is paused or suspended nobody is stored, whenever their page was asked for.
+    From the moment in which a study is paused or suspended nobody is stored, no matter when their page was requested.
     """
     token_hash = hash_of_token(visit.token)
     try:
@@ -107,7 +109,7 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
 
 
 def _require_still_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
-    """The protocol that the person has read. What was read of the study before may be out of date; now it holds until they are stored."""
+    """The protocol that the person has read. The study read before may be out of date; this one holds until they are stored."""
     current = read_study(study.slug, hold=True)
     if current is None or current.protocol_id != study.protocol_id:
         raise StepOutOfOrderError
@@ -134,7 +136,7 @@ def _assign(participant: Participant, protocol: FrozenProtocol) -> None:
 
 
 def _way_of_asking(participant: Participant) -> tuple[str, ...]:
-    """Who was drawn to be asked directly but does not want that is not asked at all: chance alone decides who answers with the die."""
+    """People drawn into the direct group who decline are not asked at all: chance alone decides who answers with the die."""
     if participant.subsample != DIRECT:
         return steps.WITH_DIE
     return steps.DIRECTLY if participant.agrees_to_direct else steps.NOT_AT_ALL
@@ -154,7 +156,7 @@ def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str, t
 
 @contextmanager
 def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, FrozenProtocol]]:
-    """The participant, as `_at`. If there turns out to be no room for them, nothing of them is kept."""
+    """The participant, as `_at`. If there turns out to be no room for them, none of their data are kept."""
     try:
         with transaction.atomic():
             participant, protocol = _at(token, step)
@@ -248,8 +250,8 @@ def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
 
 @transaction.atomic
 def withdraw(study: Study, *, code: str) -> bool:
-    """Delete everything that is stored of the person who holds this code; only the count of those assigned stays. False: no such code."""
-    # First the participant, then the study: the order in which every step locks them.
+    """Delete everything stored about the person who holds this code; only the count of assigned people stays. False: no such code."""
+    # First the participant, then the study: every step locks them in this order.
     participant = Participant.objects.select_for_update().filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).first()
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if study.data_published:

@@ -25,13 +25,13 @@ FILE = {(200, "application/jsonl"): OpenApiTypes.BINARY}
 
 
 class JsonLines(BaseRenderer):
-    """The view answers with a file; the renderer only says of which kind it is."""
+    """The view answers with a file; the renderer only names its kind."""
 
     media_type, format, charset = "application/jsonl", "jsonl", None
 
 
 class WholeLog(APIView):
-    """What staff and the platform did, the latest first; by key, never by page."""
+    """Actions of staff and the platform, latest first; paged by key, never by number."""
 
     roles = READERS
 
@@ -42,7 +42,7 @@ class WholeLog(APIView):
 
 
 class StudyLog(APIView):
-    """What was done to one study, for those who run and review it."""
+    """The log of one study, for people who run or review it."""
 
     roles = tuple(Role)
 
@@ -52,7 +52,7 @@ class StudyLog(APIView):
 
 
 class Verify(APIView):
-    """Have the chain of hashes checked. 202: the log is long, and a worker is at it; its finding becomes an entry, `log.verified`."""
+    """Have the chain of hashes checked. 202: the log is long and a worker checks it; the result becomes an entry, `log.verified`."""
 
     roles = READERS
 

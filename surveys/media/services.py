@@ -1,4 +1,4 @@
-"""Videos, captions and posters come in here, after a look at what they really are."""
+"""Videos, captions and posters come in here, after a check of their real content."""
 
 import hashlib
 from pathlib import PurePath
@@ -49,7 +49,7 @@ def add_media_file(study: Study, *, name: str, content: File, actor: User) -> Me
 
 
 def examine(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
-    """What the file really is, as an unsaved MediaFile; MediaError if a study cannot use it."""
+    """Probe the file and return an unsaved MediaFile; MediaError if a study cannot use it."""
     try:
         return _facts(name, content)
     except VideoError as error:

@@ -1,4 +1,4 @@
-"""What an uploaded lecture really is: container, codecs, size, duration and fingerprint, read from the file and not from its name."""
+"""Probes uploaded lectures: container, codecs, size, duration and fingerprint, read from the file and not from its name."""
 
 import hashlib
 import os
@@ -19,7 +19,8 @@ MAX_CAPTION_BYTES = 1024 * 1024
 MAX_PIXELS_PER_SIDE = 4096
 
 MEDIA_TYPES = {"mp4": "video/mp4", "webm": "video/webm"}
-# What Chrome, Edge, Firefox and Safari all decode. HEVC and 10-bit or 4:4:4 pictures are left out: some of them show a black rectangle.
+# Codecs that Chrome, Edge, Firefox and Safari all decode. HEVC and 10-bit or 4:4:4 pictures are left out: some of them show a black
+# rectangle.
 VIDEO_CODECS = {"mp4": {"h264", "av1"}, "webm": {"vp8", "vp9", "av1"}}
 AUDIO_CODECS = {"mp4": {"aac", "mp3", "opus"}, "webm": {"opus", "vorbis"}}
 PIXEL_FORMATS = {"yuv420p", "yuvj420p"}
@@ -30,7 +31,7 @@ class VideoError(ValueError):
 
 
 class ReadableFile(Protocol):
-    """What an open file and Django's uploaded file have in common."""
+    """The interface common to an open file and Django's uploaded file."""
 
     def read(self, size: int = ..., /) -> bytes: ...
     def seek(self, offset: int, whence: int = ..., /) -> Any: ...
@@ -39,7 +40,7 @@ class ReadableFile(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoFacts:
-    """What probing a video found; `duration_seconds` is that of the frames that are there, not the one that the header claims."""
+    """The result of probing a video; `duration_seconds` counts the frames present, not the header's claim."""
 
     container: str
     video_codec: str
@@ -54,7 +55,7 @@ class VideoFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptionFacts:
-    """What reading a WebVTT file found."""
+    """The result of reading a WebVTT file."""
 
     cues: int
     end_seconds: float

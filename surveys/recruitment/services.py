@@ -21,7 +21,7 @@ from surveys.ways_in import WayIn
 
 MAXIMUM_CODES = 100_000
 MAXIMUM_BYTES = 5 * 1024 * 1024
-"""Of a file with codes."""
+"""Size limit of a file with codes."""
 
 
 class CodesError(SurveyError, ValueError):
@@ -80,7 +80,7 @@ def require_entry(study: Study, way: WayIn, *, code: str, panel_identifier: str)
 
 
 def spend_entry(study: Study, way: WayIn, *, code: str, panel_identifier: str, withdrawal_code: str) -> None:
-    """Nobody else comes in with this code or number. An IntegrityError if the number came in meanwhile."""
+    """Let nobody else come in with this code or number. Raises IntegrityError if the number came in meanwhile."""
     if way.takes_code and not _codes(study, code).filter(spent=False).update(spent=True):
         raise EntryRefusedError(situation="code_spent")
     if way.identifier_in:
@@ -93,7 +93,7 @@ def _codes(study: Study, code: str) -> QuerySet[EntryCode]:
 
 @transaction.atomic
 def add_entry_codes(study: Study, *, codes: Iterable[str], actor: User) -> int:
-    """Add codes; those that the study has already are left as they are. Returns how many are new."""
+    """Add codes; existing ones stay as they are. Return the number of new ones."""
     hashes = {hash_of_entry_code(code, study.slug) for code in codes}
     hashes -= set(EntryCode.objects.filter(study=study).values_list("code_hash", flat=True))
     # Sorted by hash, not by the order of the course list.
@@ -104,7 +104,7 @@ def add_entry_codes(study: Study, *, codes: Iterable[str], actor: User) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedCode:
-    """Of a completion code: whether this study gave it out, and whether it stands in the list more than once."""
+    """The finding about a completion code: whether this study gave it out, and whether the list repeats it."""
 
     code: str
     genuine: bool
@@ -112,7 +112,7 @@ class CheckedCode:
 
 
 def check_completion_codes(study: Study, *, codes: Sequence[str], actor: User) -> list[CheckedCode]:
-    """What can be said of codes that students handed in; it tells nothing else about them."""
+    """Check codes that students handed in; the findings tell nothing else about the students."""
     times = Counter(normalised(code) for code in codes)
     record(actor=actor, action=actions.CODES_CHECKED, subject=study, details={"count": len(codes)})
     return [

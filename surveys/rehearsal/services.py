@@ -1,4 +1,4 @@
-"""Rehearsing a study: a sandbox copy for bots and nobody else, who answer as was planted, to see whether that is found again."""
+"""Rehearsing a study: in a sandbox copy bots answer as planted, and the results show whether the planted values are found."""
 
 import secrets
 from dataclasses import asdict, dataclass
@@ -22,7 +22,7 @@ from surveys.protocols import ProtocolView, next_protocol
 from surveys.study_file import document_of
 
 MOST_BOTS = 5000
-# Of a lecture that nobody has uploaded yet; bots do not watch.
+# Duration assumed for a lecture without an upload; bots do not watch.
 UNKNOWN_SECONDS = 60.0
 
 
@@ -33,7 +33,7 @@ class RehearsalError(SurveyError, ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planted:
-    """Who the bots are. Shares and the effect are proportions, not percentages; `effect` is that of every arm but the control.
+    """The population of bots. Shares and the effect are proportions, not percentages; `effect` is that of every arm but the control.
 
     `under_reports` is the share who deny a true yes when they are asked without a die.
     """
@@ -60,7 +60,7 @@ class Planted:
 
 @transaction.atomic
 def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: User) -> Crowd:
-    """Make a sandbox copy of `protocol` in the place of an older one, and send the bots on their way."""
+    """Make a sandbox copy of `protocol` that replaces an older one, and send the bots on their way."""
     if study.rehearsal_of_id is not None:
         raise TransitionError(_("A rehearsal cannot be rehearsed."))
     if planted.under_reports and protocol.definition.direct_group is None:
@@ -108,7 +108,7 @@ def stop_rehearsal(study: Study, *, actor: User) -> bool:
 
 @transaction.atomic
 def delete_rehearsal(study: Study, *, actor: User) -> bool:
-    """Take the sandbox copy away with everything in it. False: there was none."""
+    """Delete the sandbox copy with everything in it. False: there was none."""
     if not _delete_sandbox(study):
         return False
     record(actor=actor, action=actions.REHEARSAL_DELETED, subject=study)
@@ -116,7 +116,7 @@ def delete_rehearsal(study: Study, *, actor: User) -> bool:
 
 
 def _delete_sandbox(study: Study) -> bool:
-    # Bots who come in at this moment wait for the lock, and then find that there is no such study any more.
+    # Bots who come in at this moment wait for the lock, and then find that the study is gone.
     sandbox = Study.objects.select_for_update().filter(rehearsal_of=study).first()
     if sandbox is None:
         return False

@@ -53,7 +53,7 @@ def import_study(definition: StudyDefinition, *, media: Mapping[str, AnyFile], o
 
 
 def read_upload(upload: AnyFile, *, name: str) -> tuple[StudyDefinition, dict[str, AnyFile], list[str], ExitStack]:
-    """The study in an uploaded study file or ZIP file, its media by name, and the names of what is not part of the study.
+    """The study in an uploaded study file or ZIP file, its media by name, and the names of unrelated files.
 
     The last value holds the temporary files; close it when the media have been used.
     """
@@ -77,7 +77,7 @@ def with_slug(definition: StudyDefinition, slug: str) -> StudyDefinition:
 
 
 def duplicate_study(study: Study, *, definition: StudyDefinition, slug: str, owner: User) -> Study:
-    """A draft with the same definition and copies of the files, and with nothing that participants left behind."""
+    """A draft with the same definition and copies of the files, and without any participant's data."""
     titles = definition.title.root
     copied: Any = (
         {code: _copy_of(title, code) for code, title in titles.items()}
@@ -134,7 +134,7 @@ def _read_archive(archive: zipfile.ZipFile, name: str, held: ExitStack) -> tuple
 
 
 def _is_rubbish(entry: zipfile.ZipInfo) -> bool:
-    """Folders, and what some systems put beside every file."""
+    """Folders, and files that some systems add beside every file."""
     return entry.is_dir() or "__MACOSX" in entry.filename or PurePosixPath(entry.filename).name.startswith(".")
 
 
@@ -161,6 +161,6 @@ def _copy_of(title: str, language: str) -> str:
 
 
 def free_slug(wanted: str, *, taken: Iterable[str]) -> str:
-    """`wanted`, or with a number when another study has it."""
+    """`wanted`, with a number added if another study has it."""
     others = set(taken)
     return next(slug for slug in (wanted, *(f"{wanted[:46]}-{number}" for number in range(2, 1000))) if slug not in others)

@@ -23,7 +23,8 @@ from surveys.protocols import media_facts, next_protocol, protocol_in_force
 from surveys.studies.readiness import to_do
 from surveys.study_file import define, document_of
 
-# What the allocation list and the answers hang on. From launch on these stay as they are; consent and the other texts can be amended.
+# The parts on which the allocation list and the answers depend. From launch on these stay as they are; consent and the other texts can be
+# amended.
 FIXED_BY_LAUNCH = ("languages", "arms", "control", "background", "quiz", "questions", "die", "direct_share", "allocation")
 EDITABLE = (StudyStatus.DRAFT, StudyStatus.APPROVED, *RUNNING)
 
@@ -56,11 +57,11 @@ def change_definition(
     accepts_bots: bool | None = None,
     expected_fingerprint: str | None = None,
 ) -> Study:
-    """Replace the draft, and if given its owner and whether bots may walk it.
+    """Replace the draft and, if given, its owner and whether bots may walk it.
 
-    An approved study loses its approval and is a draft again. Of a running study this prepares an amendment: participants go on with
-    the protocol in force, and what their answers hang on cannot be changed any more. What lies before the officers cannot be changed.
-    With `expected_fingerprint`, of the draft that was changed, a ConcurrentEditError if somebody else was quicker.
+    An approved study loses its approval and is a draft again. In a running study this prepares an amendment: participants go on with the
+    protocol in force, and the parts on which their answers depend cannot be changed any more. A study under review cannot be changed. With
+    `expected_fingerprint`, of the draft that was changed, a ConcurrentEditError if somebody else was quicker.
     """
     study = locked(study)
     running = study.status in RUNNING
@@ -99,8 +100,8 @@ def change_definition(
 def submit_for_review(study: Study, *, actor: User) -> Study:
     """Freeze the protocol and lay it before the officers.
 
-    A running study submits an amendment, and stops recruiting until it is decided on; or, if nothing was changed, asks to renew its
-    approval and goes on. What an officer rejected cannot be submitted again as it was.
+    A running study submits an amendment, and stops recruiting until a decision; if nothing was changed, it asks to renew its approval and
+    goes on. A rejected protocol cannot be submitted again unchanged.
     """
     study = locked(study)
     if study.submitted_id is not None:
@@ -122,7 +123,9 @@ def submit_for_review(study: Study, *, actor: User) -> Study:
 
 @transaction.atomic
 def take_back(study: Study, *, actor: User, reason: str = "") -> Study:
-    """The investigator takes a study back from review or gives an approval up, to a draft; or takes back what a running study submitted."""
+    """The investigator withdraws a study from review or gives up an approval, which makes it a draft; in a running study, the submitted
+    amendment is withdrawn.
+    """
     study = locked(study)
     if study.status in RUNNING and study.submitted_id is not None:
         study.submitted = study.submitted_on = None
@@ -155,7 +158,7 @@ def launch(study: Study, *, actor: User) -> Study:
 
 
 def pause(study: Study, *, actor: User) -> Study:
-    """Stop taking in participants; who is in may finish."""
+    """Stop taking in participants; people who have begun may finish."""
     return _move(study, StudyStatus.PAUSED, actor=actor, action=actions.PAUSED)
 
 
@@ -176,9 +179,9 @@ def close(study: Study, *, actor: User) -> Study:
 
 
 def close_lapsed_studies() -> list[str]:
-    """Close what runs although its approval ended long ago and nobody asked to renew it; returns their names.
+    """Close running studies whose approval ended long ago without a request to renew it; return their names.
 
-    Otherwise what is stored of its participants would be kept for ever.
+    Otherwise their participants' data would be kept for ever.
     """
 
     def close_lapsed(study: Study) -> None:
@@ -198,18 +201,18 @@ def may_be_edited(study: Study) -> bool:
 
 
 def is_amended(study: Study) -> bool:
-    """Whether the draft of a running study, or a file of it, differs from the protocol in force."""
+    """Whether the draft or a file of a running study differs from the protocol in force."""
     in_force = study.protocol
     return in_force is not None and _next(study, define(study.definition)).sha256 != in_force.sha256
 
 
 def fingerprint(study: Study) -> str:
-    """Changes whenever the draft does; tells an editor that somebody else was quicker."""
+    """A fingerprint that changes whenever the draft does; an editor learns from it that somebody else was quicker."""
     return fingerprint_of(study.definition)
 
 
 def missing_before_review(study: Study) -> list[str]:
-    """What still has to be done before a study can go to review, one sentence each."""
+    """Tasks left before a study can go to review, one sentence each."""
     return [one.sentence for one in to_do(study) if one.needed]
 
 
@@ -269,7 +272,7 @@ def _back_to_draft(study: Study) -> None:
 
 
 def _describe(study: Study, definition: StudyDefinition) -> None:
-    """Keep what the database stores beside the definition in step with it."""
+    """Keep the columns beside the definition in step with it."""
     design = definition.design()
     study.definition = document_of(definition)
     study.title = definition.title.in_language(definition.languages[0])[:200]

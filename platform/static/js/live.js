@@ -1,5 +1,5 @@
 /**
- * Manners of a part that htmx refreshes: it rests while nobody looks, keeps open what a reader has opened and scrolled to,
+ * Behaviour of an auto-refreshed region: it rests while nobody looks, keeps open what a reader has opened and scrolled to,
  * and goes to the login page as a whole when the login has run out. A link to a closed explanation opens it.
  */
 

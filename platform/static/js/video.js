@@ -2,7 +2,7 @@
  * The lecture: native controls, and around them captions in the reader's language, keys, speed, where to resume, and the watched share.
  *
  * A second counts as watched once it has been played; seeking past it does not count, seeing it twice counts once. The server hears only
- * of further tenths. What was watched and where playing stopped are kept in this tab's sessionStorage until `Continue`.
+ * of further tenths. The watched seconds and the stopping place are kept in this tab's sessionStorage until `Continue`.
  */
 
 import { need } from "./need.js";
@@ -16,7 +16,7 @@ const RESUME_AFTER_SECONDS = 3;
 const fill = (words, values) => words.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 
-/** Which seconds of a lecture have been played. */
+/** The seconds of a lecture that have been played. */
 class WatchedSeconds {
   constructor(duration) {
     this.seconds = new Array(Math.max(1, Math.round(duration))).fill(false);
@@ -93,7 +93,7 @@ class Lecture {
     if (video.error || video.networkState === HTMLMediaElement.NETWORK_NO_SOURCE) this.fail();
   }
 
-  // What has been watched
+  // Watched seconds
 
   moved({ save = false } = {}) {
     const { video } = this;
