@@ -50,7 +50,7 @@ def _forest_row(outcome: str, effect: Effect) -> ForestRow:
 
 
 def outcome_parts(name: str, result: OutcomeEstimate, design: Design, *, sensitivity: Sequence[CheatingSensitivity]) -> list[Part]:
-    """All that is said about one outcome, the first line being its heading; parts stand apart."""
+    """All results for one outcome, with its heading in the first line; parts are set apart."""
     epsilon = "∞" if result.epsilon is None else f"{result.epsilon:.3f}"
     cheaters, test = result.cheater_proportion, result.specification_test
     by_contrast = result.effects[: len(design.treatments)]
