@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from surveys.access import Seat
 from surveys.definition import StudyDefinition
 from surveys.errors import NotApprovedError
@@ -34,7 +36,10 @@ def frozen_protocol(protocol_id: int) -> FrozenProtocol:
 def protocol_in_force(study: Study) -> FrozenProtocol:
     """The protocol that participants see. Raises NotApprovedError for a study that has none."""
     if study.protocol_id is None:
-        raise NotApprovedError(f"Expected a study with a frozen protocol; {study.slug} is {study.get_status_display().lower()}.")
+        raise NotApprovedError(
+            _("Expected a study with a frozen protocol; %(slug)s is %(status)s.")
+            % {"slug": study.slug, "status": study.get_status_display().lower()}
+        )
     return frozen_protocol(study.protocol_id)
 
 

@@ -81,7 +81,7 @@ def _honest_times_effect(effect: Effect) -> str:
 
 
 def _bounds(result: OutcomeEstimate, by_contrast: Sequence[Effect]) -> Table:
-    """The uncertainty that design and chance leave, and the part that would remain with any number of answers."""
+    """The bounds that design and chance leave, and those that would stay with any number of answers."""
     both = [(result.confidence_bounds, [effect.confidence_bounds for effect in by_contrast])]
     both.append((result.bounds, [effect.bounds for effect in by_contrast]))
     header = ["what the answers leave open", "cheater proportion", *(f"effect: {effect.treatment}" for effect in by_contrast)]

@@ -6,6 +6,7 @@ from collections import Counter
 from django.db import connection, transaction
 from django.db.models import Count
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from audit.services import record
@@ -127,7 +128,10 @@ def change_arm(study: Study, *, arm: str, actor: User, quota: int | None, closed
     """Set an arm's quota, stop recruiting to it, or resume, while the study runs."""
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if locked.status not in RUNNING:
-        raise TransitionError(f"Arms can be changed while a study recruits or pauses; this one is {locked.get_status_display().lower()}.")
+        raise TransitionError(
+            _("Arms can be changed while a study recruits or pauses; this one is %(status)s.")
+            % {"status": locked.get_status_display().lower()}
+        )
     state = ArmState.objects.select_for_update().get(study=locked, arm=arm)
     state.quota, state.closed = quota, closed
     state.full_clean()

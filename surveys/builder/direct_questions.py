@@ -5,7 +5,6 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from surveys.builder.frame import DraftPage
-from surveys.drafting.edits import Edit, Keys
 from surveys.drafting.forms import DraftForm, typed_text
 
 LARGEST_PERCENT = 50
@@ -14,9 +13,7 @@ LARGEST_PERCENT = 50
 class DirectQuestions(DraftPage):
     part = "direct"
     template_name = "surveys/builder/direct_questions.html"
-
-    def edit(self) -> Edit:
-        return Keys(("direct_group",))
+    keys = ("direct_group",)
 
     def typed(self) -> dict[str, Any]:
         group = self.document.get("direct_group")

@@ -17,7 +17,7 @@ from accounts.models import Role, User
 from surveys.access import access_own_study
 from surveys.builder.services import change_part
 from surveys.definition import StudyDefinition
-from surveys.drafting.edits import Edit, differences, fingerprint_of
+from surveys.drafting.edits import Edit, Keys, differences, fingerprint_of
 from surveys.drafting.forms import DraftForm
 from surveys.drafting.parts import PARTS, Part
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
@@ -68,6 +68,9 @@ class BuilderPage(View):
         """The template's context beside the form."""
         return {}
 
+    def get(self, request: HttpRequest, **_arguments: Any) -> HttpResponseBase:
+        return self.page({})
+
     def page(self, context: Mapping[str, Any], *, status: int = HTTPStatus.OK) -> HttpResponse:
         left = [] if self.state == "frozen" else to_do(self.study, self.definition)
         common = {
@@ -85,9 +88,11 @@ class BuilderPage(View):
 class DraftPage(BuilderPage):
     """A page with one form. GET shows the draft; POST stores the form, or shows it again with everything that was typed."""
 
+    keys: tuple[str, ...] = ()
+
     def edit(self) -> Edit:
-        """The part of the document that the form edits."""
-        raise NotImplementedError
+        """What the form edits: some keys of the document, if nothing else is said."""
+        return Keys(self.keys)
 
     def typed(self) -> dict[str, Any]:
         """The draft's values of the inputs, by name."""

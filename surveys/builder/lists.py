@@ -88,9 +88,6 @@ class ListPage(BuilderPage):
             "way": self.request.GET.get("way", ""),
         }
 
-    def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page({})
-
     def post(self, request: HttpRequest) -> HttpResponse:
         """Another order: one question up or down, or all names in their new order."""
         edit = Order(self.part)

@@ -18,9 +18,6 @@ class RedcapPage(BuilderPage):
     part = "background"
     template_name = "surveys/builder/redcap.html"
 
-    def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page({})
-
     def post(self, request: HttpRequest) -> HttpResponse:
         """Import the fields that can become questions, and report on every field. Importing twice adds nothing twice."""
         upload = request.FILES.get("file")

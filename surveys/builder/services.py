@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from surveys.drafting.edits import Edit, fingerprint_of
@@ -22,5 +23,8 @@ def change_part(study: Study, *, edit: Edit, value: Any, loaded: str | None, act
     study = locked(study)
     found = edit.current(study.definition)
     if loaded is not None and fingerprint_of(found) not in (loaded, fingerprint_of(value)):
-        raise ConcurrentEditError(f"Expected the part with the fingerprint {loaded[:64]}, found {fingerprint_of(found)}.")
+        raise ConcurrentEditError(
+            _("Expected the part with the fingerprint %(loaded)s, found %(found)s.")
+            % {"loaded": loaded[:64], "found": fingerprint_of(found)}
+        )
     return change_definition(study, definition=define(edit.merged(study.definition, value)), actor=actor)

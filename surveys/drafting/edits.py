@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from django.utils.translation import gettext as _
+
 from surveys.drafting.texts import in_languages
 from surveys.errors import ConcurrentEditError
 from surveys.study_file import define, document_of
@@ -107,7 +109,7 @@ class ArmSettings:
     def merged(self, document: Document, value: Any) -> dict[str, Any]:
         arm = Item("arms", self.name).current(document)
         if arm is None:
-            raise ConcurrentEditError(f"There is no arm called {self.name} any more.")
+            raise ConcurrentEditError(_("There is no arm called %(name)s any more.") % {"name": self.name})
         video = {key: kept for key, kept in arm["video"].items() if key != "transcript"}
         video |= {"transcript": value["transcript"]} if "transcript" in value else {}
         rest = {key: kept for key, kept in arm.items() if key not in ARM_SETTINGS}

@@ -45,14 +45,22 @@ def read_dictionary(text: str, *, source: str, present: Collection[str] = ()) ->
     try:
         rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     except csv.Error as error:
-        raise DefinitionError([f"{source}: not readable as CSV: {error}"]) from error
+        raise DefinitionError([_("%(source)s: not readable as CSV: %(error)s") % {"source": source, "error": error}]) from error
     columns = {_plain(name): name for name in (rows[0] if rows else {}) if name}
     if missing := [name for name in NEEDED if _plain(name) not in columns]:
         raise DefinitionError(
-            [f"{source}: expected a REDCap data dictionary with the columns {', '.join(NEEDED)}; missing: {', '.join(missing)}"]
+            [
+                _("%(source)s: expected a REDCap data dictionary with the columns %(needed)s; missing: %(missing)s")
+                % {"source": source, "needed": ", ".join(NEEDED), "missing": ", ".join(missing)}
+            ]
         )
     if len(rows) > MOST_ROWS:
-        raise DefinitionError([f"{source}: expected at most {MOST_ROWS:,} fields, found {len(rows):,}"])
+        raise DefinitionError(
+            [
+                _("%(source)s: expected at most %(most_rows)s fields, found %(rows)s")
+                % {"source": source, "most_rows": f"{MOST_ROWS:,}", "rows": f"{len(rows):,}"}
+            ]
+        )
     report = Report(questions=[], taken=[], skipped=[])
     names = set(present)
     for number, row in enumerate(rows, start=1):

@@ -8,35 +8,21 @@ from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from surveys.allocation.services import has_room, take_slot
 from surveys.definition import DIRECT
 from surveys.errors import EntryRefusedError, JourneyError, StepOutOfOrderError, StudyClosedError, StudyFullError, StudyNotOpenError
 from surveys.events import answers_changed
+from surveys.journey import steps
 from surveys.journey.participant_store import insert, read_participant, read_study, update
-from surveys.journey.steps import (
-    BACKGROUND,
-    CONSENT,
-    DIE,
-    DIRECT_CONSENT,
-    DIRECT_QUESTIONS,
-    DIRECTLY,
-    FINISHED,
-    NOT_AT_ALL,
-    QUESTIONS,
-    QUIZ,
-    VIDEO,
-    WITH_DIE,
-    comes_before,
-    step_after,
-)
-from surveys.models import ENDED, RUNNING, DirectAnswer, Participant, Response, Study, StudyStatus, Tally, TallyKind
+from surveys.models import ENDED, RUNNING, CounterKind, DirectAnswer, Participant, Response, ShardedCounter, Study, StudyStatus
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.recruitment import services as recruitment
 from surveys.recruitment.selectors import panel_member
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, withdrawal_code
 
-TALLY_SHARDS = 8
+COUNTER_SHARDS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,15 +43,15 @@ class AlreadyDoneError(Exception):
 def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
     """The protocol under which newcomers enter, or the reason why nobody can."""
     if study.rehearsal_of_id is not None and not is_bot:
-        raise StudyNotOpenError("This is a rehearsal, for bots only", situation="rehearsal")
+        raise StudyNotOpenError(_("This is a rehearsal, for bots only"), situation="rehearsal")
     if study.status in ENDED:
         raise StudyClosedError
     if study.status == StudyStatus.PAUSED:
-        raise StudyNotOpenError("This study is paused", situation="paused")
+        raise StudyNotOpenError(_("This study is paused"), situation="paused")
     if study.status != StudyStatus.RECRUITING:
         raise StudyNotOpenError
     if study.rehearsal_of_id is None and (study.approved_until is None or study.approved_until < timezone.localdate()):
-        raise StudyNotOpenError("The approval of this study has ended", situation="paused")
+        raise StudyNotOpenError(_("The approval of this study has ended"), situation="paused")
     return protocol_in_force(study)
 
 
@@ -79,8 +65,8 @@ def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_id
 
 
 def decline(study: Study) -> None:
-    """Count one more person who did not consent, and store nothing else."""
-    count(study, TallyKind.DECLINED, version=protocol_in_force(study).version)
+    """Somebody did not consent: one more in the count, and nothing else."""
+    count(study, CounterKind.DECLINED, version=protocol_in_force(study).version)
 
 
 def enrol(study: Study, *, visit: Visit) -> Participant:
@@ -101,10 +87,10 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
                 withdrawal_hash=hash_of_withdrawal_code(withdrawal_code(visit.token)),
                 language=visit.language,
                 is_bot=visit.is_bot,
-                step=step_after(CONSENT, protocol.definition),
+                step=steps.step_after(steps.CONSENT, protocol.definition),
                 consented_on=timezone.localdate(),
             )
-            if participant.step == VIDEO:
+            if participant.step == steps.VIDEO:
                 _assign(participant, protocol)
             insert([participant])
             recruitment.spend_entry(
@@ -133,9 +119,9 @@ def _require_still_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
 def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
     """The participant, locked, if `step` is theirs to do now."""
     participant = read_participant(hash_of_token(token), lock=True)
-    if participant is None:  # withdrawn from another tab or device since the page was requested
-        raise JourneyError("The data were taken out.", situation="withdrawn")
-    if participant.step == FINISHED or comes_before(step, participant.step):
+    if participant is None:  # withdrawn from another tab or device since the page was asked for
+        raise JourneyError(_("The data were taken out."), situation="withdrawn")
+    if participant.step == steps.FINISHED or steps.comes_before(step, participant.step):
         raise AlreadyDoneError
     if participant.step != step:
         raise StepOutOfOrderError
@@ -152,13 +138,13 @@ def _assign(participant: Participant, protocol: FrozenProtocol) -> None:
 def _way_of_asking(participant: Participant) -> tuple[str, ...]:
     """People drawn into the direct group who decline are not asked at all: chance alone decides who answers with the die."""
     if participant.subsample != DIRECT:
-        return WITH_DIE
-    return DIRECTLY if participant.agrees_to_direct else NOT_AT_ALL
+        return steps.WITH_DIE
+    return steps.DIRECTLY if participant.agrees_to_direct else steps.NOT_AT_ALL
 
 
 def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str, token: str) -> None:
-    participant.step = step_after(participant.step, protocol.definition, asked=_way_of_asking(participant))
-    if participant.step != FINISHED:
+    participant.step = steps.step_after(participant.step, protocol.definition, asked=_way_of_asking(participant))
+    if participant.step != steps.FINISHED:
         update(participant, "step", *fields)
         return
     participant.finished_on = timezone.localdate()
@@ -183,41 +169,41 @@ def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, Fro
 
 
 def record_background(token: str, *, answers: Mapping[str, Any]) -> None:
-    """Store the background answers and, unless a question comes first, silently assign subsample and arm, once."""
-    with _before_assignment(token, BACKGROUND) as (participant, protocol):
+    """Store the background answers and assign, silently and once, subsample and arm, unless there is still something to be asked first."""
+    with _before_assignment(token, steps.BACKGROUND) as (participant, protocol):
         participant.background = dict(answers)
-        participant.step = step_after(BACKGROUND, protocol.definition)
-        if participant.step == VIDEO:
+        participant.step = steps.step_after(steps.BACKGROUND, protocol.definition)
+        if participant.step == steps.VIDEO:
             _assign(participant, protocol)
         update(participant, "step", "background", "subsample", "arm")
 
 
 def record_direct_consent(token: str, *, agrees: bool) -> None:
-    """Store whether this person may be asked directly, and only then assign: the next line of the list comes whatever they said."""
-    with _before_assignment(token, DIRECT_CONSENT) as (participant, protocol):
+    """Store whether this person may be asked without a die, and only then assign: the next line of the list comes whatever they said."""
+    with _before_assignment(token, steps.DIRECT_CONSENT) as (participant, protocol):
         participant.agrees_to_direct = agrees
-        participant.step = step_after(DIRECT_CONSENT, protocol.definition)
+        participant.step = steps.step_after(steps.DIRECT_CONSENT, protocol.definition)
         _assign(participant, protocol)
         update(participant, "step", "agrees_to_direct", "subsample", "arm")
 
 
 @transaction.atomic
 def record_watched(token: str, *, tenths: int) -> None:
-    """Store how much of the lecture has been watched, in tenths; it never goes down."""
-    Participant.objects.filter(token_hash=hash_of_token(token), step=VIDEO, watched_tenths__lt=tenths).update(
+    """Remember how much of the lecture has been watched, in tenths; it never goes down."""
+    Participant.objects.filter(token_hash=hash_of_token(token), step=steps.VIDEO, watched_tenths__lt=tenths).update(
         watched_tenths=min(tenths, 10)
     )
 
 
 @transaction.atomic
 def finish_video(token: str) -> None:
-    participant, protocol = _at(token, VIDEO)
+    participant, protocol = _at(token, steps.VIDEO)
     _advance(participant, protocol, token=token)
 
 
 @transaction.atomic
 def record_quiz(token: str, *, answers: Mapping[str, str]) -> None:
-    participant, protocol = _at(token, QUIZ)
+    participant, protocol = _at(token, steps.QUIZ)
     participant.quiz = dict(answers)
     _advance(participant, protocol, "quiz", token=token)
 
@@ -225,29 +211,34 @@ def record_quiz(token: str, *, answers: Mapping[str, str]) -> None:
 @transaction.atomic
 def finish_die(token: str, *, understood_at_once: bool) -> None:
     """Go on to the questions. Whether the practice was understood is counted, not kept with the person."""
-    participant, protocol = _at(token, DIE)
+    participant, protocol = _at(token, steps.DIE)
     _advance(participant, protocol, token=token)
-    kind = TallyKind.COMPREHENSION_PASSED if understood_at_once else TallyKind.COMPREHENSION_FAILED
+    kind = CounterKind.COMPREHENSION_PASSED if understood_at_once else CounterKind.COMPREHENSION_FAILED
     count(participant.study, kind, version=protocol.version)
 
 
 @transaction.atomic
 def record_responses(token: str, *, reported: Mapping[str, bool]) -> None:
     """Store the answers to all sensitive questions at once; from here on they are final."""
-    participant, protocol = _at(token, QUESTIONS)
+    participant, protocol = _at(token, steps.QUESTIONS)
     expected = {question.name for question in protocol.definition.questions}
     if set(reported) != expected:
-        raise JourneyError(f"Expected answers to {', '.join(sorted(expected))}, got answers to {', '.join(sorted(reported)) or 'none'}.")
+        raise JourneyError(
+            _("Expected answers to %(expected)s, got answers to %(reported)s.")
+            % {"expected": ", ".join(sorted(expected)), "reported": ", ".join(sorted(reported)) or _("none")}
+        )
     insert([Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items()])
     _advance(participant, protocol, token=token)
 
 
 @transaction.atomic
 def record_direct_answers(token: str, *, answers: Mapping[str, bool]) -> None:
-    """Store somebody's direct answers. No question needs an answer, since nothing protects it."""
-    participant, protocol = _at(token, DIRECT_QUESTIONS)
+    """Store what somebody answers without a die. No question needs an answer, since nothing protects it."""
+    participant, protocol = _at(token, steps.DIRECT_QUESTIONS)
     if unknown := set(answers) - {question.name for question in protocol.definition.questions}:
-        raise JourneyError(f"Expected answers to questions of this study, got one to {', '.join(sorted(unknown))}.")
+        raise JourneyError(
+            _("Expected answers to questions of this study, got one to %(unknown)s.") % {"unknown": ", ".join(sorted(unknown))}
+        )
     if answers:
         insert([DirectAnswer(participant=participant, question=name, yes=yes) for name, yes in answers.items()])
     _advance(participant, protocol, token=token)
@@ -264,28 +255,26 @@ def withdraw(study: Study, *, code: str) -> bool:
     participant = Participant.objects.select_for_update().filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).first()
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if study.data_published:
-        raise JourneyError("The data of this study are published.", situation="published")
+        raise JourneyError(_("The data of this study are published."), situation="published")
     if study.forgotten_on is not None:
-        raise JourneyError("Nobody's answers can be found any more.", situation="forgotten")
+        raise JourneyError(_("Nobody's answers can be found any more."), situation="forgotten")
     if participant is None:
         return False
     participant.delete()
     panel_member(study.pk, code).delete()
-    count(study, TallyKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
+    count(study, CounterKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
     _tell_listeners(study.pk)
     return True
 
 
-def count(study: Study, kind: TallyKind, *, version: int) -> None:
-    """Add one to the count of `kind` under this version of the protocol, on a random shard, so that simultaneous requests do not wait for
-    each other.
-    """
-    table = connection.ops.quote_name(Tally._meta.db_table)
+def count(study: Study, kind: CounterKind, *, version: int) -> None:
+    """One more of `kind` under this version of the protocol, on a random shard, so that many at once do not wait for each other."""
+    table = connection.ops.quote_name(ShardedCounter._meta.db_table)
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {table} (study_id, kind, version, shard, count) VALUES (%s, %s, %s, %s, 1) "  # noqa: S608
             f"ON CONFLICT (study_id, kind, version, shard) DO UPDATE SET count = {table}.count + 1",
-            [study.pk, kind.value, version, secrets.randbelow(TALLY_SHARDS)],
+            [study.pk, kind.value, version, secrets.randbelow(COUNTER_SHARDS)],
         )
 
 

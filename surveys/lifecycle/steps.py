@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext
+from django.utils.translation import gettext as _
 
 from surveys.errors import TransitionError
 from surveys.lifecycle.selectors import approval_of
@@ -62,9 +63,12 @@ def each_held(studies: QuerySet[Study], act: Callable[[Study], object]) -> list[
 def take_step(study: Study, status: StudyStatus) -> None:
     """Give the locked study its next status, or a TransitionError."""
     if study.rehearsal_of_id is not None:
-        raise TransitionError("A rehearsal takes no steps; delete it when it is not needed any more.")
+        raise TransitionError(_("A rehearsal takes no steps; delete it when it is not needed any more."))
     if status not in STEPS[StudyStatus(study.status)]:
-        raise TransitionError(f"A study that is {study.get_status_display().lower()} cannot become {status.label.lower()}.")
+        raise TransitionError(
+            _("A study that is %(status)s cannot become %(wanted)s.")
+            % {"status": study.get_status_display().lower(), "wanted": status.label.lower()}
+        )
     study.status = status
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from django.http import StreamingHttpResponse
+from django.utils.translation import gettext
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.renderers import BaseRenderer
@@ -15,11 +16,10 @@ from accounts.tokens.api_access import person_of
 from audit.selectors import page_of
 from surveys.access import access_log, access_study
 from surveys.log import services
-from surveys.log.selectors import log_for, names_of_hidden
+from surveys.log.selectors import READERS, log_for, names_of_hidden
 from surveys.log.serializers import LogFilterSerializer, LogFindingSerializer, LogSerializer
 from surveys.models import Study
 
-READERS = (Role.IRB_OFFICER, Role.ADMINISTRATOR)
 STUDY = OpenApiParameter("study", str, description="Slug of a study: only what was done to it.")
 FILE = {(200, "application/jsonl"): OpenApiTypes.BINARY}
 
@@ -59,7 +59,7 @@ class Verify(APIView):
     @extend_schema(operation_id="log_verify", request=None, responses={200: LogFindingSerializer, 202: LogFindingSerializer})
     def post(self, request: Request) -> Response:
         entry = services.verify_log(actor=person_of(request))
-        finding = {"intact": None, "broken_at": None, "finding": "The log is being checked."} if entry is None else entry.details
+        finding = {"intact": None, "broken_at": None, "finding": gettext("The log is being checked.")} if entry is None else entry.details
         return Response(LogFindingSerializer(finding).data, status=202 if entry is None else 200)
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from audit.services import record
@@ -23,8 +25,8 @@ MAXIMUM_BYTES = 5 * 1024 * 1024
 
 
 class CodesError(SurveyError, ValueError):
-    title = "This list of codes cannot be used"
-    advice = "Correct the file and upload it again; no code was added."
+    title = gettext_lazy("This list of codes cannot be used")
+    advice = gettext_lazy("Correct the file and upload it again; no code was added.")
 
 
 def read_codes(content: bytes, *, source: str = "file") -> list[str]:
@@ -32,7 +34,10 @@ def read_codes(content: bytes, *, source: str = "file") -> list[str]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise CodesError(f"{source}: expected a UTF-8 text file, but byte {error.start + 1} is not UTF-8") from error
+        raise CodesError(
+            _("%(source)s: expected a UTF-8 text file, but byte %(position)s is not UTF-8")
+            % {"source": source, "position": error.start + 1}
+        ) from error
     codes: dict[str, int] = {}
     try:
         rows = csv.reader(io.StringIO(text))
@@ -42,13 +47,22 @@ def read_codes(content: bytes, *, source: str = "file") -> list[str]:
             if not code or (line == 1 and code.lower() == "code"):
                 continue
             if not 4 <= len(normalised(code)) <= 64:
-                raise CodesError(f"{source}, line {line}: expected a code of 4 to 64 letters and digits, got {len(normalised(code))}")
+                raise CodesError(
+                    _("%(source)s, line %(line)s: expected a code of 4 to 64 letters and digits, got %(found)s")
+                    % {"source": source, "line": line, "found": len(normalised(code))}
+                )
             if (first := codes.setdefault(normalised(code), line)) != line:
-                raise CodesError(f"{source}, line {line}: the code stands in line {first} already (case, spaces and dashes do not count)")
+                raise CodesError(
+                    _("%(source)s, line %(line)s: the code stands in line %(first)s already (case, spaces and dashes do not count)")
+                    % {"source": source, "line": line, "first": first}
+                )
     except csv.Error as error:
-        raise CodesError(f"{source}: not readable as CSV: {error}") from error
+        raise CodesError(_("%(source)s: not readable as CSV: %(error)s") % {"source": source, "error": error}) from error
     if not 1 <= len(codes) <= MAXIMUM_CODES:
-        raise CodesError(f"{source}: expected 1 to {MAXIMUM_CODES:,} codes, got {len(codes):,}")
+        raise CodesError(
+            _("%(source)s: expected 1 to %(most)s codes, got %(found)s")
+            % {"source": source, "most": f"{MAXIMUM_CODES:,}", "found": f"{len(codes):,}"}
+        )
     return list(codes)
 
 

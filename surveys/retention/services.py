@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Case, CharField, F, Q, When
 from django.db.models.functions import Cast
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from audit.selectors import entries_about
@@ -20,7 +21,18 @@ from surveys.definition import DIRECT
 from surveys.errors import TransitionError
 from surveys.events import operational_data_forgotten
 from surveys.lifecycle.steps import locked
-from surveys.models import ENDED, Departure, DirectAnswer, EntryCode, PanelMember, Participant, Step, Study, Tally, TallyKind
+from surveys.models import (
+    ENDED,
+    AttritionCount,
+    CounterKind,
+    DirectAnswer,
+    EntryCode,
+    PanelMember,
+    Participant,
+    ShardedCounter,
+    Step,
+    Study,
+)
 from surveys.retention.selectors import day_of_forgetting
 
 CHUNK = 1000
@@ -60,7 +72,10 @@ def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
     if study.forgotten_on is not None:
         return
     if study.status not in ENDED:
-        raise TransitionError(f"Operational data are deleted once a study is closed; this one is {study.get_status_display().lower()}.")
+        raise TransitionError(
+            _("Operational data are deleted once a study is closed; this one is %(status)s.")
+            % {"status": study.get_status_display().lower()}
+        )
     study.forgotten_on = timezone.localdate()
     study.save(update_fields=["forgotten_on"])
     operational_data_forgotten.send(sender=Study, study_id=study.pk)
@@ -118,11 +133,11 @@ def _forget_some_unfinished(study: Study) -> int:
     rows = list(unfinished.select_for_update(of=("self",)).values_list(*columns)[:CHUNK])
     stopped = Counter((step, subsample, arm) for _key, _version, step, subsample, arm in rows)
     for (step, subsample, arm), count in stopped.items():
-        departure, _created = Departure.objects.get_or_create(study=study, step=step, subsample=subsample, arm=arm)
-        Departure.objects.filter(pk=departure.pk).update(count=F("count") + count)
+        attrition, _created = AttritionCount.objects.get_or_create(study=study, step=step, subsample=subsample, arm=arm)
+        AttritionCount.objects.filter(pk=attrition.pk).update(count=F("count") + count)
     for version, count in Counter(version for _key, version, *_rest in rows).items():
-        tally, _created = Tally.objects.get_or_create(study=study, kind=TallyKind.UNFINISHED, version=version, shard=0)
-        Tally.objects.filter(pk=tally.pk).update(count=F("count") + count)
+        counter, _created = ShardedCounter.objects.get_or_create(study=study, kind=CounterKind.UNFINISHED, version=version, shard=0)
+        ShardedCounter.objects.filter(pk=counter.pk).update(count=F("count") + count)
     Participant.objects.filter(pk__in=[key for key, *_rest in rows]).delete()
     return len(rows)
 

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 
 from django.http import Http404
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
@@ -99,11 +100,7 @@ class ProtocolPacket(APIView):
 
     roles = tuple(Role)
 
-    @extend_schema(
-        operation_id="studies_protocol",
-        parameters=[VERSION, DRAFT],
-        responses=ProtocolSerializer,
-    )
+    @extend_schema(operation_id="studies_protocol", parameters=[VERSION, DRAFT], responses=ProtocolSerializer)
     def get(self, request: Request, slug: str) -> Response:
         seat = access_study(person_of(request), slug)
         study, found = seat.study, _asked_protocol(request, seat)
@@ -166,5 +163,5 @@ def _asked_version(request: Request, name: str) -> int | None:
     if asked is None:
         return None
     if not (asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS):
-        raise ValidationError({name: [f"Expected the number of a version, found {asked[:50]!r}."]})
+        raise ValidationError({name: [_("Expected the number of a version, found %(found)s.") % {"found": repr(asked[:50])}]})
     return int(asked)

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from django.core.files import File
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from surveys.definition import StudyDefinition
@@ -26,13 +27,7 @@ IN_MEMORY = 8 * 1024**2
 COPIES = {"en": "Copy of {}", "de": "Kopie von {}"}
 
 
-def import_study(
-    definition: StudyDefinition,
-    *,
-    media: Mapping[str, AnyFile],
-    owner: User,
-    replace: bool = False,
-) -> Study:
+def import_study(definition: StudyDefinition, *, media: Mapping[str, AnyFile], owner: User, replace: bool = False) -> Study:
     """A new draft (or, with `replace`, a changed one) with these files of it. Everything or nothing: an error changes nothing.
 
     A DefinitionError lists every file that cannot be used.
@@ -70,7 +65,7 @@ def read_upload(upload: AnyFile, *, name: str) -> tuple[StudyDefinition, dict[st
         return (*_read_archive(archive, name, held), held)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:  # damaged, of an unknown kind, encrypted
         held.close()
-        raise DefinitionError([f"{name}: this ZIP file cannot be read: {error}"]) from error
+        raise DefinitionError([_("%(name)s: this ZIP file cannot be read: %(error)s") % {"name": name, "error": error}]) from error
     except BaseException:
         held.close()
         raise
@@ -113,11 +108,18 @@ def archive_of(study: Study, definition: StudyDefinition) -> Iterator[bytes]:
 def _read_archive(archive: zipfile.ZipFile, name: str, held: ExitStack) -> tuple[StudyDefinition, dict[str, AnyFile], list[str]]:
     entries = {PurePosixPath(entry.filename).name: entry for entry in archive.infolist() if not _is_rubbish(entry)}
     if len(entries) > MOST_ENTRIES or sum(entry.file_size for entry in entries.values()) > LARGEST_ARCHIVE:
-        raise DefinitionError([f"{name}: expected at most {MOST_ENTRIES} files and {LARGEST_ARCHIVE // 1024**3} GB"])
+        raise DefinitionError(
+            [
+                _("%(name)s: expected at most %(files)s files and %(gigabytes)s GB")
+                % {"name": name, "files": MOST_ENTRIES, "gigabytes": LARGEST_ARCHIVE // 1024**3}
+            ]
+        )
     files = [entry for entry in entries if PurePosixPath(entry).suffix.lower() in STUDY_FILES]
     if len(files) != 1:
         found = ", ".join(sorted(files)) or "none"
-        raise DefinitionError([f"{name}: expected one study file (.yaml or .json) in the ZIP file, found {found}"])
+        raise DefinitionError(
+            [_("%(name)s: expected one study file (.yaml or .json) in the ZIP file, found %(found)s") % {"name": name, "found": found}]
+        )
     with archive.open(entries[files[0]]) as content:
         definition = read_study_file(_text(content, files[0]), source=files[0])
     media: dict[str, AnyFile] = {}
@@ -141,7 +143,9 @@ def _text(content: Any, name: str) -> str:
     try:
         return str(raw, "utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DefinitionError([f"{name}: expected text in UTF-8, found another byte at position {error.start}"]) from error
+        raise DefinitionError(
+            [_("%(name)s: expected text in UTF-8, found another byte at position %(position)s") % {"name": name, "position": error.start}]
+        ) from error
 
 
 def _problem_of(name: str, content: AnyFile) -> str:

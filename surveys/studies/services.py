@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from audit.services import record
@@ -35,12 +35,14 @@ def create_study(*, definition: StudyDefinition, owner: User, accepts_bots: bool
     study = Study(slug=definition.slug, owner=owner, accepts_bots=accepts_bots)
     _describe(study, definition)
     if Study.objects.filter(slug=definition.slug).exists():
-        raise DefinitionError([f"slug: a study called {definition.slug} exists already; choose another slug"])
+        raise DefinitionError([_("slug: a study called %(slug)s exists already; choose another slug") % {"slug": definition.slug}])
     study.full_clean(exclude=("protocol",))
     try:
         study.save(force_insert=True)
     except IntegrityError as error:
-        raise DefinitionError([f"slug: a study called {definition.slug} exists already; choose another slug"]) from error
+        raise DefinitionError(
+            [_("slug: a study called %(slug)s exists already; choose another slug") % {"slug": definition.slug}]
+        ) from error
     record(actor=owner, action=actions.STUDY_CREATED, subject=study, details={"slug": study.slug})
     return study
 
@@ -64,14 +66,20 @@ def change_definition(
     study = locked(study)
     running = study.status in RUNNING
     if not may_be_edited(study):
-        advice = gettext("It waits for the IRB officers; take it back from review first.") if study.submitted_id else ""
-        raise TransitionError(f"This study cannot be changed now; it is {study.get_status_display().lower()}. {advice}".strip())
+        advice = _("It waits for the IRB officers; take it back from review first.") if study.submitted_id else ""
+        said = _("This study cannot be changed now; it is %(status)s.") % {"status": study.get_status_display().lower()}
+        raise TransitionError(f"{said} {advice}".strip())
     if expected_fingerprint is not None and expected_fingerprint != (found := fingerprint(study)):
-        raise ConcurrentEditError(f"Expected the draft with the fingerprint {expected_fingerprint[:64]}, found {found}.")
+        raise ConcurrentEditError(
+            _("Expected the draft with the fingerprint %(expected)s, found %(found)s.")
+            % {"expected": expected_fingerprint[:64], "found": found}
+        )
     if definition.slug != study.slug:
-        raise DefinitionError([f"slug: expected {study.slug}, got {definition.slug}; a study keeps its slug"])
+        raise DefinitionError(
+            [_("slug: expected %(slug)s, got %(found)s; a study keeps its slug") % {"slug": study.slug, "found": definition.slug}]
+        )
     if running and (owner not in (None, study.owner) or accepts_bots not in (None, study.accepts_bots)):
-        raise TransitionError("The owner of a running study, and whether bots may walk it, cannot be changed.")
+        raise TransitionError(_("The owner of a running study, and whether bots may walk it, cannot be changed."))
     before = fingerprint(study)
     _describe(study, definition)
     if running:
@@ -97,11 +105,11 @@ def submit_for_review(study: Study, *, actor: User) -> Study:
     """
     study = locked(study)
     if study.submitted_id is not None:
-        raise TransitionError(gettext("This study waits for the IRB officers already."))
+        raise TransitionError(_("This study waits for the IRB officers already."))
     if study.status not in RUNNING:
         take_step(study, StudyStatus.IN_REVIEW)
     if missing := missing_before_review(study):
-        raise TransitionError("Before review: " + " ".join(missing))
+        raise TransitionError(_("Before review: %(missing)s") % {"missing": " ".join(missing)})
     study.submitted, study.submitted_on = _frozen_draft(study), timezone.localdate()
     details = {"version": study.submitted.version, "sha256": study.submitted.sha256}
     if study.status == StudyStatus.IN_REVIEW:
@@ -134,7 +142,9 @@ def launch(study: Study, *, actor: User) -> Study:
     """Draw the concealed allocation list, publish its hash, open the study."""
     study = locked(study)
     if study.status != StudyStatus.APPROVED:
-        raise TransitionError(f"Only an approved study can be launched; this one is {study.get_status_display().lower()}.")
+        raise TransitionError(
+            _("Only an approved study can be launched; this one is %(status)s.") % {"status": study.get_status_display().lower()}
+        )
     require_no_obstacle(study)
     take_step(study, StudyStatus.RECRUITING)
     definition = protocol_in_force(study).definition
@@ -156,7 +166,9 @@ def pause(study: Study, *, actor: User) -> Study:
 def resume(study: Study, *, actor: User) -> Study:
     study = locked(study)
     if study.status != StudyStatus.PAUSED:
-        raise TransitionError(f"Only a paused study can be resumed; this one is {study.get_status_display().lower()}.")
+        raise TransitionError(
+            _("Only a paused study can be resumed; this one is %(status)s.") % {"status": study.get_status_display().lower()}
+        )
     require_no_obstacle(study)
     return _move(study, StudyStatus.RECRUITING, actor=actor, action=actions.RESUMED)
 
@@ -226,14 +238,14 @@ def _frozen_draft(study: Study) -> Protocol:
     definition = define(study.definition)
     protocol, in_force = _next(study, definition), study.protocol
     if study.decisions.filter(verdict=Verdict.REJECTED, protocol__sha256=protocol.sha256).exists():
-        raise TransitionError(gettext("An IRB officer rejected exactly this protocol. Change it before you submit it again."))
+        raise TransitionError(_("An IRB officer rejected exactly this protocol. Change it before you submit it again."))
     if in_force is not None and study.status in RUNNING:
         if protocol.sha256 == in_force.sha256:
             return in_force
         _require_answers_fit(study, definition)
         for name in sorted(name for arm in definition.arms for name in arm.video.sources):
             if protocol.media[name]["sha256"] != in_force.media[name]["sha256"]:
-                said = gettext("The video %(name)s is not the one that participants have seen.") % {"name": name}
+                said = _("The video %(name)s is not the one that participants have seen.") % {"name": name}
                 raise TransitionError(f"{said} {_duplicate()}")
     protocol.save(force_insert=True)
     return protocol
@@ -246,12 +258,12 @@ def _next(study: Study, definition: StudyDefinition) -> Protocol:
 def _require_answers_fit(study: Study, definition: StudyDefinition) -> None:
     in_force = protocol_in_force(study).definition
     if changed := [part for part in FIXED_BY_LAUNCH if getattr(definition, part) != getattr(in_force, part)]:
-        said = gettext("Since the launch these parts cannot be changed, because the answers would no longer fit together: %(parts)s.")
+        said = _("Since the launch these parts cannot be changed, because the answers would no longer fit together: %(parts)s.")
         raise DefinitionError([f"{said % {'parts': ', '.join(changed)}} {_duplicate()}"])
 
 
 def _duplicate() -> str:
-    return gettext("Duplicate the study instead.")
+    return _("Duplicate the study instead.")
 
 
 def _back_to_draft(study: Study) -> None:

@@ -3,6 +3,8 @@
  * and goes to the login page as a whole when the login has run out. A link to a closed explanation opens it.
  */
 
+import { need } from "./need.js";
+
 let open = [];
 let scrolled = [];
 let focused = "";
@@ -49,6 +51,6 @@ function openTarget() {
   if (target instanceof HTMLDetailsElement) {
     target.open = true;
     target.scrollIntoView();
-    target.querySelector("summary").focus();
+    need(target, "summary").focus();
   }
 }

@@ -5,6 +5,8 @@
  * of further tenths. The watched seconds and the stopping place are kept in this tab's sessionStorage until `Continue`.
  */
 
+import { need } from "./need.js";
+
 const STORED = "candor-lecture:";
 const SAVE_EVERY_MILLISECONDS = 1000;
 const STALLED_MILLISECONDS = 10_000;
@@ -46,9 +48,9 @@ class WatchedSeconds {
 
 class Lecture {
   constructor(element) {
-    const find = (mark) => element.querySelector(`[data-${mark}]`);
-    this.video = element.querySelector("video");
-    this.form = element.querySelector("form");
+    const find = (mark) => need(element, `[data-${mark}]`);
+    this.video = need(element, "video");
+    this.form = need(element, "form");
     [this.speed, this.problem, this.retry, this.offer, this.resume, this.status, this.proceed] = [
       "speed", "problem", "retry", "resume-offer", "resume", "status", "continue",
     ].map(find);
