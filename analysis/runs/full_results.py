@@ -10,7 +10,6 @@ from typing import Any
 
 from analysis.answers.balance import answered_by_arm, in_steps, standardised_differences
 from analysis.answers.datasets import People
-from analysis.models import ChunkFamily
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
 from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, adjusted_cells
 from candor.designs.design import Design
