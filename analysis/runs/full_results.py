@@ -1,4 +1,4 @@
-"""Everything that can be said about a study's answers: every method, with its bootstrap. Pure computation over `People`.
+"""All results from a study's answers: every method, with its bootstrap. Pure computation over `People`.
 
 Results from background answers are not protected by the die; they carry `for_publication: False`.
 """
@@ -42,7 +42,7 @@ class QuestionAnalysis:
 
     @cached_property
     def adjusted(self) -> AdjustedStudy:
-        """With working models fitted; raises MethodError where there are too few answers."""
+        """Fits the working models too; raises MethodError where there are too few answers."""
         there = self.people.who_answered(self.question)
         return adjusted_study(
             self.people.reported[self.question][there],
@@ -70,7 +70,7 @@ class QuestionAnalysis:
         return bootstrap_chunk(self.by_family[family], replicates=REPLICATES, seed=seed, chunk_index=index)
 
     def results(self, chunks: Mapping[str, Iterable[BootstrapChunk]] | None = None) -> dict[str, Any]:
-        """The estimates as JSON values, with the bootstrap of all its chunks by family, if they are there."""
+        """The estimates as JSON values, with the bootstrap of all its chunks by family, where these are given."""
         outcome = self.answers.estimate()
         effects = outcome.effects
         adjusted_test = adjusted_cells(self.adjusted).fit.specification_test() if self.people.covariates else None
@@ -89,7 +89,7 @@ def question_analyses(people: People, definition: StudyDefinition) -> dict[str, 
 
 
 def outcome_results(analysis: QuestionAnalysis, chunks: Mapping[str, Iterable[BootstrapChunk]] | None = None) -> dict[str, Any]:
-    """The question's results; an error that is expected becomes part of them."""
+    """The question's results; an expected error becomes part of them."""
     try:
         return analysis.results(chunks)
     except MethodError as error:
@@ -97,7 +97,7 @@ def outcome_results(analysis: QuestionAnalysis, chunks: Mapping[str, Iterable[Bo
 
 
 def balance_of(people: People, definition: StudyDefinition, *, shown: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Standardised differences of all who were assigned: the background answers came before the assignment. `shown`: the last ones."""
+    """Standardised differences of all assigned people: the background answers came before the assignment. `shown`: the last ones."""
     arms = [arm.name for arm in definition.arms]
     fresh = {
         "differences": standardised_differences(people.covariates, people.arm, arms=arms, control=definition.control),

@@ -59,7 +59,7 @@ def delivery() -> Lease:
     return Delivery.objects.get()
 
 
-# For each kind, something that waits for a worker.
+# For each kind, an object that waits for a worker.
 EXAMPLES: dict[str, Callable[[], Lease]] = {
     RunKind.FIRST_RESULTS: partial(run_of, RunKind.FIRST_RESULTS),
     RunKind.FULL_RESULTS: partial(run_of, RunKind.FULL_RESULTS),
@@ -284,7 +284,7 @@ def test_a_message_goes_out_with_its_priority_and_never_waits_for_the_broker(kin
 
 
 def assert_ended(work: Lease) -> None:
-    """Nobody holds it, and no time is left; a routine waits for its next one."""
+    """Nobody holds the work, and no time is left; a routine waits for its next one."""
     work.refresh_from_db()
     assert work.holder is None
     if isinstance(work, Routine):
