@@ -36,13 +36,16 @@ from surveys.models import (
 from surveys.retention.selectors import day_of_forgetting
 
 CHUNK = 1000
+ROUTINE = "retention"
+"""The kind of work that deletes what is due."""
 
 
 def forget_what_is_due(today: date | None = None) -> list[str]:
     """Delete what the protocols say must be deleted by now, and finish what was begun; the slugs of the studies that this was about."""
     today = today or timezone.localdate()
     found = []
-    for study in Study.objects.filter(status__in=ENDED, closed_on__lt=today).defer("definition"):
+    begun_or_due = Q(forgotten_on__isnull=False) | Q(closed_on__lt=today)
+    for study in Study.objects.filter(begun_or_due, status__in=ENDED).defer("definition"):
         day = day_of_forgetting(study) if study.forgotten_on is None else None
         if _is_unfinished(study) or (day is not None and day <= today):
             forget_operational_data(study)

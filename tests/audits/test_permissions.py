@@ -23,8 +23,7 @@ VISITORS = ("nobody", "owner", "editor", "viewer", "blinded", "colleague", "offi
 MEMBERS = {"editor": MemberRole.EDITOR, "viewer": MemberRole.VIEWER, "blinded": MemberRole.BLINDED_VIEWER}
 ROLES = {
     "owner": Role.INVESTIGATOR,
-    # Members of the owner's study, whom their role alone would not let in.
-    "editor": Role.ANALYST,
+    "editor": Role.ANALYST,  # like the next two a member of the owner's study, whom their role alone would not let in
     "viewer": Role.ANALYST,
     "blinded": Role.ANALYST,
     "colleague": Role.INVESTIGATOR,
@@ -63,6 +62,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "mfa_view_recovery_codes":         (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
     "mfa_generate_recovery_codes":     (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "mfa_download_recovery_codes":     (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
+    "work":                            (LOGIN,  403,    403,    403,    403,    403,    403,    403,    200),
     "admin_door":                      (LOGIN,  403,    403,    403,    403,    403,    403,    403,    403),
     "surveys:studies":                 (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:new_study":               (LOGIN,  200,    403,    403,    403,    200,    403,    403,    200),

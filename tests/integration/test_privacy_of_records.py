@@ -17,7 +17,7 @@ from tests.factories import STEPS, address_of, answer, document, everything_stor
 
 pytestmark = pytest.mark.django_db
 
-CLOCK_TIMES_OF_PROGRAMS = {(Crowd, "heard_at")}
+CLOCK_TIMES_OF_PROGRAMS = {(Crowd, "due_at")}
 """When a worker that sends bots was last heard of. No other field of no other model may tell a time."""
 SURVEY_MODELS = list(apps.get_app_config("surveys").get_models(include_auto_created=True))
 # Names of an arm or its files; "instructor" and "slides" alone also occur in the texts that everybody reads.

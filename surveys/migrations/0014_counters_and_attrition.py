@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("surveys", "0012_under_reporting_bots")]
+    dependencies = [("surveys", "0013_one_lease_for_all_work")]
 
     operations = [
         migrations.RemoveConstraint(model_name="tally", name="tally_shard_is_unique"),
