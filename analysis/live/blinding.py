@@ -79,13 +79,13 @@ def readable(results: Mapping[str, Any], names: ArmNames) -> dict[str, Any]:
         balance["differences"] = []
     elif names.turns_contrasts:
         balance["differences"] = [_turned_difference(one) for one in balance["differences"]]
-    # What was said without a die is counted by arm only after the end, when nobody is blinded; so there is nothing to turn or to letter.
+    # Direct answers are counted by arm only after the end, when nobody is blinded; so there is nothing to turn or to letter.
     direct = {"direct_group": {**results["direct_group"], "outcomes": []}} if "direct_group" in results else {}
     return {**results, "outcomes": outcomes, "balance": balance, **direct, "design": None}
 
 
 def lettered(part: Any, names: ArmNames) -> Any:
-    """What `readable` left, with arms called as this reader may call them: for files and programs, which get no words around numbers."""
+    """The rest that `readable` leaves, with this reader's names of arms: for files and programs, which get no words around numbers."""
     if isinstance(part, list | tuple):
         return [lettered(one, names) for one in part]
     if not isinstance(part, Mapping):

@@ -30,7 +30,7 @@ from surveys.models import Study
 from surveys.protocols import frozen_protocol
 
 Row = Sequence[object]
-# What the table of those who were asked without a die calls the parts of their results.
+# Names that the table of direct answers gives to the parts of the results.
 DIRECT_QUANTITIES = {"said_yes_directly": "prevalence", "difference": "differences", "die_minus_direct": "under_reporting"}
 
 
@@ -66,7 +66,7 @@ class LiveView:
 
     @cached_property
     def direct_group(self) -> dict[str, Any] | None:
-        """What those said who were asked without a die, with questions and arms as they are to be called; None where nobody is."""
+        """The direct answers, with this reader's names of questions and arms; None where nobody is asked directly."""
         found = self.first_results.get("direct_group")
         if not found:
             return None
@@ -202,7 +202,7 @@ class LiveView:
         return forest_figure(rows, title=_("Effects on “%(question)s” by method") % {"question": question}) if rows else None
 
     def running(self, question: str) -> Drawing | None:
-        """Of every contrast, one below the other."""
+        """The running estimates of every contrast, one below the other."""
         found = {
             self.contrast({"treatment": treatment, "control": control}): moments
             for (name, treatment, control), moments in self.moments.items()

@@ -1,4 +1,4 @@
-"""What the API says of public data."""
+"""API representations of public data."""
 
 from typing import Any
 

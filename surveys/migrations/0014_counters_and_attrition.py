@@ -23,6 +23,13 @@ class Migration(migrations.Migration):
             name="study",
             field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="counters", to="surveys.study"),
         ),
+        migrations.AlterField(
+            model_name="shardedcounter",
+            name="version",
+            field=models.PositiveIntegerField(
+                default=1, help_text="The protocol's version in force, so that consent is counted per version."
+            ),
+        ),
         migrations.AddConstraint(
             model_name="attritioncount",
             constraint=models.UniqueConstraint(fields=("study", "step", "subsample", "arm"), name="attrition_is_counted_once"),

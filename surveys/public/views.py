@@ -1,4 +1,4 @@
-"""What anybody may read about a study, participant or not; and the lecture, for the people of its arm."""
+"""Public pages about a study (its facts, consent, privacy, allocation), and lectures, which only their own arm may watch."""
 
 from uuid import UUID
 
@@ -103,7 +103,7 @@ def allocation_list(request: HttpRequest, slug: str, number: int) -> HttpRespons
 
 @require_safe
 def media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
-    """A file of the participant's own arm. For everybody else, and for every other arm, there is nothing at this address."""
+    """A file of the participant's own arm. For everybody else, and for every other arm, this address has no file."""
     _token, participant = visitors.participant_of(request, slug)
     if participant is None or not participant.arm or comes_before(participant.step, VIDEO):
         raise Http404
@@ -116,7 +116,7 @@ def media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
 @cache_control(public=True, max_age=MINUTES * 60)
 @vary_on_headers("Accept-Language")
 def about_study(request: HttpRequest, slug: str) -> HttpResponse:
-    """What was approved and until when, what is stored and for how long, who sees what, how to withdraw, what is public, whom to ask.
+    """The approval and its end, stored data and their deletion, access, withdrawal, publication, contact.
 
     It is the same for everybody: no session, no cookie, so it may be cached.
     """

@@ -1,4 +1,4 @@
-"""Pages of sharing: who works on a study, who was invited, and an invitation as the invited person sees it."""
+"""The team of a study: its owner, its members, pending invitations, and an invitation as the invited person sees it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -37,7 +37,7 @@ WHAT_THEY_DO = {
 @require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def people(request: HttpRequest, slug: str) -> HttpResponse:
-    """All members see who works on the study; its owner invites, changes and removes; everybody may leave."""
+    """All members see the team; the owner invites, changes and removes; everybody may leave."""
     user = user_of(request)
     seat = access_results(user, slug)
     study = seat.study
@@ -78,7 +78,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _offer(request: HttpRequest, invitation: Invitation, token: str) -> dict[str, Any]:
-    """The link, to be shown this once, and whether it went out by e-mail."""
+    """The link, shown only this once, and whether it went out by e-mail."""
     link = request.build_absolute_uri(reverse("surveys:invitation", args=[token]))
     address = invitation.user.email if invitation.user else invitation.addressee
     text = _(
@@ -102,7 +102,7 @@ def _role(data: Mapping[str, str]) -> MemberRole:
 
 
 def _number(data: Mapping[str, str], name: str) -> int:
-    """A number that nothing has, for what is none."""
+    """An id that no row has; stands for "no such row"."""
     text = data.get(name, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else 0
 
@@ -118,7 +118,7 @@ CHANGES: dict[str, Callable[[Study, Mapping[str, str], User], None]] = {
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """To what, by whom and as what; a button for whoever is logged in, two ways to log in for everybody else."""
+    """The offer: the study, the inviter and the role; a button for logged-in people, two ways to log in for everybody else."""
     found = open_invitation(token)
     errors = []
     if request.method == "POST" and request.user.is_authenticated:
