@@ -19,14 +19,12 @@ from surveys.journey import views as participant
 from surveys.log import api as api_log
 from surveys.log import views as log
 from surveys.media import api as files
-from surveys.public import transparency
 from surveys.public import views as about
 from surveys.recruitment import api as codes
 from surveys.recruitment import views as recruitment
 from surveys.retention import views as retention
 from surveys.review import api as reviews
 from surveys.review import views as irb
-from surveys.sharing import invitations
 from surveys.sharing import views as people
 from surveys.studies import api as studies
 from surveys.studies import views as investigator
@@ -38,7 +36,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:slug>/resume/<str:token>/", participant.resume, name="resume"),
     path("s/<slug:slug>/withdraw/", participant.withdraw, name="withdraw"),
     path("s/<slug:slug>/consent/", about.consent_copy, name="consent_copy"),
-    path("s/<slug:slug>/about/", transparency.about_study, name="transparency"),
+    path("s/<slug:slug>/about/", about.about_study, name="transparency"),
     path("s/<slug:slug>/privacy/", about.privacy, name="privacy"),
     path("s/<slug:slug>/allocation/", about.allocation, name="allocation"),
     path("s/<slug:slug>/allocation/<int:number>/", about.allocation_list, name="allocation_list"),
@@ -83,8 +81,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("log/verify/", log.verify_log, name="verify_log"),
     path("log/export/", log.export_log, name="export_log"),
     path("studies/<slug:slug>/people/", people.people, name="people"),
-    path("invitations/<str:token>/", invitations.invitation, name="invitation"),
-    path("invitations/<str:token>/account/", invitations.new_account, name="new_account"),
+    path("invitations/<str:token>/", people.invitation, name="invitation"),
+    path("invitations/<str:token>/account/", people.new_account, name="new_account"),
     path("api/v1/log/", api_log.WholeLog.as_view(), name="api_log"),
     path("api/v1/log/verify/", api_log.Verify.as_view(), name="api_verify_log"),
     path("api/v1/log/export/", api_log.Export.as_view(), name="api_export_log"),

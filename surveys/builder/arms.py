@@ -11,9 +11,8 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from surveys.builder.arm_files import SUFFIXES, put_arm_file, remove_arm, remove_arm_file
 from surveys.builder.frame import DraftPage, typed_by
-from surveys.builder.services import change_part
+from surveys.builder.services import SUFFIXES, change_part, put_arm_file, remove_arm, remove_arm_file
 from surveys.builder.watching import WATCHING, read_watching, typed_watching
 from surveys.definition import Arm, StudyDefinition, Watching
 from surveys.drafting.edits import ArmSettings, Edit, Item

@@ -91,7 +91,7 @@ class DraftPage(BuilderPage):
     keys: tuple[str, ...] = ()
 
     def edit(self) -> Edit:
-        """What the form edits: some keys of the document, if nothing else is said."""
+        """The edited part of the document: some of its keys, unless a page says otherwise."""
         return Keys(self.keys)
 
     def typed(self) -> dict[str, Any]:

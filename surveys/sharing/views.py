@@ -1,26 +1,31 @@
-"""The team of a study: its owner, its members, and pending invitations."""
+"""The team of a study: its owner, its members, pending invitations, and an invitation as the invited person sees it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth import login
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from accounts.access import require_role, user_of
+from accounts.forms import OwnAccountForm
 from accounts.models import Role, User
 from accounts.sending import send_if_configured
 from surveys.access import OWNER_ROLES, access_owned_study, access_results
 from surveys.errors import SharingError
 from surveys.models import Invitation, MemberRole, Study
 from surveys.sharing import services as sharing
-from surveys.sharing.selectors import open_invitations
+from surveys.sharing.selectors import open_invitation, open_invitations
 
+BACKEND = "accounts.login.backends.SlowedBackend"
 WHAT_THEY_DO = {
     MemberRole.EDITOR: gettext_lazy("changes and runs the study, and sees its results"),
     MemberRole.VIEWER: gettext_lazy("sees everything and changes nothing"),
@@ -108,3 +113,42 @@ CHANGES: dict[str, Callable[[Study, Mapping[str, str], User], None]] = {
     "transfer": lambda study, data, user: sharing.transfer_study(study, user_id=_number(data, "member"), actor=user),
     "withdraw": lambda study, data, user: sharing.withdraw_invitation(study, invitation_id=_number(data, "invitation"), actor=user),
 }
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """The offer: the study, the inviter and the role; a button for logged-in people, two ways to log in for everybody else."""
+    found = open_invitation(token)
+    errors = []
+    if request.method == "POST" and request.user.is_authenticated:
+        try:
+            sharing.accept_invitation(found, user=user_of(request))
+            messages.success(request, _("The study is shared with you now."))
+            return redirect("surveys:study", found.study.slug)
+        except SharingError as error:
+            errors = [{"field": "", "message": str(error)}]
+    context = {"invitation": found, "token": token, "errors": errors}
+    return render(request, "surveys/investigator/invitation.html", context, status=409 if errors else 200)
+
+
+@never_cache
+@sensitive_post_parameters("password1", "password2")
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_account(request: HttpRequest, token: str) -> HttpResponse:
+    """An account for somebody who was invited and has none; then the invitation again, to be accepted."""
+    found = open_invitation(token)
+    if request.user.is_authenticated or found.user_id is not None:
+        return redirect("surveys:invitation", token)
+    form = OwnAccountForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            data = form.cleaned_data
+            user = sharing.create_invited_user(found, username=data["username"], password=data["password1"])
+            login(request, user, backend=BACKEND)
+            return redirect("surveys:invitation", token)
+        except ValidationError as error:  # somebody else took the name in the meantime
+            form.add_error("username", error.messages[0])
+        except SharingError as error:
+            form.add_error(None, str(error))
+    return render(request, "surveys/investigator/new_account.html", {"invitation": found, "form": form}, status=422 if form.errors else 200)

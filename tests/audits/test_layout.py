@@ -33,9 +33,7 @@ NAMED_OTHERWISE = {
     "surveys/journey/preview.py": "the participant's pages for staff",
     "surveys/lifecycle/steps.py": "holds studies one by one",
     "surveys/log/views.py": "the filter in the address is a form of this page alone",
-    "surveys/public/transparency.py": "the page about a study",
     "surveys/retention/order_of_arrival.py": "the work of a worker, a table at a time",
-    "surveys/sharing/invitations.py": "the pages of somebody who has no account yet",
     "surveys/studies/exchange.py": "files in and out, everything or nothing",
     "webhooks/outbox.py": "the work of a worker, a message at a time",
 }

@@ -23,8 +23,7 @@ VISITORS = ("nobody", "owner", "editor", "viewer", "blinded", "colleague", "offi
 MEMBERS = {"editor": MemberRole.EDITOR, "viewer": MemberRole.VIEWER, "blinded": MemberRole.BLINDED_VIEWER}
 ROLES = {
     "owner": Role.INVESTIGATOR,
-    # Members of the owner's study, whom their role alone would not let in.
-    "editor": Role.ANALYST,
+    "editor": Role.ANALYST,  # like the next two a member of the owner's study, whom their role alone would not let in
     "viewer": Role.ANALYST,
     "blinded": Role.ANALYST,
     "colleague": Role.INVESTIGATOR,
