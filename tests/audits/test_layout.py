@@ -10,7 +10,7 @@ from tests.audits.tree import APPLICATIONS, LIBRARY, ROOT, project_files
 
 LINES_AT_MOST = 400
 # File: why it may be longer.
-LONGER: dict[str, str] = {}
+LONGER = {"surveys/migrations/0001_initial.py": "generated: the tables of the first version"}
 MODULES_AT_MOST = 15
 # Folder: why it may hold more.
 WIDER: dict[str, str] = {}
