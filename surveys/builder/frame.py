@@ -91,7 +91,7 @@ class DraftPage(BuilderPage):
     keys: tuple[str, ...] = ()
 
     def edit(self) -> Edit:
-        """What the form edits: some keys of the document, if nothing else is said."""
+        """The part of the document that the form edits; by default some of its keys."""
         return Keys(self.keys)
 
     def typed(self) -> dict[str, Any]:

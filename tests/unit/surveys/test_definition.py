@@ -234,7 +234,7 @@ def test_the_desk_is_warned_that_nothing_protects_these_answers() -> None:
     assert definition().warnings() == []
     assert definition(direct_group=GROUP).warnings() == [
         "20% of the people are drawn to be asked directly, without a die, if they agree. "
-        "What they answer is stored as it is: nothing protects it."
+        "Their answers are stored as they are: nothing protects them."
     ]
 
 
