@@ -10,17 +10,13 @@ from typing import Any
 
 from analysis.answers.balance import answered_by_arm, in_steps, standardised_differences
 from analysis.answers.datasets import People
-from analysis.models import ChunkFamily
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
-from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, adjusted_cells, effects_with_covariates
+from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, adjusted_cells
 from candor.designs.design import Design
 from candor.errors import MethodError
-from candor.estimators.effects import estimate_outcome
 from candor.estimators.sequential import anytime_effects
 from candor.resampling.bootstrap import BootstrapChunk, ResampledStudy, bootstrap_chunk, chunk_count, merge, with_bootstrap
-from candor.resampling.resampled_counts import ResampledCounts
-from candor.resampling.resampled_patterns import ResampledPatterns
-from candor.results import Effect
+from candor.studies.answers import Answers
 from surveys.definition import StudyDefinition
 
 REPLICATES = 5000
@@ -57,16 +53,14 @@ class QuestionAnalysis:
         )
 
     @cached_property
+    def answers(self) -> Answers:
+        """The answers as the library takes them: with covariates where there are background questions."""
+        return Answers(design=self.design, counts=self.counts, adjusted=self.adjusted if self.people.covariates else None)
+
+    @property
     def by_family(self) -> Mapping[str, ResampledStudy]:
-        """The statistics that can be resampled: none where the design does not identify the effect, no patterns without background
-        questions.
-        """
-        if not self.design.identification.effect:
-            return {}
-        found: dict[str, ResampledStudy] = {ChunkFamily.COUNTS: ResampledCounts(self.counts, design=self.design)}
-        if self.people.covariates:
-            found[ChunkFamily.PATTERNS] = ResampledPatterns(self.adjusted)
-        return found
+        """The studies to resample, by the family of their chunks."""
+        return self.answers.resampled
 
     def chunks(self) -> list[tuple[str, int]]:
         """Family and index of every chunk of the bootstrap."""
@@ -77,20 +71,16 @@ class QuestionAnalysis:
 
     def results(self, chunks: Mapping[str, Iterable[BootstrapChunk]] | None = None) -> dict[str, Any]:
         """The estimates as JSON values, with the bootstrap of all its chunks by family, where these are given."""
-        outcome = estimate_outcome(self.counts, design=self.design)
-        effects: tuple[Effect, ...] = outcome.effects
-        adjusted_test = None
-        if self.people.covariates:
-            effects += effects_with_covariates(self.adjusted)
-            test = adjusted_cells(self.adjusted).fit.specification_test()
-            adjusted_test = None if test is None else asdict(test)
+        outcome = self.answers.estimate()
+        effects = outcome.effects
+        adjusted_test = adjusted_cells(self.adjusted).fit.specification_test() if self.people.covariates else None
         for family, parts in (chunks or {}).items():
             effects = with_bootstrap(effects, merge(parts), study=self.by_family[family])
         anytime = anytime_effects(self.counts, design=self.design, planned_n=self.definition.planned_with_die)
         return asdict(outcome) | {
             "effects": [asdict(effect) | {"for_publication": effect.method not in USES_COVARIATES} for effect in effects],
             "anytime": [asdict(one) for one in anytime],
-            "specification_test_with_covariates": adjusted_test,
+            "specification_test_with_covariates": adjusted_test and asdict(adjusted_test),
         }
 
 

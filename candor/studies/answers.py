@@ -44,7 +44,7 @@ class Answers:
 
     @cached_property
     def resampled(self) -> Mapping[str, ResampledStudy]:
-        """The studies that a bootstrap can resample: counts, and patterns of covariates; none where the effect is not identified."""
+        """The statistics to resample: counts, and patterns of covariates; none where the design does not identify the effect."""
         if not self.design.identification.effect:
             return {}
         found: dict[str, ResampledStudy] = {"counts": ResampledCounts(self.counts, design=self.design)}
