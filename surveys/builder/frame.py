@@ -91,7 +91,7 @@ class DraftPage(BuilderPage):
     keys: tuple[str, ...] = ()
 
     def edit(self) -> Edit:
-        """The edited part of the document: some of its keys, unless a page says otherwise."""
+        """The part of the document that the form edits; by default some of its keys."""
         return Keys(self.keys)
 
     def typed(self) -> dict[str, Any]:

@@ -162,7 +162,7 @@ class Migration(migrations.Migration):
                 (
                     "version",
                     models.PositiveIntegerField(
-                        default=1, help_text="The protocol's version in force, so that consent is counted per version."
+                        default=1, help_text="Version of the protocol that was in force, so that consent is counted per version."
                     ),
                 ),
                 ("shard", models.PositiveSmallIntegerField()),

@@ -107,7 +107,9 @@ class ShardedCounter(models.Model):
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="counters")
     kind = models.CharField(max_length=30, choices=CounterKind)
-    version = models.PositiveIntegerField(default=1, help_text="The protocol's version in force, so that consent is counted per version.")
+    version = models.PositiveIntegerField(
+        default=1, help_text="Version of the protocol that was in force, so that consent is counted per version."
+    )
     shard = models.PositiveSmallIntegerField()
     count = models.PositiveIntegerField(default=0)
 

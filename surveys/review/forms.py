@@ -52,7 +52,7 @@ class Approval(forms.Form):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The label of an action, the form that asks for further words, and a sentence about its effect."""
+    """The label of an action's button, the form that asks for further words, and a sentence about its effect."""
 
     label: Promise
     form: type[forms.Form] = forms.Form

@@ -65,7 +65,7 @@ def test_an_answer_enters_at_most_eight_rooms_from_view_to_estimate(monkeypatch:
     assert written
     assert read
     assert estimated
-    # What stands above the view, as the middleware does, is the same for every page and sees no answer.
+    # The code above the view, such as middleware, is the same for every page and sees no answer.
     from_view = [way[way.index(VIEW) :] for way in written]
     rooms = {room for way in (*from_view, *read, *estimated) for room in way}
     assert {VIEW, "candor/estimators/effects.py"} <= rooms

@@ -37,6 +37,6 @@ def test_no_style_or_script_asks_another_host_or_hides_data_in_an_address() -> N
 
 
 def test_no_script_breaks_without_words_when_a_page_lost_a_mark() -> None:
-    """What a script cannot do without it looks up with `need`, which names the mark."""
+    """A script looks up its required elements with `need`, which names the missing mark."""
     lookup = re.compile(r"(?:querySelector|getElementById)\((?:[^()]|\([^()]*\))*\)\.")
     assert [path.name for path in STATIC.glob("js/*.js") if lookup.search(path.read_text(encoding="utf-8"))] == []

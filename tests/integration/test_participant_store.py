@@ -71,7 +71,7 @@ def participant_of(study: Study, **fields: Any) -> Participant:
 
 
 def stored(row: models.Model, *, database: str) -> dict[str, Any]:
-    """What stands in the table, as the database's driver gives it."""
+    """The table's content, as the database's driver returns it."""
     columns = [field.column for field in row._meta.concrete_fields]
     key = row._meta.pk.get_db_prep_value(row.pk, connections[database])
     with connections[database].cursor() as cursor:
