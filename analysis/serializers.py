@@ -1,14 +1,22 @@
 """What the API says of people, results and plans, field by field, and how it reads a plan's numbers."""
 
 import re
+from dataclasses import fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
+from analysis.dataclass_serializers import DataclassSerializer
+from analysis.live.progress import Group
+from analysis.live.results_document import ResultsDocument, StudyCounts
 from analysis.models import Run
+from analysis.selectors import Work
+from analysis.stored_results import Balance, Difference, DirectGroup, DirectOutcome, MarkedEffect
 from candor.designs.design import Design
 from candor.errors import MethodError
+from candor.results import AnytimeEffect, BootstrapSummary, CheaterProportion, Interval
+from surveys.selectors import Counts
 
 LONGEST_NUMBER = 40
 MOST_ARMS = 20
@@ -17,215 +25,88 @@ EXPONENT = re.compile(r"\d[.\d_]*[eE][+-]?\d")
 FRACTION = re.compile(r"[+-]?\d{1,12}(\.\d{0,12})?(/\d{1,12})?", re.ASCII)
 
 
-class CountsSerializer(serializers.Serializer[Any]):
+class CountsSerializer(DataclassSerializer):
     """Consented and assigned include those who withdrew; finished are those whose answers are there."""
 
-    declined = serializers.IntegerField()
-    consented = serializers.IntegerField()
-    assigned = serializers.IntegerField()
-    finished = serializers.IntegerField()
-    withdrew = serializers.IntegerField()
-    comprehension_passed = serializers.IntegerField()
-    comprehension_failed = serializers.IntegerField()
+    of = Counts
+    only = ("declined", "consented", "assigned", "finished", "withdrew", "comprehension_passed", "comprehension_failed")
 
 
-class GroupSerializer(serializers.Serializer[Any]):
-    subsample = serializers.CharField()
-    arm = serializers.CharField(help_text="Its name in the study file, or “all” for a reader who is blinded.")
-    assigned = serializers.IntegerField()
-    watched = serializers.IntegerField()
-    finished = serializers.IntegerField()
+class GroupSerializer(DataclassSerializer):
+    of = Group
+    help_texts: ClassVar = {"arm": "Its name in the study file, or “all” for a reader who is blinded."}
 
 
-class StudyCountsSerializer(serializers.Serializer[Any]):
-    study = serializers.CharField()
-    totals = CountsSerializer()
-    groups = GroupSerializer(many=True, allow_null=True, help_text="Null for those who may not see results.")
-    planned = serializers.IntegerField(allow_null=True)
-    days_left = serializers.IntegerField(allow_null=True, help_text="Until the planned number at the rate of the last week.")
+class StudyCountsSerializer(DataclassSerializer):
+    of = StudyCounts
 
 
-class IntervalSerializer(serializers.Serializer[Any]):
-    kind = serializers.CharField()
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    level = serializers.FloatField()
+class IntervalSerializer(DataclassSerializer):
+    of = Interval
 
 
-class CheaterProportionSerializer(serializers.Serializer[Any]):
-    value = serializers.FloatField(allow_null=True)
-    raw = serializers.FloatField(allow_null=True, help_text="Before it was kept in [0, 1]; standard error and interval belong to it.")
-    standard_error = serializers.FloatField(allow_null=True)
-    interval = IntervalSerializer(allow_null=True)
+class CheaterProportionSerializer(DataclassSerializer):
+    of = CheaterProportion
+    help_texts: ClassVar = {"raw": "Before it was kept in [0, 1]; standard error and interval belong to it."}
 
 
-class HonestTimesEffectSerializer(serializers.Serializer[Any]):
-    value = serializers.FloatField(allow_null=True)
-    standard_error = serializers.FloatField(allow_null=True)
-    p_value = serializers.FloatField(allow_null=True)
+class BootstrapSerializer(DataclassSerializer):
+    of = BootstrapSummary
 
 
-class BootstrapSerializer(serializers.Serializer[Any]):
-    standard_error = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    level = serializers.FloatField()
-    replicates = serializers.IntegerField()
-    failed = serializers.IntegerField()
-    seed = serializers.IntegerField()
-    bca = IntervalSerializer(allow_null=True)
+class EffectSerializer(DataclassSerializer):
+    of = MarkedEffect
+    only = (
+        "treatment",
+        "control",
+        "method",
+        "for_publication",
+        *(one.name for one in fields(MarkedEffect) if one.name not in ("treatment", "control", "method", "for_publication")),
+    )
+    help_texts: ClassVar = {"for_publication": "False: it uses background answers, which the die does not protect."}
 
 
-class EffectSerializer(serializers.Serializer[Any]):
-    treatment = serializers.CharField()
-    control = serializers.CharField()
-    method = serializers.CharField()
-    for_publication = serializers.BooleanField(help_text="False: it uses background answers, which the die does not protect.")
-    value = serializers.FloatField(allow_null=True)
-    standard_error = serializers.FloatField(allow_null=True)
-    interval = IntervalSerializer(allow_null=True)
-    wald = IntervalSerializer(allow_null=True)
-    p_value = serializers.FloatField(allow_null=True)
-    adjusted_p_value = serializers.FloatField(allow_null=True)
-    honest_times_effect = HonestTimesEffectSerializer()
-    honest_proportion = serializers.FloatField(allow_null=True)
-    assumption = serializers.CharField()
-    bounds = serializers.ListField(child=serializers.FloatField(), allow_null=True)
-    confidence_bounds = serializers.ListField(child=serializers.FloatField(), allow_null=True)
-    bootstrap = BootstrapSerializer(allow_null=True)
-    notes = serializers.ListField(child=serializers.CharField())
-
-
-class AnytimeSerializer(serializers.Serializer[Any]):
-    treatment = serializers.CharField()
-    control = serializers.CharField()
-    value = serializers.FloatField(allow_null=True)
+class AnytimeSerializer(DataclassSerializer):
+    of = AnytimeEffect
+    only = ("treatment", "control", "value", "interval")
     interval = IntervalSerializer(allow_null=True, help_text="Holds at every look at once.")
 
 
-class PrevalenceSerializer(serializers.Serializer[Any]):
-    arm = serializers.CharField()
-    value = serializers.FloatField(allow_null=True)
-    standard_error = serializers.FloatField(allow_null=True)
-    interval = IntervalSerializer(allow_null=True)
+class DifferenceSerializer(DataclassSerializer):
+    of = Difference
+    help_texts: ClassVar = {"difference": "In standard deviations."}
 
 
-class SpecificationTestSerializer(serializers.Serializer[Any]):
-    statistic = serializers.FloatField()
-    df = serializers.IntegerField()
-    p_value = serializers.FloatField(allow_null=True)
+class BalanceSerializer(DataclassSerializer):
+    of = Balance
+    only = ("for_publication", "differences")
+    help_texts: ClassVar = {"for_publication": "Always false: it uses background answers, which the die does not protect."}
 
 
-class OutcomeSerializer(serializers.Serializer[Any]):
-    question = serializers.CharField()
-    n = serializers.IntegerField()
-    not_yet = serializers.CharField(allow_null=True, help_text="Why there are no estimates yet; then everything else is null or empty.")
-    epsilon = serializers.FloatField(allow_null=True)
-    identified = serializers.BooleanField(allow_null=True)
-    assumption = serializers.CharField(allow_null=True)
-    cheater_proportion = CheaterProportionSerializer(allow_null=True)
-    effects = EffectSerializer(many=True)
-    anytime = AnytimeSerializer(many=True)
-    prevalence = PrevalenceSerializer(many=True)
-    specification_test = SpecificationTestSerializer(allow_null=True)
-    notes = serializers.ListField(child=serializers.CharField())
+class DirectOutcomeSerializer(DataclassSerializer):
+    of = DirectOutcome
+    only = ("question", "prevalence", "differences", "under_reporting", "assumption", "notes")
+    help_texts: ClassVar = {
+        "prevalence": "Null in an arm in which fewer than `smallest_cell` said yes, or no.",
+        "under_reporting": "Share of yes by the die, of people who agreed too, minus the direct one.",
+    }
 
 
-class DifferenceSerializer(serializers.Serializer[Any]):
-    treatment = serializers.CharField()
-    control = serializers.CharField()
-    variable = serializers.CharField()
-    treatment_mean = serializers.FloatField(allow_null=True)
-    control_mean = serializers.FloatField(allow_null=True)
-    difference = serializers.FloatField(allow_null=True, help_text="In standard deviations.")
+class DirectGroupSerializer(DataclassSerializer):
+    of = DirectGroup
+    help_texts: ClassVar = {
+        "ended": "Answers are counted only after the end of the study; before, `outcomes` is empty.",
+        "for_publication": "Always false: these are exact counts of answers that no die protects.",
+    }
 
 
-class BalanceSerializer(serializers.Serializer[Any]):
-    for_publication = serializers.BooleanField(help_text="Always false: it uses background answers, which the die does not protect.")
-    differences = DifferenceSerializer(many=True)
+class WorkSerializer(DataclassSerializer):
+    of = Work
+    only = ("status", "percent")
 
 
-class DirectPrevalenceSerializer(serializers.Serializer[Any]):
-    arm = serializers.CharField()
-    n = serializers.IntegerField(allow_null=True)
-    yes = serializers.IntegerField(allow_null=True)
-    value = serializers.FloatField(allow_null=True)
-    interval = IntervalSerializer(allow_null=True)
-
-
-class DirectDifferenceSerializer(serializers.Serializer[Any]):
-    treatment = serializers.CharField()
-    control = serializers.CharField()
-    value = serializers.FloatField(allow_null=True)
-    interval = IntervalSerializer(allow_null=True)
-
-
-class UnderReportingSerializer(serializers.Serializer[Any]):
-    arm = serializers.CharField()
-    with_die = serializers.FloatField(allow_null=True)
-    with_die_standard_error = serializers.FloatField(allow_null=True)
-    value = serializers.FloatField(allow_null=True)
-    standard_error = serializers.FloatField(allow_null=True)
-    interval = IntervalSerializer(allow_null=True)
-    p_value = serializers.FloatField(allow_null=True)
-
-
-class DirectOutcomeSerializer(serializers.Serializer[Any]):
-    question = serializers.CharField()
-    prevalence = DirectPrevalenceSerializer(many=True, help_text="Null in an arm in which fewer than `smallest_cell` said yes, or no.")
-    differences = DirectDifferenceSerializer(many=True)
-    under_reporting = UnderReportingSerializer(
-        many=True, help_text="Share of yes by the die, of people who agreed too, minus the direct one."
-    )
-    assumption = serializers.CharField()
-    notes = serializers.ListField(child=serializers.CharField())
-
-
-class DirectGroupSerializer(serializers.Serializer[Any]):
-    asked = serializers.IntegerField()
-    drawn_but_refused = serializers.IntegerField()
-    ended = serializers.BooleanField(help_text="Answers are counted only after the end of the study; before, `outcomes` is empty.")
-    smallest_cell = serializers.IntegerField()
-    for_publication = serializers.BooleanField(help_text="Always false: these are exact counts of answers that no die protects.")
-    outcomes = DirectOutcomeSerializer(many=True)
-
-
-class FirstResultsSerializer(serializers.Serializer[Any]):
-    run = serializers.IntegerField()
-    n = serializers.IntegerField(allow_null=True)
-    method_version = serializers.CharField()
-    finished_on = serializers.DateField(allow_null=True)
-    outcomes = OutcomeSerializer(many=True)
-    direct_group = DirectGroupSerializer(allow_null=True, help_text="People who were asked without a die; null in a study without them.")
-
-
-class FullResultsSerializer(FirstResultsSerializer):
-    seed = serializers.IntegerField(allow_null=True, help_text="Of the bootstrap; the same data and seed give the same numbers.")
-    balance = BalanceSerializer(allow_null=True)
-
-
-class WorkSerializer(serializers.Serializer[Any]):
-    status = serializers.CharField(allow_blank=True)
-    percent = serializers.IntegerField(allow_null=True)
-
-
-class WorkByKindSerializer(serializers.Serializer[Any]):
-    first_results = WorkSerializer()
-    full_results = WorkSerializer()
-
-
-class ResultsSerializer(serializers.Serializer[Any]):
-    study = serializers.CharField()
-    status = serializers.CharField()
-    blinded = serializers.BooleanField(help_text="Arms are letters, and nothing tells which of them is the control.")
-    arms = serializers.ListField(child=serializers.CharField())
-    control = serializers.CharField(allow_null=True)
-    background_deleted_on = serializers.DateField(
-        allow_null=True, help_text="Since this day operational data are deleted: what uses background answers was computed before."
-    )
-    first_results = FirstResultsSerializer(allow_null=True, help_text="Seconds after an answer.")
-    full_results = FullResultsSerializer(allow_null=True, help_text="Every method, with its bootstrap; they follow.")
-    work = WorkByKindSerializer()
+class ResultsSerializer(DataclassSerializer):
+    of = ResultsDocument
 
 
 class BlindingSerializer(serializers.Serializer[Any]):

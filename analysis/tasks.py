@@ -6,6 +6,7 @@ from celery import shared_task
 
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
+from analysis.runs.outdated import recompute_outdated
 
 AGAIN_SECONDS = 1.0
 # First results are what people wait for: they go before the bootstrap of all, which takes longer. Redis knows 0 (first) to 9 (last).
@@ -46,7 +47,8 @@ def resample(run_id: int) -> None:
 
 @shared_task(name="analysis.tasks.sweep")
 def sweep() -> None:
-    """Find what the broker forgot and what killed workers left behind, and start it again."""
+    """Find what the broker forgot, what killed workers left behind and what an older version computed, and start it again."""
+    recompute_outdated()
     for run_id, seconds in runner.recover():
         refresh.apply_async(args=(run_id,), countdown=seconds)
     for run_id in runner.without_a_sign():

@@ -2,8 +2,8 @@
 
 import io
 from collections import defaultdict
+from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any
 
 import numpy as np
 from django.db.models import Q, QuerySet
@@ -15,6 +15,7 @@ from analysis.models import Chunk, ChunkStatus, Run, RunStatus
 from analysis.runs import runner
 from analysis.runs.full_results import REPLICATES, QuestionAnalysis, outcome_results, question_analyses
 from analysis.runs.low_priority import at_low_priority
+from analysis.stored_results import document_of, read_results
 from candor.resampling.blas_threads import single_threaded_blas
 from candor.resampling.bootstrap import BootstrapChunk, chunk_count
 from surveys.protocols import frozen_protocol
@@ -69,14 +70,15 @@ def _heard_of(chunk: Chunk) -> None:
 def _conclude(run: Run) -> None:
     """Merge the chunks and store the results."""
     run = Run.objects.get(pk=run.pk)
-    if run.status != RunStatus.RUNNING or run.data is None or run.results is None:
+    begun = read_results(run.results)
+    if run.status != RunStatus.RUNNING or run.data is None or begun is None:
         return
     analyses = _analyses(run.pk, run.seed)
     chunks: dict[str, dict[str, list[BootstrapChunk]]] = defaultdict(lambda: defaultdict(list))
     for chunk in run.chunks.filter(status=ChunkStatus.DONE):
         chunks[chunk.question][chunk.family].append(_unpacked(chunk, analyses[chunk.question], seed=run.seed or 0))
-    for question, by_family in chunks.items():
-        run.results["outcomes"][question] = outcome_results(analyses[question], by_family)
+    resampled = {question: outcome_results(analyses[question], by_family) for question, by_family in chunks.items()}
+    run.results = document_of(replace(begun, outcomes={**begun.outcomes, **resampled}))
     runner.finish(run, RunStatus.DONE)
 
 
@@ -90,8 +92,7 @@ def _analyses(run_id: int, seed: int | None) -> dict[str, QuestionAnalysis]:
 
 def _packed(chunk: BootstrapChunk) -> bytes:
     buffer = io.BytesIO()
-    parts: dict[str, Any] = dict(chunk.effects)
-    np.savez(buffer, **parts)
+    np.savez(buffer, allow_pickle=False, **chunk.effects)
     return buffer.getvalue()
 
 

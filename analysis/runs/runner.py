@@ -2,13 +2,12 @@
 
 import logging
 import secrets
-from dataclasses import asdict
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from analysis.answers.datasets import cell_counts, people_of
@@ -16,6 +15,7 @@ from analysis.answers.direct_results import direct_results
 from analysis.heartbeats import SILENCE, beating
 from analysis.models import Chunk, ChunkStatus, Run, RunKind, RunStatus
 from analysis.runs.low_priority import at_low_priority
+from analysis.stored_results import METHOD_VERSION, Balance, NotYet, QuestionEstimate, Results, document_of, read_results
 from candor.errors import MethodError
 from surveys.definition import StudyDefinition
 from surveys.models import Study
@@ -23,7 +23,6 @@ from surveys.protocols import frozen_protocol
 from webhooks.models import Event
 from webhooks.services import emit
 
-METHOD_VERSION = "1"
 DEBOUNCE = {RunKind.FIRST_RESULTS: timedelta(seconds=0.5), RunKind.FULL_RESULTS: timedelta(seconds=10)}
 WAIT_FOR_NEXT_CHUNK = timedelta(seconds=60)
 """How long begun full results may wait until the queue comes to their next chunk."""
@@ -75,31 +74,29 @@ def execute(run: Run) -> None:
             if run.kind == RunKind.FULL_RESULTS:
                 begin_full_results(run, definition)
                 return
-            run.results = first_results(run.study, definition)
-        run.n = run.results["n"]
+            found = first_results(run.study, definition)
+        run.n, run.results = found.n, document_of(found)
     except Exception as error:
         finish(run, RunStatus.FAILED, error=f"{type(error).__name__}: {error}")
         raise
     finish(run, RunStatus.DONE)
 
 
-def first_results(study: Study, definition: StudyDefinition) -> dict[str, Any]:
-    """Per question the cheater proportion and the effects with their intervals, as JSON values."""
+def first_results(study: Study, definition: StudyDefinition) -> Results:
+    """Per question the cheater proportion and the effects with their intervals."""
     from candor.estimators.effects import estimate_outcome  # SciPy, which web processes can do without
     from candor.estimators.sequential import anytime_effects
 
     design, planned = definition.design(), definition.planned_with_die
-    outcomes: dict[str, Any] = {}
-    n = 0
+    outcomes: dict[str, QuestionEstimate | NotYet] = {}
     for question, counts in cell_counts(study, definition).items():
-        n = max(n, int(counts.sum()))
         try:
-            outcomes[question] = asdict(estimate_outcome(counts, design=design))
-            outcomes[question]["anytime"] = [asdict(one) for one in anytime_effects(counts, design=design, planned_n=planned)]
+            outcomes[question] = QuestionEstimate.of(
+                estimate_outcome(counts, design=design), anytime=anytime_effects(counts, design=design, planned_n=planned)
+            )
         except MethodError as error:
-            outcomes[question] = {"n": int(counts.sum()), "not_yet": str(error)}
-    results = {"n": n, "design": design.to_document(), "outcomes": outcomes}
-    return results | ({"direct_group": direct_results(study, definition)} if definition.direct_group else {})
+            outcomes[question] = NotYet(n=int(counts.sum()), not_yet=str(error))
+    return _results(study, definition, outcomes)
 
 
 def begin_full_results(run: Run, definition: StudyDefinition) -> None:
@@ -112,26 +109,34 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     outcomes, chunks = {}, []
     for question, analysis in question_analyses(people, definition).items():
         outcomes[question] = at_low_priority(outcome_results, analysis)
-        if "not_yet" not in outcomes[question]:
+        if isinstance(outcomes[question], QuestionEstimate):
             chunks += [Chunk(run=run, question=question, family=family, index=index) for family, index in analysis.chunks()]
-    n = max((outcome["n"] for outcome in outcomes.values()), default=0)
-    balance = balance_of(people, definition, shown=balance_shown_before(run))
-    results = {"n": n, "design": definition.design().to_document(), "outcomes": outcomes, "balance": balance}
-    if definition.direct_group:
-        results["direct_group"] = direct_results(run.study, definition)
+    results = _results(run.study, definition, outcomes, balance=balance_of(people, definition, shown=balance_shown_before(run)))
     with transaction.atomic():
         begun = Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, attempts=run.attempts).update(
-            n=n, results=results, data=people.to_bytes(), due_at=timezone.now()
+            n=results.n, results=document_of(results), data=people.to_bytes(), due_at=timezone.now()
         )
         if begun:
             Chunk.objects.bulk_create(chunks)
 
 
-def balance_shown_before(run: Run) -> dict[str, Any] | None:
+def _results(
+    study: Study, definition: StudyDefinition, outcomes: Mapping[str, QuestionEstimate | NotYet], *, balance: Balance | None = None
+) -> Results:
+    return Results(
+        n=max((outcome.n for outcome in outcomes.values()), default=0),
+        design=definition.design().to_document(),
+        outcomes=outcomes,
+        balance=balance,
+        direct_group=direct_results(study, definition) if definition.direct_group else None,
+    )
+
+
+def balance_shown_before(run: Run) -> Balance | None:
     """That of the last computation that anybody may have seen."""
     before = Run.objects.filter(study_id=run.study_id, kind=run.kind, pk__lt=run.pk, results__isnull=False).order_by("-pk")
-    results = before.values_list("results", flat=True).first() or {}
-    return results.get("balance")
+    results = read_results(before.values_list("results", flat=True).first())
+    return None if results is None else results.balance
 
 
 def heard_of(run_id: int) -> None:
@@ -195,7 +200,7 @@ def tell(run: Run) -> None:
 
 
 @transaction.atomic
-def end(runs: Any, status: RunStatus, **values: Any) -> bool:
+def end(runs: QuerySet[Run], status: RunStatus, **values: object) -> bool:
     """The clock time, the copy of the data and the chunks go; only the day stays."""
     ended = list(runs.select_for_update(of=("self",)).values_list("pk", flat=True))
     Chunk.objects.filter(run__in=ended).delete()
