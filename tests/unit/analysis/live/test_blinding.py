@@ -59,16 +59,8 @@ def check(before: dict[str, Any], after: dict[str, Any]) -> None:
 
 @given(counts=cells)
 def test_an_effect_is_turned_with_all_its_numbers(counts: np.ndarray) -> None:
-    boot = BootstrapSummary(
-        standard_error=0.1,
-        low=-0.2,
-        high=0.4,
-        level=0.95,
-        replicates=10,
-        failed=0,
-        seed=1,
-        bca=Interval(kind="bca", low=-0.3, high=None, level=0.95),
-    )
+    bca = Interval(kind="bca", low=-0.3, high=None, level=0.95)
+    boot = BootstrapSummary(standard_error=0.1, low=-0.2, high=0.4, level=0.95, replicates=10, failed=0, seed=1, bca=bca)
     effect = MarkedEffect.of(estimate_outcome(counts, design=DESIGN).effects[0])
     for one in (effect, replace(effect, bootstrap=boot, bounds=(-0.1, 0.3))):
         check(asdict(one), asdict(turned_effect(one)))
