@@ -106,7 +106,7 @@ def running_site(folder: Path) -> Iterator[Bench]:
         with processes.production(folder) as running:
             running.manage("demo", "--no-serve", "--bots", "0")
             ticket = running.manage(
-                "shell", "--no-imports", "-c", "from surveys.visitors import *; print(bot_ticket('lecture-videos'))"
+                "shell", "--no-imports", "-c", "from surveys.journey.visitors import *; print(bot_ticket('lecture-videos'))"
             ).strip()
             visited = Site(
                 host="127.0.0.1",

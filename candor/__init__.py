@@ -1,0 +1,60 @@
+"""Robust, private randomised trials: estimate from collected answers, plan a study, simulate one, open a data package.
+
+Every name is loaded when it is first used, so that ``import candor`` costs nothing. docs/library.md shows each of them at work.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from candor.software import __version__
+
+if TYPE_CHECKING:
+    from candor.designs.design import Design
+    from candor.designs.sources import read_design
+    from candor.errors import DataError, DesignError, MethodError, NotIdentifiedError, PackageError, TooFewResponsesError
+    from candor.packages.loading import DataPackage, load_package
+    from candor.studies.estimates import StudyEstimates, estimate
+    from candor.studies.plans import PlannedStudy, plan
+    from candor.studies.simulations import simulate
+
+__all__ = [
+    "DataError",
+    "DataPackage",
+    "Design",
+    "DesignError",
+    "MethodError",
+    "NotIdentifiedError",
+    "PackageError",
+    "PlannedStudy",
+    "StudyEstimates",
+    "TooFewResponsesError",
+    "__version__",
+    "estimate",
+    "load_package",
+    "plan",
+    "read_design",
+    "simulate",
+]
+
+_HOMES = {
+    "Design": "designs.design",
+    "read_design": "designs.sources",
+    **dict.fromkeys(("DataError", "DesignError", "MethodError", "NotIdentifiedError", "PackageError", "TooFewResponsesError"), "errors"),
+    **dict.fromkeys(("DataPackage", "load_package"), "packages.loading"),
+    **dict.fromkeys(("StudyEstimates", "estimate"), "studies.estimates"),
+    **dict.fromkeys(("PlannedStudy", "plan"), "studies.plans"),
+    "simulate": "studies.simulations",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'candor' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"candor.{_HOMES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

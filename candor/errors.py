@@ -19,6 +19,10 @@ class NotIdentifiedError(MethodError):
     """A quantity that no amount of data from this design can determine under its cheater model."""
 
 
+class PackageError(MethodError):
+    """A data package that cannot be read, or is not as it was signed."""
+
+
 class TooFewResponsesError(MethodError):
     """Too few answers for the number that was asked for.
 

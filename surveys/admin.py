@@ -7,10 +7,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from accounts.access import user_of
+from surveys.allocation.services import change_arm
 from surveys.models import AllocationList, ArmState, Protocol, Study
 from surveys.selectors import blinded_studies_of, may_change
-from surveys.services.allocation import change_arm
-from surveys.services.studies import change_definition, may_be_edited
+from surveys.studies.services import change_definition, may_be_edited
 from surveys.study_file import define, dump
 
 

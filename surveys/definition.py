@@ -11,8 +11,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, St
 
 from candor.designs.design import Design
 from candor.designs.dice import DieDesign
+from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
-from surveys.assignment import DIRECT
+
+DIRECT = "direct"
+"""What a line of the allocation list says in place of a subsample of the die when its person is to be asked directly."""
 
 
 class Part(BaseModel):
@@ -252,16 +255,13 @@ class StudyDefinition(Part):
 
     def design(self) -> Design:
         """The design that the estimators use: forced probabilities from the die's faces, shares from the weights."""
-        forced = self.die.design().forced_responses()
-        document: dict[str, Any] = {
-            "arms": [arm.name for arm in self.arms],
-            "control": self.control,
-            "subsamples": {name: {"forced_no": str(f.forced_no), "forced_yes": str(f.forced_yes)} for name, f in forced.items()},
-            "allocation": {"arms": _shares(self.arm_weights), "subsamples": _shares(self.subsample_weights)},
-        }
-        if self.die.cheaters is not None:
-            document["cheater_model"] = self.die.cheaters if isinstance(self.die.cheaters, str) else {"yes_rate": self.die.cheaters}
-        return Design.from_document(document)
+        return design_with_die(
+            self.die.design(),
+            arms=self.arm_weights,
+            control=self.control,
+            subsamples=self.subsample_weights,
+            cheaters=self.die.cheaters,
+        )
 
     def warnings(self) -> list[str]:
         """What is allowed but should be known before anybody is recruited, one sentence each."""
@@ -307,10 +307,6 @@ class StudyDefinition(Part):
     def files(self) -> set[str]:
         """Names of all media that the study needs."""
         return {name for arm in self.arms for name in arm.video.files()}
-
-
-def _shares(weights: dict[str, int]) -> dict[str, str]:
-    return {name: str(Fraction(weight, sum(weights.values()))) for name, weight in weights.items()}
 
 
 def texts_of(part: BaseModel, path: str = "") -> Iterator[tuple[str, Text]]:

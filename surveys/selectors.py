@@ -20,12 +20,10 @@ from django.utils import timezone
 from accounts.models import Role, User
 from audit.selectors import Asked, entries_about
 from surveys import actions
-from surveys.assignment import DIRECT, Assignment, list_document
-from surveys.definition import StudyDefinition
+from surveys.definition import DIRECT, StudyDefinition
 from surveys.models import (
     ENDED,
     RUNNING,
-    AllocationList,
     Decision,
     Departure,
     Invitation,
@@ -307,15 +305,6 @@ def way_back(participant: Participant, *, code: str, completion_url: str) -> str
         return completion_url
     member = PanelMember.objects.filter(study_id=participant.study_id, panel_hash=panel_hash(code)).first()
     return completion_url.replace("{identifier}", quote(member.identifier, safe="") if member else "")
-
-
-def allocation_document(allocation_list: AllocationList) -> str:
-    """The exact text whose SHA-256 was published at launch."""
-    assignments = [
-        Assignment(subsample=subsample, arm=arm)
-        for subsample, arm in allocation_list.slots.order_by("position").values_list("subsample", "arm")
-    ]
-    return list_document(assignments, study=allocation_list.study.slug, number=allocation_list.number, nonce=allocation_list.nonce)
 
 
 @dataclass(frozen=True, slots=True)

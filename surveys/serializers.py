@@ -6,9 +6,9 @@ from rest_framework import serializers
 
 from audit.actions import registered
 from surveys.models import RUNNING, ArmState, Comment, Decision, MediaFile, PacketSection, Study, StudyStatus
-from surveys.services.studies import missing_before_review
-from surveys.services.study_actions import actions_of
-from surveys.services.study_steps import obstacles_to_recruiting
+from surveys.studies.services import missing_before_review
+from surveys.studies.study_actions import actions_of
+from surveys.studies.study_steps import obstacles_to_recruiting
 from surveys.study_file import document_of
 
 
@@ -40,7 +40,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
 
 
 class ActionDataSerializer(serializers.Serializer[Any]):
-    """What some steps need to be told, for the description of the API; `surveys.services.study_actions` checks it."""
+    """What some steps need to be told, for the description of the API; `surveys.studies.study_actions` checks it."""
 
     reason = serializers.CharField(required=False, max_length=5000, help_text="Needed by return, reject, suspend and lift.")
     valid_until = serializers.DateField(required=False, help_text="Last day of an approval: one year from now if left out, at most five.")

@@ -1,12 +1,12 @@
 """The study file: one readable YAML (or JSON, which is YAML) document for a whole study. Errors name the line and the place."""
 
-import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
 from pydantic import ValidationError
 
+from candor.designs.study_documents import StudyFileLoader, place_of
 from surveys.definition import StudyDefinition
 from surveys.errors import DefinitionError
 
@@ -14,44 +14,10 @@ MAXIMUM_CHARACTERS = 1_000_000
 MAXIMUM_BYTES = 4 * MAXIMUM_CHARACTERS  # a character of UTF-8 has at most four bytes
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML 1.2's booleans only, so that `yes` and `no` stay words; a key that stands twice is an error."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012  (as PyYAML declares it)
-        first: [(tag, pattern) for tag, pattern in resolvers if tag not in ("tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp")]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if not isinstance(key, Hashable):
-                raise yaml.constructor.ConstructorError(None, None, "a key must be one word", key_node.start_mark)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", key_node.start_mark)
-            seen.add(key)
-        return super().construct_mapping(node, deep=deep)
-
-    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
-        """JSON writes characters beyond 16 bits as two halves; together they are one character."""
-        value = super().construct_scalar(node)
-        return value.encode("utf-16", "surrogatepass").decode("utf-16") if isinstance(value, str) else value
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.composer.ComposerError(None, None, "aliases (*name) are not allowed", mark)
-        return super().compose_node(parent, index)
-
-
-_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
-
-
 class _Dumper(yaml.SafeDumper):
     """Long texts as readable blocks, lists of numbers on one line, and words that YAML 1.1 takes for booleans left to be words."""
 
-    yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
+    yaml_implicit_resolvers = StudyFileLoader.yaml_implicit_resolvers
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -76,13 +42,12 @@ def read_study_file(text: str, *, source: str = "study file") -> StudyDefinition
     if text.lstrip().startswith("{"):  # JSON may be indented with tabs, which YAML refuses; inside its strings there are none
         text = text.replace("\t", " ")
     try:
-        loader = _Loader(text)
+        loader = StudyFileLoader(text)
         root = loader.get_single_node()
         document = loader.construct_document(root) if root else None
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        where = f"{source}, line {mark.line + 1}, column {mark.column + 1}" if mark else source
-        raise DefinitionError([f"{where}: not readable as YAML or JSON: {getattr(error, 'problem', None) or error}"]) from error
+        problem = getattr(error, "problem", None) or error
+        raise DefinitionError([f"{source}{place_of(error)}: not readable as YAML or JSON: {problem}"]) from error
     except (RecursionError, ValueError) as error:
         raise DefinitionError([f"{source}: not readable as YAML or JSON: {error}"]) from error
     if not isinstance(document, dict):

@@ -5,11 +5,11 @@ import logging
 from celery import shared_task
 
 from surveys.models import Study
-from surveys.services.crowds import take_over
-from surveys.services.order_of_arrival import forget_order_of_arrival
-from surveys.services.retention import forget_operational_data, forget_what_is_due
-from surveys.services.reviews import pause_expired_studies, remind_of_ends
-from surveys.services.studies import close_lapsed_studies
+from surveys.rehearsal.crowds import take_over
+from surveys.retention.order_of_arrival import forget_order_of_arrival
+from surveys.retention.services import forget_operational_data, forget_what_is_due
+from surveys.review.services import pause_expired_studies, remind_of_ends
+from surveys.studies.services import close_lapsed_studies
 
 logger = logging.getLogger(__name__)
 

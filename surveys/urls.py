@@ -2,19 +2,33 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from surveys.api import arms, codes, definitions, files, reviews, studies
-from surveys.api import log as api_log
-from surveys.views import about, investigator, invitations, irb, log, participant, people, preview, retention, transparency
-from surveys.views.builder.about import About
-from surveys.views.builder.allocation import AllocationPage
-from surveys.views.builder.arms import ArmPage, Arms
-from surveys.views.builder.beginnings import duplicate, import_page, new_study
-from surveys.views.builder.direct_questions import DirectQuestions
-from surveys.views.builder.file import Archive, StudyFile
-from surveys.views.builder.lists import ItemPage, ListPage
-from surveys.views.builder.overview import Overview
-from surveys.views.builder.redcap import RedcapPage
-from surveys.views.builder.texts import Consent, Debrief, Plans, markdown_preview
+from surveys.allocation import api as arms
+from surveys.builder import api as definitions
+from surveys.builder.about import About
+from surveys.builder.allocation import AllocationPage
+from surveys.builder.arms import ArmPage, Arms
+from surveys.builder.beginnings import duplicate, import_page, new_study
+from surveys.builder.direct_questions import DirectQuestions
+from surveys.builder.file import Archive, StudyFile
+from surveys.builder.lists import ItemPage, ListPage
+from surveys.builder.overview import Overview
+from surveys.builder.redcap import RedcapPage
+from surveys.builder.texts import Consent, Debrief, Plans, markdown_preview
+from surveys.journey import preview
+from surveys.journey import views as participant
+from surveys.log import api as api_log
+from surveys.log import views as log
+from surveys.media import api as files
+from surveys.public import transparency
+from surveys.public import views as about
+from surveys.recruitment import api as codes
+from surveys.retention import views as retention
+from surveys.review import api as reviews
+from surveys.review import views as irb
+from surveys.sharing import invitations
+from surveys.sharing import views as people
+from surveys.studies import api as studies
+from surveys.studies import views as investigator
 
 app_name = "surveys"
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -15,7 +15,7 @@ from django.urls import clear_url_caches
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 import audit.triggers
-import surveys.triggers
+import surveys.models.triggers
 from tests.processes import Site, embedded, production
 
 # The same examples on every run; HYPOTHESIS_PROFILE=explore (pytest's --hypothesis-profile) looks for new ones.
@@ -61,10 +61,10 @@ def tables_that_can_be_emptied() -> Iterator[None]:
     flush = BaseDatabaseOperations.execute_sql_flush
 
     def lifting(operations: BaseDatabaseOperations, statements: list[str]) -> None:
-        for triggers in (audit.triggers, surveys.triggers):
+        for triggers in (audit.triggers, surveys.models.triggers):
             triggers.remove(operations.connection)
         flush(operations, statements)
-        for triggers in (audit.triggers, surveys.triggers):
+        for triggers in (audit.triggers, surveys.models.triggers):
             triggers.install(operations.connection)
 
     with pytest.MonkeyPatch.context() as patch:

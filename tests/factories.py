@@ -15,15 +15,16 @@ from lxml import html
 
 from accounts.models import Role, User
 from surveys.definition import StudyDefinition
-from surveys.journey import ALL_STEPS, steps_of
+from surveys.journey import pages
+from surveys.journey.presentation import presentation
+from surveys.journey.steps import ALL_STEPS, steps_of
+from surveys.journey.visitors import COOKIE
 from surveys.models import MediaFile, Participant, Study, StudyStatus
-from surveys.presentation import presentation
 from surveys.protocols import frozen_protocol
-from surveys.services import reviews, studies
+from surveys.review import services as reviews
+from surveys.studies import services as studies
 from surveys.study_file import define, document_of, read_study_file
 from surveys.tokens import hash_of_token
-from surveys.views import pages
-from surveys.visitors import COOKIE
 
 SAMPLE = Path(__file__).resolve().parents[1] / "surveys" / "sample" / "lecture-videos.yaml"
 LECTURES = SAMPLE.parent / "lectures"

@@ -10,7 +10,7 @@ from analysis.releases import services, tasks
 from analysis.releases.services import Choices
 from candor.packages.archive import files_in
 from surveys.models import Participant, Study
-from surveys.services import studies
+from surveys.studies import services as studies
 from tests.factories import person, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people
 

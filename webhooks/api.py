@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.api_access import person_of
 from accounts.models import Role
+from accounts.tokens.api_access import person_of
 from surveys.selectors import access_own_study
 from webhooks.models import Delivery, Webhook
 from webhooks.selectors import access_delivery, access_webhook, deliveries_of

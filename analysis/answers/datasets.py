@@ -9,8 +9,7 @@ from django.db.models import Case, Count, Max, Value, When
 from numpy.typing import NDArray
 
 from analysis.answers.background import Covariates, covariates_of
-from surveys.assignment import DIRECT
-from surveys.definition import StudyDefinition
+from surveys.definition import DIRECT, StudyDefinition
 from surveys.models import Participant, Response, Step, Study
 
 NOT_REPORTED = -1

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from analysis.answers.datasets import cell_counts
 from analysis.selectors import latest_results
 from analysis.stored_results import DirectGroup, DirectOutcome, read_results
-from surveys.assignment import DIRECT
-from surveys.definition import StudyDefinition
+from surveys.definition import DIRECT, StudyDefinition
 from surveys.models import ENDED, DirectAnswer, Participant, Step, Study
 
 Counts = dict[str, NDArray[np.int64]]

@@ -11,8 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.api_access import person_of
 from accounts.models import Role
+from accounts.tokens.api_access import person_of
 from analysis.api.results import BLINDED, asks_blinded
 from analysis.live.downloads import Download, figure_file, table_file
 from analysis.live.page import LiveView, live_view

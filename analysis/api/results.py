@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.api_access import asked_choice, person_of
 from accounts.models import Role
+from accounts.tokens.api_access import asked_choice, person_of
 from analysis import actions, services
 from analysis.live.results_document import counts_document, results_document
 from analysis.models import Blinding, Run, RunKind, RunStatus

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from analysis.figures.drawing import Drawing, Scale
 from analysis.live.progress import DayCount, Flow
-from surveys.assignment import DIRECT
+from surveys.definition import DIRECT
 
 COLUMN, GAP, BOX_HEIGHT = 176, 14, 58
 LABEL_WIDTH = 24

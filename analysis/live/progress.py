@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from analysis.answers.sample_ratio import SampleRatio, sample_ratio
 from surveys.definition import StudyDefinition
-from surveys.journey import ALL_STEPS
+from surveys.journey.steps import ALL_STEPS
 from surveys.models import ArmState, Departure, Step, Study, StudyStatus
 from surveys.selectors import Alike, Counts, counts_of, present_people
 

@@ -11,6 +11,7 @@ SIMULATED = (
 
 
 def readme(content: Content) -> bytes:
+    named = content.results["software"]
     parts = [f"# {content.title}", ""]
     if content.simulated:
         parts += [SIMULATED, ""]
@@ -35,18 +36,22 @@ def readme(content: Content) -> bytes:
         "openssl pkeyutl -verify -pubin -inkey public-key.pem -rawin -in SHA256SUMS -sigfile signature",
         "```",
         "",
-        "Or with Candor's command line, which checks every byte of the ZIP file and names the file that was changed:",
+        "Or with Candor's command line, which checks every byte of the ZIP file, or the files of the unpacked folder, and names those",
+        "that were changed:",
         "",
         "```sh",
         f"candor verify {content.name}.zip --key signing-key.pem",
         "```",
         "",
-        "Whether every number in `results.json` follows from `data.csv`, in a Python with Candor installed (version "
-        f"{content.results['software']['candor']}, from the project itself: a package index may hold another `candor`):",
+        f"Whether every number in `results.json` follows from `data.csv`, in a Python with Candor's library, `{named['distribution']}`",
+        f"{named['candor']} (not `candor`: that name belongs to another project). The source of the library that computed the numbers",
+        f"has the SHA-256 `{named['library_sha256']}`; `candor --version` says which one is installed.",
         "",
         "```sh",
         "python replicate.py",
         "```",
+        "",
+        f"Or, should a later library have other modules, `candor replicate {content.name}.zip`.",
         "",
         "It recomputes all estimates with their bootstrap (same seed) and compares them to 1e-9. `allocation-proof.txt` says how to check",
         "that the groups were drawn before anybody took part.",

@@ -17,11 +17,11 @@ from analysis.planning.starts import start_of
 from analysis.planning.wording import decimal, factor, privacy_sentence, total_privacy_sentence
 from candor.designs.design import Design
 from candor.errors import MethodError
+from surveys.builder.looking import LookingPage
 from surveys.definition import Die, StudyDefinition
 from surveys.drafting.edits import Edit, Keys, fingerprint_of
 from surveys.drafting.forms import DraftForm, typed_value
 from surveys.study_file import document_of
-from surveys.views.builder.looking import LookingPage
 
 COMMON_DICE = ("4", "6", "8", "10", "12", "20")
 OTHER = "other"

@@ -6,12 +6,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.api_access import person_of
 from accounts.models import Role
+from accounts.tokens.api_access import person_of
 from analysis.rehearsal.page import rehearsal_view
 from analysis.rehearsal.serializers import PlantedSerializer, RehearsalStateSerializer
 from surveys.models import Study
-from surveys.rehearsals import delete_rehearsal, rehearse, stop_rehearsal
+from surveys.rehearsal.services import delete_rehearsal, rehearse, stop_rehearsal
 from surveys.selectors import access_own_study, edition_for, rehearsal_of
 
 

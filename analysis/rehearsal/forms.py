@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from surveys.rehearsals import MOST_BOTS, Planted
+from surveys.rehearsal.services import MOST_BOTS, Planted
 
 # In the words of the methods; the module with their table loads SciPy, which web processes can do without.
 BEHAVIOURS = (

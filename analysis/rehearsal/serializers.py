@@ -7,7 +7,7 @@ from rest_framework import serializers
 from analysis.rehearsal.forms import BEHAVIOURS, PlantedForm
 from analysis.serializers import CountsSerializer, NumberField, WholeField
 from surveys.models import CrowdStatus
-from surveys.rehearsals import MOST_BOTS, Planted
+from surveys.rehearsal.services import MOST_BOTS, Planted
 
 
 def _proportion(name: str, help_text: str) -> NumberField:

@@ -10,7 +10,7 @@ from accounts.access import require_role, user_of
 from accounts.models import Role
 from analysis.rehearsal.forms import PlantedForm
 from analysis.rehearsal.page import rehearsal_view
-from surveys.rehearsals import delete_rehearsal, rehearse, stop_rehearsal
+from surveys.rehearsal.services import delete_rehearsal, rehearse, stop_rehearsal
 from surveys.selectors import access_own_study, definition_for, edition_for, rehearsal_of
 
 

@@ -9,7 +9,6 @@ import logging
 from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 from django.db import transaction
@@ -32,9 +31,10 @@ from audit.services import record
 from candor.errors import MethodError
 from candor.packages.archive import files_in
 from candor.packages.signing import public_pem
+from candor.software import software
+from surveys.allocation.selectors import allocation_document
 from surveys.models import Protocol, Study
 from surveys.protocols import frozen_protocol
-from surveys.selectors import allocation_document
 
 STAGES = ("rows", "results", "package")
 REPLICATES = 5000
@@ -156,7 +156,7 @@ def _content_of(release: Release) -> Content:
             AllocationList(number=one.number, sha256=one.sha256, document=allocation_document(one))
             for one in study.allocation_lists.select_related("study").order_by("number")
         ],
-        results={"software": {"candor": version("candor")}, "level": LEVEL, "bootstrap": resampling, "n": len(rows), "outcomes": outcomes},
+        results={"software": software(), "level": LEVEL, "bootstrap": resampling, "n": len(rows), "outcomes": outcomes},
     )
 
 

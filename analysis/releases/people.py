@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Case, Exists, Max, OuterRef, QuerySet, Value, When
 
 from analysis.packages.rows import Row
-from surveys.assignment import DIRECT
+from surveys.definition import DIRECT
 from surveys.models import Participant, Response, Step, Study
 
 

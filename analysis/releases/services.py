@@ -25,8 +25,8 @@ from audit.services import record
 from candor.packages.verification import faults_of
 from surveys.models import Study
 from surveys.protocols import frozen_protocol
+from surveys.review.notices import Audience, record_and_tell
 from surveys.selectors import may_change, may_review
-from surveys.services.notices import Audience, record_and_tell
 
 LARGEST_SEED = 2**31
 PAGE = "analysis:releases"

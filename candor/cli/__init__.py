@@ -5,16 +5,18 @@ A command is loaded when it is used, so that ``candor --help`` does not wait for
 
 from __future__ import annotations
 
-from candor.cli.group import CommandGroup, LazyCommand
+from candor.cli.group import CommandGroup, LazyCommand, version_option
 
 main = CommandGroup(
     name="candor",
     help="Robust, private randomised trials: estimate from collected answers, plan a study, simulate one.",
+    params=[version_option],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
     commands_by_name={
         "estimate": LazyCommand("candor.cli.estimate:estimate", "Estimate the effects on sensitive yes/no outcomes."),
         "plan": LazyCommand("candor.cli.plan:plan", "Power, participants needed, cost of privacy and the best die."),
         "simulate": LazyCommand("candor.cli.simulate:simulate", "Simulate the answers that a trial would collect."),
+        "replicate": LazyCommand("candor.cli.replicate:replicate", "Compute the numbers of a data package again, by its own program."),
         "verify": LazyCommand("candor.cli.verify:verify", "Check that a data package is as it was signed."),
     },
 )

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 import click
 
 from candor.errors import MethodError
+from candor.software import described, software
 
 BAD_INPUT, INTERRUPTED = 2, 130
 
@@ -18,6 +19,23 @@ class InputError(click.ClickException):
     """Something about the input files or options that the person can put right; the message names file, row and column."""
 
     exit_code = BAD_INPUT
+
+
+def say_version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    """Say which library this is, down to the byte, and end."""
+    if wanted and not context.resilient_parsing:
+        click.echo(described(software()))
+        context.exit()
+
+
+version_option = click.Option(
+    ["--version"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=say_version,
+    help="Say the version and the SHA-256 of the library, and exit.",
+)
 
 
 class LazyCommand(NamedTuple):

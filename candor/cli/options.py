@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import click
+
+from candor.cli.inputs import InputFile
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
@@ -37,7 +38,17 @@ POSITIVE = Number(0, math.inf)
 WHOLE = click.IntRange(min=1)
 
 design_option = click.option(
-    "--design", "design_path", required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), help="DESIGN.json of the study."
+    "--design",
+    "design_path",
+    required=True,
+    type=InputFile(),
+    help="DESIGN.json of the study, its study file, or the protocol.json of a data package.",
+)
+key_option = click.option(
+    "--key",
+    "key_path",
+    type=InputFile(),
+    help="PEM file with the public key of the server that the data come from. Default: the key in the package, which proves less.",
 )
 format_option = click.option("--format", "output_format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 level_option = click.option("--level", type=PROPORTION, default=0.95, show_default=True, help="Confidence level.")

@@ -4,93 +4,31 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from candor.cli.group import InputError
+from candor.cli.inputs import Input
 from candor.designs.design import Design
-from candor.errors import DesignError, MethodError
+from candor.designs.sources import design_in
+from candor.errors import MethodError
+from candor.studies.answers import ANSWERS, ASSIGNMENT, MISSING, AnswerColumns, AnswerCounts, chosen_columns, mostly_answers
 
 ROWS_PER_CHUNK = 50_000
 OUTCOMES_PER_PASS = 6
-ASSIGNMENT = ("arm", "subsample")
-MISSING = -1
-ANSWERS: Mapping[str, int] = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "": MISSING}
 
 Advance = Callable[[int], object]
 Row = list[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerCounts:
-    """What a file of answers says without covariates.
-
-    Attributes
-    ----------
-    counts : dict of str to ndarray of int, shape (arms, subsamples, 2)
-        By outcome: answers "no" and "yes" in every cell.
-    missing : dict of str to int
-        By outcome: rows without an answer.
-    """
-
-    counts: Mapping[str, NDArray[np.int64]]
-    missing: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerColumns:
-    """A file of answers with covariates, one entry per participant.
-
-    Attributes
-    ----------
-    arm, subsample : ndarray of int, shape (n,)
-        Positions in the design.
-    reported : dict of str to ndarray of int, shape (n,)
-        By outcome: 0, 1, or −1 when missing.
-    covariates : dict of str to list of str
-        As they stand in the file, empty when missing.
-    """
-
-    arm: NDArray[np.intp]
-    subsample: NDArray[np.intp]
-    reported: Mapping[str, NDArray[np.intp]]
-    covariates: Mapping[str, list[str]]
-
-
-def read_design(path: Path) -> Design:
-    """Read a DESIGN.json file.
-
-    Raises
-    ------
-    InputError
-        When it is not JSON, or not a design; names the file and, for JSON, row and column.
-    """
-    try:
-        return Design.from_document(json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_without_repetition))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}: not a JSON document: {error.msg} (row {error.lineno}, column {error.colno})") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not a text file in UTF-8") from None
-    except MethodError as error:
-        raise InputError(f"{path}: {error}") from None
-
-
-def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object, refused when a key stands in it twice: the standard library would keep the last and say nothing."""
-    repeated = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
-    if repeated:
-        raise DesignError(f"the key {repeated[0]!r} stands twice in one object")
-    return dict(pairs)
+def read_design(source: Input) -> Design:
+    """The design in a file that may be standard input; a complaint names the file and, where it is known, the place."""
+    return design_in(source.read_bytes(), name=str(source))
 
 
 class AnswerFile:
@@ -98,7 +36,7 @@ class AnswerFile:
 
     Parameters
     ----------
-    path : Path
+    path : Path or StandardInput
         The file; its first row names the columns.
     design : Design
         Whose arms and subsamples may occur.
@@ -111,7 +49,7 @@ class AnswerFile:
         When the file is empty, lacks a column, or names one twice.
     """
 
-    def __init__(self, path: Path, *, design: Design, outcomes: Sequence[str] = (), covariates: Sequence[str] = ()) -> None:
+    def __init__(self, path: Input, *, design: Design, outcomes: Sequence[str] = (), covariates: Sequence[str] = ()) -> None:
         self.path = path
         self.covariates = tuple(dict.fromkeys(covariates))
         self.arms = {name.strip(): index for index, name in enumerate(design.arms)}
@@ -122,12 +60,14 @@ class AnswerFile:
             rows, _ = next(self._rows_in_chunks(text, first=2), ([], []))
         if not rows:
             raise InputError(f"{path}: a header but no rows of answers")
-        self.outcomes = tuple(dict.fromkeys(outcomes)) or self._columns_that_look_like_outcomes(rows)
-        for name in (*self.outcomes, *self.covariates):
-            if name not in self.header:
-                raise InputError(f"{path}: there is no column {name!r}; row 1 has {', '.join(self.header)}")
-            if name in ASSIGNMENT or name in set(self.outcomes) & set(self.covariates):
-                raise InputError(f"{path}: column {name!r} cannot be {'an outcome or covariate' if name in ASSIGNMENT else 'both'}")
+        with self.named():
+            self.outcomes = chosen_columns(
+                self.header,
+                outcomes=outcomes,
+                covariates=self.covariates,
+                holds_answers=lambda name: mostly_answers([row[self.header.index(name)].strip() for row in rows]),
+                have="row 1 has",
+            )
 
     def counts(self, advance: Advance) -> AnswerCounts:
         """Count the answers in every cell; memory does not grow with the number of rows."""
@@ -161,12 +101,12 @@ class AnswerFile:
         return AnswerColumns(arm=arm, subsample=subsample, reported=dict(zip(self.outcomes, reported, strict=True)), covariates=covariates)
 
     @contextmanager
-    def about(self, outcome: str) -> Iterator[None]:
-        """Name file and column when the answers of an outcome cannot be analysed."""
+    def named(self) -> Iterator[None]:
+        """Name the file in what is said about its columns."""
         try:
             yield
         except MethodError as error:
-            raise InputError(f"{self.path}: column {outcome!r}: {error}") from None
+            raise InputError(f"{self.path}: {error}") from None
 
     def _open(self) -> io.TextIOWrapper[io.BufferedReader]:
         return io.TextIOWrapper(self.path.open("rb"), encoding="utf-8-sig", newline="")
@@ -184,19 +124,6 @@ class AnswerFile:
                 hint = " (are the columns separated by commas?)" if len(header) == 1 else ""
                 raise InputError(f"{self.path}: there is no column {name!r}; row 1 has {', '.join(header)}{hint}")
         return header
-
-    def _columns_that_look_like_outcomes(self, rows: Sequence[Row]) -> tuple[str, ...]:
-        found = []
-        for index, name in enumerate(self.header):
-            values = [row[index].strip() for row in rows]
-            answered = sum(value != "" for value in values)
-            if name not in (*ASSIGNMENT, *self.covariates) and 2 * sum(ANSWERS.get(value, MISSING) != MISSING for value in values) >= max(
-                answered, 1
-            ):
-                found.append(name)
-        if not found:
-            raise InputError(f"{self.path}: no column holds answers 0 and 1; row 1 has {', '.join(self.header)}")
-        return tuple(found)
 
     def _picker(self, *names: str) -> Callable[[Row], tuple[str, ...]]:
         return itemgetter(*(self.header.index(name) for name in names))

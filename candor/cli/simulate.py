@@ -1,4 +1,4 @@
-"""``candor simulate``: a file of answers as a study with these participants would collect it."""
+"""``candor simulate``: `candor.simulate` to a file, in parts, so that memory does not grow with the number of participants."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import secrets
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TextIO
 
 import click
-import numpy as np
 
+from candor.cli.inputs import Input
 from candor.cli.options import (
     all_of,
     cheaters_option,
@@ -22,10 +21,8 @@ from candor.cli.options import (
 )
 from candor.cli.progress import progress_bar
 from candor.cli.reading import read_design
-from candor.designs.design import Design
-from candor.planning.simulation import Behaviour, LatentModel, simulate_trial
-
-ROWS_PER_CHUNK = 100_000
+from candor.planning.simulation import Behaviour, LatentModel
+from candor.studies.simulations import WAYS_TO_CHEAT, simulated_parts
 
 
 @click.command()
@@ -34,7 +31,7 @@ ROWS_PER_CHUNK = 100_000
 @all_of(effect_option, prevalence_option, cheaters_option)
 @click.option(
     "--cheater-behaviour",
-    type=click.Choice([str(behaviour) for behaviour in Behaviour if behaviour is not Behaviour.HONEST]),
+    type=click.Choice(WAYS_TO_CHEAT),
     default=str(Behaviour.RANDOM),
     show_default=True,
     help="What those people do.",
@@ -50,7 +47,7 @@ ROWS_PER_CHUNK = 100_000
 @click.option("--seed", type=click.IntRange(min=0), help="The same seed gives the same file; default: a fresh one, told on stderr.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="DATA.csv to write; default: standard output.")
 def simulate(
-    design_path: Path,
+    design_path: Input,
     n: int,
     effects: tuple[str, ...],
     prevalence: float,
@@ -75,23 +72,15 @@ def simulate(
     if seed is None:
         seed = secrets.randbits(32)
         click.echo(f"seed {seed}", err=True)
+    parts = simulated_parts(design, model, n=n, outcome=outcome, seed=seed)
     with output.open("w", encoding="utf-8", newline="") if output else nullcontext(sys.stdout) as file:
-        write_trial(file, design, model, n=n, outcome=outcome, rng=np.random.default_rng(seed))
-
-
-def write_trial(file: TextIO, design: Design, model: LatentModel, *, n: int, outcome: str, rng: np.random.Generator) -> None:
-    """Write a simulated trial as CSV, in chunks, so that memory does not grow with n."""
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["arm", "subsample", outcome, *model.background_effects])
-    arms, subsamples = np.array(design.arms, dtype=object), np.array(design.subsample_names, dtype=object)
-    with progress_bar(n, label="Simulating") as advance:
-        for first in range(0, n, ROWS_PER_CHUNK):
-            trial = simulate_trial(design, model, n=min(ROWS_PER_CHUNK, n - first), rng=rng)
-            covariates = [np.round(values, 4).tolist() for values in trial.covariates.values()]
-            writer.writerows(
-                zip(arms[trial.arm], subsamples[trial.subsample], trial.reported.astype(int).tolist(), *covariates, strict=True)
-            )
-            advance(len(trial.reported))
+        writer = csv.writer(file, lineterminator="\n")
+        with progress_bar(n, label="Simulating") as advance:
+            for index, part in enumerate(parts):
+                if index == 0:
+                    writer.writerow(part)
+                writer.writerows(zip(*(column.tolist() for column in part.values()), strict=True))
+                advance(len(part[outcome]))
 
 
 def _background_effects(texts: tuple[str, ...], *, taken: tuple[str, ...]) -> dict[str, float]:

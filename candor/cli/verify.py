@@ -1,37 +1,56 @@
-"""``candor verify``: whether a data package is as it was signed, and which file is not."""
+"""``candor verify``: whether a data package is as it was signed, which file is not, and whether its library is the one installed here."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
-from candor.cli.options import format_option
-from candor.packages.verification import faults_of
+from candor.cli.inputs import Input, InputFile
+from candor.cli.options import format_option, key_option
+from candor.packages.archive import files_at, files_in
+from candor.packages.verification import faults_of, faults_of_files, software_named_in, unsigned
+from candor.software import described, software
 
 NOT_GENUINE = 1
 
 
 @click.command()
-@click.argument("package", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--key",
-    "key_path",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="PEM file with the public key of the server that the data come from. Default: the key in the package, which proves less.",
-)
+@click.argument("package", type=InputFile(folders=True))
+@key_option
 @format_option
 @click.pass_context
-def verify(context: click.Context, package: Path, key_path: Path | None, output_format: str) -> None:
+def verify(context: click.Context, package: Input, key_path: Input | None, output_format: str) -> None:
     """Check every byte of a data package against its signature.
 
-    PACKAGE is the ZIP file. Exit status 1, and a line for each file that was changed, when it is not as it was signed.
+    PACKAGE is the ZIP file, or the folder that it was unpacked to. Exit status 1, and a line for each file that was changed, when it is not
+    as it was signed.
     """
-    faults = faults_of(package.read_bytes(), key=key_path.read_bytes() if key_path else None)
+    key = key_path.read_bytes() if key_path else None
+    if isinstance(package, Path) and package.is_dir():
+        files = files_at(package)
+        faults = faults_of_files(files, key=key)
+    else:
+        content = package.read_bytes()
+        faults = faults_of(content, key=key)
+        files = {} if faults else files_in(content)
+    beside, named, installed = unsigned(files), software_named_in(files), software()
     if output_format == "json":
-        document = {"genuine": not faults, "key": str(key_path) if key_path else None, "faults": [asdict(fault) for fault in faults]}
+        document = {
+            "genuine": not faults,
+            "key": str(key_path) if key_path else None,
+            "faults": [asdict(fault) for fault in faults],
+            "unsigned": beside,
+            "software": {
+                "named": named,
+                "installed": installed,
+                "same": named == installed if named and "library_sha256" in named else None,
+            },
+        }
         click.echo(json.dumps(document, ensure_ascii=False, indent=2))
     elif faults:
         for fault in faults:
@@ -39,5 +58,16 @@ def verify(context: click.Context, package: Path, key_path: Path | None, output_
     else:
         whose = f"the key in {key_path}" if key_path else "the key in the package; compare that key with the one that the server shows"
         click.echo(f"Every byte is as it was signed with {whose}.")
+        if beside:
+            click.echo(f"Not signed, because no part of the package: {', '.join(beside)}.")
+        if named:
+            click.echo(_about_software(named, installed))
     if faults:
         context.exit(NOT_GENUINE)
+
+
+def _about_software(named: Mapping[str, Any], installed: Mapping[str, str]) -> str:
+    """Whether the numbers were computed by the library that is installed here."""
+    if named == installed:
+        return f"Its numbers were computed by the library that is installed here: {described(installed)}."
+    return f"Its numbers were computed by {described(named)}; installed here is {described(installed)}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
+from typing import Any
 from xml.sax.saxutils import escape
 
 LABEL_WIDTH, PLOT_WIDTH, VALUE_WIDTH, ROW_HEIGHT = 260, 420, 200, 26
@@ -152,6 +153,39 @@ def forest_svg(rows: Sequence[ForestRow], *, title: str) -> str:
             "</svg>\n",
         )
     )
+
+
+class ForestFigure(str):
+    """The text of an SVG document that a notebook shows as a figure; ``Path("effects.svg").write_text(figure)`` keeps it."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+def draw_forest(rows: Sequence[ForestRow], *, axes: Any, title: str) -> Any:
+    """Draw a forest plot on axes of matplotlib, and give them back.
+
+    Parameters
+    ----------
+    rows : sequence of ForestRow
+        From top to bottom.
+    axes : matplotlib.axes.Axes
+        An interval without an end runs to the end of the axis.
+    title : str
+        Heading.
+    """
+    first, last, _ = _axis(rows)
+    axes.axvline(0.0, color="#777", linestyle="--", linewidth=1)
+    for place, row in enumerate(rows):
+        if row.has_interval:
+            axes.hlines(place, first if row.low is None else row.low, last if row.high is None else row.high, color="#1d70b8")
+        if row.value is not None:
+            axes.plot([row.value], [place], marker="o", color="#1d70b8")
+    axes.set_yticks(range(len(rows)), [row.label for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlim(first, last)
+    axes.set_title(title)
+    return axes
 
 
 def _axis(rows: Sequence[ForestRow]) -> tuple[float, float, list[float]]:

@@ -4,6 +4,7 @@ import hashlib
 import io
 import zipfile
 from collections.abc import Mapping
+from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -39,3 +40,10 @@ def files_in(package: bytes) -> dict[str, bytes]:
     """What `zip_of` put together."""
     with zipfile.ZipFile(io.BytesIO(package)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def files_at(path: Path) -> dict[str, bytes]:
+    """The files of a package: of the ZIP file, or of the folder that it was unpacked to (those directly in it)."""
+    if path.is_dir():
+        return {one.name: one.read_bytes() for one in sorted(path.iterdir()) if one.is_file()}
+    return files_in(path.read_bytes())

@@ -1,6 +1,6 @@
 """Recompute every number of results.json from data.csv and protocol.json, and compare: `python replicate.py`, in the folder of the files.
 
-Needs the `candor` package (its library), nothing else. Exit 0: every number is the same to 1e-9. Exit 1: one is not.
+Needs Candor's library (`candor-trials`), nothing else. Exit 0: every number is the same to 1e-9. Exit 1: one is not.
 """
 
 import csv
@@ -17,10 +17,8 @@ from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.errors import MethodError
-from candor.estimators.effects import estimate_outcome
 from candor.estimators.sequential import anytime_effects
-from candor.resampling.bootstrap import bootstrap, with_bootstrap
-from candor.resampling.resampled_counts import ResampledCounts
+from candor.studies.answers import Answers
 
 TOLERANCE = 1e-9
 Difference = tuple[str, Any, Any]
@@ -41,19 +39,13 @@ def counts_of(data: Iterable[str], protocol: Mapping[str, Any]) -> dict[str, NDA
 
 def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float) -> dict[str, Any]:
     """Everything that follows from the public answers to one question: all methods without covariates, with their bootstrap."""
-    design = Design.from_document(protocol["design"])
+    answers = Answers(design=Design.from_document(protocol["design"]), counts=counts)
     try:
-        outcome = estimate_outcome(counts, design=design, level=level)
-        effects = outcome.effects
-        if design.identification.effect:
-            study = ResampledCounts(counts, design=design)
-            run = bootstrap(study, replicates=replicates, seed=seed, workers=1)
-            effects = with_bootstrap(effects, run, study=study, level=level)
-        planned = protocol["allocation"]["planned_with_die"]
-        anytime = anytime_effects(counts, design=design, planned_n=planned)
+        outcome = answers.resample(answers.estimate(level=level), replicates=replicates, seed=seed, level=level, workers=1)
+        anytime = anytime_effects(counts, design=answers.design, planned_n=protocol["allocation"]["planned_with_die"])
     except MethodError as error:
         return {"n": int(counts.sum()), "not_estimated": str(error)}
-    return {**asdict(outcome), "effects": [asdict(one) for one in effects], "anytime": [asdict(one) for one in anytime]}
+    return {**asdict(outcome), "anytime": [asdict(one) for one in anytime]}
 
 
 def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,9 +80,10 @@ def is_same(published: Any, again: Any) -> bool:
 
 def main(folder: Path) -> int:
     """Print a table with a line for the number of rows and for each question, and a line for each difference."""
-    published = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    protocol = json.loads((folder / "protocol.json").read_text(encoding="utf-8"))
-    with (folder / "data.csv").open(encoding="utf-8", newline="") as data:
+    # Editors and spreadsheets may have put a byte order mark before a file that they saved.
+    published = json.loads((folder / "results.json").read_text(encoding="utf-8-sig"))
+    protocol = json.loads((folder / "protocol.json").read_text(encoding="utf-8-sig"))
+    with (folder / "data.csv").open(encoding="utf-8-sig", newline="") as data:
         again = recomputed(data, protocol, published)
     outcomes = {name: (published["outcomes"].get(name), again["outcomes"].get(name)) for name in published["outcomes"] | again["outcomes"]}
     print(f"{'question':<40} {'values':>7} {'differ':>7}")

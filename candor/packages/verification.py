@@ -1,12 +1,15 @@
 """Whether a package is as it was signed, and if not, where it was changed."""
 
 import io
+import json
 import struct
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, sums_of, zip_of
+from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_at, sums_of, zip_of
 from candor.packages.signing import is_genuine
 
 ARCHIVE = "the ZIP file itself"
@@ -38,6 +41,34 @@ def faults_of(package: bytes, *, key: bytes | None = None) -> list[Fault]:
         place = next((index for index, (one, other) in enumerate(zip(package, again, strict=False)) if one != other), len(again))
         faults.append(Fault(file=ARCHIVE, what=f"it was changed outside the files, from byte {place} on"))
     return faults
+
+
+def faults_of_files(files: Mapping[str, bytes], *, key: bytes | None = None) -> list[Fault]:
+    """All that is wrong with the files of a package that was unpacked, as archives do with what they are given.
+
+    A file that was put beside them is no fault: see `unsigned`.
+    """
+    beside = unsigned(files)
+    return [fault for fault in _faults_of_files(files, key=key) if fault.file not in beside]
+
+
+def faults_at(path: Path, *, key: bytes | None = None) -> list[Fault]:
+    """All that is wrong with a ZIP file, or with the files of a package in a folder."""
+    return faults_of_files(files_at(path), key=key) if path.is_dir() else faults_of(path.read_bytes(), key=key)
+
+
+def unsigned(files: Mapping[str, bytes]) -> list[str]:
+    """The files that the sums do not name: nobody signed them."""
+    return sorted(set(files) - {*_sums(files.get(SUMS, b"")), SUMS, SIGNATURE, PUBLIC_KEY})
+
+
+def software_named_in(files: Mapping[str, bytes]) -> dict[str, Any] | None:
+    """What results.json says about the library that computed its numbers; None where it says nothing."""
+    try:
+        named = json.loads(files["results.json"].decode("utf-8-sig"))["software"]
+    except (KeyError, ValueError, TypeError):
+        return None
+    return dict(named) if isinstance(named, Mapping) else None
 
 
 def _unpacked(package: bytes) -> tuple[dict[str, bytes], list[Fault]]:

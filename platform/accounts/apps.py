@@ -5,4 +5,4 @@ class AccountsConfig(AppConfig):
     name = "accounts"
 
     def ready(self) -> None:
-        from accounts import receivers  # noqa: F401
+        from accounts.login import receivers  # noqa: F401

@@ -9,7 +9,8 @@ from django.contrib.auth.views import LogoutView
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from accounts import token_views, views
+from accounts import views
+from accounts.tokens import views as token_views
 
 
 def _when_asked_for(module: str, name: str) -> Callable[..., HttpResponseBase]:

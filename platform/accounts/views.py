@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts import services
 from accounts.access import require_role, user_of
-from accounts.middleware import has_second_factor
+from accounts.login.middleware import has_second_factor
 from accounts.models import Role
 
 

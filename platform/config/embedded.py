@@ -18,7 +18,7 @@ from waitress.server import create_server
 from analysis.releases import building
 from analysis.runs import runner
 from config.heartbeat import Scheduler
-from surveys.services import crowds
+from surveys.rehearsal import crowds
 
 WEB_THREADS = 8
 WORKER_THREADS = 2

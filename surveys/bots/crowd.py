@@ -14,9 +14,9 @@ from django.urls import reverse
 
 from surveys.bots.population import Population
 from surveys.bots.walker import Ending, Walker
+from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import Study
 from surveys.protocols import frozen_protocol
-from surveys.visitors import BOT_COOKIE, bot_ticket
 
 
 def send_bots(

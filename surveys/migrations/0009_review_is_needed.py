@@ -4,7 +4,7 @@ from django.db import migrations, models
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.state import StateApps
 
-from surveys import triggers
+from surveys.models import triggers
 
 
 def install(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:

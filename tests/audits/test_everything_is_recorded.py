@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from tests.audits.tree import APPLICATIONS, ROOT, project_files
 
 # Finds the service of a step in a table; the services are looked at by themselves.
-HANDS_ON_BY_TABLE = "surveys/services/study_actions.py: take_action"
+HANDS_ON_BY_TABLE = "surveys/studies/study_actions.py: take_action"
 
 
 def modules() -> dict[str, ast.Module]:

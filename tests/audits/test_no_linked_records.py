@@ -34,7 +34,7 @@ from surveys.models import (
     StudyStatus,
     Tally,
 )
-from surveys.services import retention
+from surveys.retention import services as retention
 from tests.audits.test_permissions import MEMBERS, ROLES, routes
 from tests.factories import everything_stored, participant_of, recruiting_study, token_of, walk
 from tests.finished_people import TELLING_DIE, add_finished_people, compute

@@ -13,8 +13,8 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from accounts.models import Role, User
 from accounts.services import create_user
 from surveys.models import MemberRole, Study, StudyMember
-from surveys.services.reviews import approve
-from surveys.services.studies import create_study, launch, submit_for_review
+from surveys.review.services import approve
+from surveys.studies.services import create_study, launch, submit_for_review
 from surveys.study_file import read_study_file
 
 pytestmark = pytest.mark.django_db

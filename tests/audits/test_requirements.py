@@ -14,7 +14,9 @@ from tests.audits.tree import ROOT
 NAMES = ("production", "development", "sources", "schemas")
 PRODUCTION, DEVELOPMENT, SOURCES, SCHEMAS = (ROOT / f"requirements/{name}.txt" for name in NAMES)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-BUILD: list[str] = PROJECT["dependency-groups"]["build"]
+GROUPS = PROJECT["dependency-groups"]
+# What a server needs: the library, what the platform adds, and what builds the package.
+SERVER: list[str] = PROJECT["project"]["dependencies"] + GROUPS["platform"] + GROUPS["build"]
 
 
 def pins(lock: Path) -> dict[str, set[Requirement]]:
@@ -36,8 +38,8 @@ def version(requirement: Requirement) -> str:
 @pytest.mark.parametrize(
     ("lock", "wanted"),
     [
-        (PRODUCTION, PROJECT["project"]["dependencies"] + BUILD),
-        (DEVELOPMENT, PROJECT["project"]["dependencies"] + BUILD + PROJECT["dependency-groups"]["development"]),
+        (PRODUCTION, SERVER),
+        (DEVELOPMENT, SERVER + GROUPS["development"]),
     ],
     ids=["production", "development"],
 )
@@ -51,12 +53,18 @@ def test_every_dependency_is_locked_at_a_version_it_allows(lock: Path, wanted: l
 
 def test_every_direct_dependency_in_the_locks_is_one_of_ours() -> None:
     """A dependency removed from pyproject.toml is gone from the lock too."""
-    ours = {canonicalize_name(Requirement(line).name) for line in PROJECT["project"]["dependencies"] + BUILD}
+    ours = {canonicalize_name(Requirement(line).name) for line in SERVER}
     direct = set()
     for entry in re.split(r"\n(?=[a-z0-9])", PRODUCTION.read_text()):
-        if re.search(r"candor \(pyproject\.toml|pyproject\.toml:build", entry):
+        if re.search(r"\(pyproject\.toml", entry):
             direct.add(canonicalize_name(Requirement(entry.splitlines()[0].removesuffix("\\").strip()).name))
     assert direct == ours
+
+
+def test_the_library_wants_little_and_nothing_of_the_web() -> None:
+    """Whoever checks a package or analyses a file installs no Django, no Celery and no database driver."""
+    library = {canonicalize_name(Requirement(line).name) for line in PROJECT["project"]["dependencies"]}
+    assert library == {"numpy", "scipy", "click", "cryptography", "pyyaml"}
 
 
 def test_production_is_a_part_of_development() -> None:
@@ -67,13 +75,13 @@ def test_production_is_a_part_of_development() -> None:
 
 def test_what_has_no_wheel_is_locked_apart_and_the_rest_of_it_is_locked_with_everything_else() -> None:
     """`make` builds these few with the locked setuptools, so that nothing unpinned is ever downloaded."""
-    assert set(pins(SOURCES)) == {canonicalize_name(name) for name in PROJECT["dependency-groups"]["sources"]}
+    assert set(pins(SOURCES)) == {canonicalize_name(name) for name in GROUPS["sources"]}
     assert not set(pins(SOURCES)) & set(pins(DEVELOPMENT))
     assert "setuptools" in pins(DEVELOPMENT)
 
 
 def test_what_is_there_for_its_files_is_locked_apart_and_never_on_the_path() -> None:
-    assert set(pins(SCHEMAS)) == {canonicalize_name(name) for name in PROJECT["dependency-groups"]["schemas"]}
+    assert set(pins(SCHEMAS)) == {canonicalize_name(name) for name in GROUPS["schemas"]}
     assert not set(pins(SCHEMAS)) & set(pins(DEVELOPMENT))
     assert [name for name in pins(SCHEMAS) if find_spec(name) is not None] == []
 

@@ -12,7 +12,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.utils import translation
 
 import surveys
-from surveys.ranged_response import ranged_file_response
+from surveys.media.ranged_response import ranged_file_response
 
 LECTURES = Path(surveys.__file__).parent / "sample" / "lectures"
 MEDIA = {

@@ -12,13 +12,15 @@ from playwright.sync_api import BrowserContext
 
 import surveys
 from accounts.models import Role, User
+from surveys.journey import participation
+from surveys.journey.participation import Visit
+from surveys.journey.visitors import COOKIE
+from surveys.media.services import add_media_file
 from surveys.models import Participant, Study
-from surveys.services import participation, reviews, studies
-from surveys.services.media import add_media_file
-from surveys.services.participation import Visit
+from surveys.review import services as reviews
+from surveys.studies import services as studies
 from surveys.study_file import define, document_of, read_study_file
 from surveys.tokens import new_token
-from surveys.visitors import COOKIE
 
 SAMPLE = Path(surveys.__file__).parent / "sample"
 SLUG = "lecture-videos"

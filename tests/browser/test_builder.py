@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
 from surveys.models import MediaFile, Study
-from surveys.readiness import to_do
-from surveys.services.studies import create_study
+from surveys.studies.readiness import to_do
+from surveys.studies.services import create_study
 from surveys.study_file import define
 from tests.browser.conftest import Complaints
 from tests.browser.people import SAMPLE

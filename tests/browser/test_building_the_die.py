@@ -8,9 +8,9 @@ from django.core.files import File
 from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
+from surveys.media.services import add_media_file
 from surveys.models import Participant, Study
-from surveys.services.media import add_media_file
-from surveys.services.studies import create_study
+from surveys.studies.services import create_study
 from surveys.study_file import define
 from tests.browser.people import SAMPLE
 from tests.factories import definition

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Role, User
 from surveys.models import Study, StudyStatus
-from surveys.services import studies
+from surveys.studies import services as studies
 from surveys.study_file import define
 from tests.browser.conftest import Complaints
 from tests.browser.people import SLUG, recruiting_study

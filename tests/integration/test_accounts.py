@@ -14,8 +14,9 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
-from accounts import actions, backends, services
+from accounts import actions, services
 from accounts.access import require_role
+from accounts.login import backends
 from accounts.models import ApiToken, Role, TokenScope, User
 from audit.models import Entry
 from audit.selectors import verify

@@ -10,10 +10,11 @@ from django.test import Client
 from django.urls import reverse
 
 from audit.models import Entry
+from surveys.allocation.services import SMALLEST_LIST, change_arm, has_room, take_slot
 from surveys.errors import StudyFullError
+from surveys.journey import participation
 from surveys.models import AllocationList, AllocationSlot, Study, StudyStatus
-from surveys.services import participation, studies
-from surveys.services.allocation import SMALLEST_LIST, change_arm, has_room, take_slot
+from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
 from tests.factories import address_of, definition, document, recruiting_study, study_in, token_of, walk
 

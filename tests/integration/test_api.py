@@ -14,7 +14,7 @@ from accounts.models import ApiToken, Role, TokenScope, User
 from accounts.services import issue_token, revoke_token
 from audit.models import Entry
 from surveys.models import Study, StudyStatus
-from surveys.services import reviews
+from surveys.review import services as reviews
 from surveys.study_file import dump
 from tests.api_requests import API, DESIGN, get, post, problem
 from tests.factories import SAMPLE, document, draft_study, logged_in, person, recruiting_study, study_in

@@ -12,7 +12,7 @@ from accounts.models import Role, User
 from analysis.models import Run, RunStatus
 from audit.models import Entry
 from surveys.models import ArmState, EntryCode, MediaFile, Study
-from surveys.services import studies
+from surveys.studies import services as studies
 from surveys.study_file import define, dump, read_study_file
 from surveys.tokens import completion_code
 from tests.api_requests import API, get, post, problem

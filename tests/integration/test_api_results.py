@@ -15,7 +15,7 @@ from accounts.services import issue_token
 from analysis import services
 from analysis.models import RunKind
 from surveys.models import Study, StudyStatus
-from surveys.services import studies
+from surveys.studies import services as studies
 from tests.api_requests import API, get, problem
 from tests.factories import QUESTIONS, document, draft_study, logged_in, person, recruiting_study, study_in
 from tests.finished_people import TELLING_DIE, add_finished_people, compute

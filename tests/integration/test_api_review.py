@@ -10,7 +10,8 @@ from django.utils import timezone
 from accounts.models import Role, User
 from audit.models import Entry
 from surveys.models import Comment, Study, StudyStatus
-from surveys.services import reviews, studies
+from surveys.review import services as reviews
+from surveys.studies import services as studies
 from tests.api_requests import API, get, post, problem
 from tests.factories import definition, draft_study, logged_in, person, recruiting_study, study_in
 

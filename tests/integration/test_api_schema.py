@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import content_type_conformance, response
 from accounts.models import Role, TokenScope, User
 from accounts.services import issue_token
 from analysis.models import RunKind
-from surveys.services.studies import fingerprint
+from surveys.studies.services import fingerprint
 from tests.factories import draft_study, person, recruiting_study
 from tests.finished_people import add_finished_people, compute
 from webhooks.models import Event

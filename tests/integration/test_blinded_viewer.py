@@ -13,7 +13,7 @@ from analysis import services
 from analysis.live.blinding import arm_names
 from analysis.live.page import live_view
 from surveys.models import MemberRole, Study, StudyMember
-from surveys.services import studies
+from surveys.studies import services as studies
 from tests.audits.test_permissions import ARGUMENTS, own_routes
 from tests.factories import document, logged_in, page_of, person, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute

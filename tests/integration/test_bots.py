@@ -16,14 +16,14 @@ from django.test import Client
 
 from audit.models import Entry
 from candor.planning.simulation import Behaviour
+from surveys.allocation.services import change_arm
 from surveys.bots.population import Bot, Habits, Population
 from surveys.bots.walker import Ending, Walker
+from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, Step, Study
 from surveys.protocols import frozen_protocol
 from surveys.selectors import counts_of
-from surveys.services import studies
-from surveys.services.allocation import change_arm
-from surveys.visitors import BOT_COOKIE, bot_ticket
+from surveys.studies import services as studies
 from tests.factories import QUESTIONS, address_of, answer, definition, participant_of, recruiting_study, study_in, walk
 
 FAITHFUL = Habits(declines=0, drops_out=0, leaves_blank=0, misunderstands=0)

@@ -13,8 +13,8 @@ from accounts.models import Role
 from audit.models import Entry
 from surveys.definition import Text
 from surveys.models import MediaFile, Study, StudyStatus
-from surveys.readiness import to_do
-from surveys.services.studies import take_back
+from surveys.studies.readiness import to_do
+from surveys.studies.services import take_back
 from tests.factories import LECTURES, draft_study, logged_in, page_of, person, study_in
 from tests.integration.test_builder import address, definition_of, errors, inputs
 

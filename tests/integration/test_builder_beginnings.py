@@ -12,8 +12,8 @@ from django.urls import reverse
 from accounts.models import Role
 from surveys.definition import Text
 from surveys.models import MediaFile, Study, StudyStatus
-from surveys.readiness import to_do
-from surveys.services.studies import missing_before_review
+from surveys.studies.readiness import to_do
+from surveys.studies.services import missing_before_review
 from surveys.study_file import document_of, dump, write_study_file
 from tests.factories import LECTURES, SAMPLE, document, draft_study, logged_in, page_of, person, study_in
 from tests.integration.test_builder import address, definition_of, errors, inputs

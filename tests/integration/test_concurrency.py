@@ -18,7 +18,10 @@ from django.utils import timezone
 
 from accounts.models import Role
 from audit.models import Entry
+from surveys.allocation.services import change_arm
 from surveys.errors import StudyNotOpenError, TransitionError
+from surveys.journey import participation
+from surveys.journey.participation import Visit
 from surveys.models import (
     AllocationSlot,
     Decision,
@@ -34,10 +37,9 @@ from surveys.models import (
     TallyKind,
     Verdict,
 )
-from surveys.services import participation, reviews, studies
-from surveys.services.allocation import change_arm
-from surveys.services.entry import add_entry_codes
-from surveys.services.participation import Visit
+from surveys.recruitment.services import add_entry_codes
+from surveys.review import services as reviews
+from surveys.studies import services as studies
 from surveys.tokens import new_token, withdrawal_code
 from tests.factories import QUESTIONS, answer, document, follow, person, recruiting_study, send, study_in, token_of, walk
 from tests.simultaneous import at_once, outcomes_at_once

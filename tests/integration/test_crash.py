@@ -14,7 +14,7 @@ from tests.processes import Site
 
 CLOSE = """
 from surveys.models import Study
-from surveys.services.studies import close
+from surveys.studies.services import close
 
 study = Study.objects.get()
 close(study, actor=study.owner)

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.urls import reverse
 
 from surveys.models import Study, StudyStatus
-from surveys.services import studies
+from surveys.studies import services as studies
 from surveys.study_file import define
 from tests.factories import definition, document, draft_study, logged_in, page_of, study_in
 

@@ -13,13 +13,14 @@ from pytest_django import DjangoAssertNumQueries
 
 from audit.models import Entry
 from surveys import actions
+from surveys.allocation.services import change_arm
 from surveys.errors import DefinitionError, JourneyError
-from surveys.journey import DIRECT_CONSENT, DIRECT_QUESTIONS
+from surveys.journey import participation
+from surveys.journey.steps import DIRECT_CONSENT, DIRECT_QUESTIONS
 from surveys.models import AllocationSlot, DirectAnswer, PanelMember, Participant, Response, SlotStatus, Step, Study
+from surveys.retention.services import forget_operational_data
 from surveys.selectors import counts_of
-from surveys.services import participation, studies
-from surveys.services.allocation import change_arm
-from surveys.services.retention import forget_operational_data
+from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
 from tests.factories import (
     ANSWERS,

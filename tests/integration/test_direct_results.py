@@ -16,8 +16,8 @@ from analysis.models import Run, RunKind, RunStatus
 from surveys.bots.population import Habits, Population
 from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, SlotStatus, Step, Study
 from surveys.protocols import frozen_protocol
-from surveys.services import studies
-from surveys.services.retention import forget_operational_data
+from surveys.retention.services import forget_operational_data
+from surveys.studies import services as studies
 from surveys.tokens import hash_of_token, new_token
 from tests.factories import document, logged_in, page_of, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute

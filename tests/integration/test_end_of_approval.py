@@ -10,10 +10,12 @@ from django.utils.formats import date_format
 from accounts.models import Role, User
 from audit.models import Entry
 from surveys.errors import StudyNotOpenError, TransitionError
+from surveys.journey import participation
+from surveys.journey.participation import Visit
 from surveys.models import Participant, Protocol, Study, StudyStatus
-from surveys.services import participation, reviews, studies
-from surveys.services.participation import Visit
-from surveys.services.retention import forget_what_is_due
+from surveys.retention.services import forget_what_is_due
+from surveys.review import services as reviews
+from surveys.studies import services as studies
 from surveys.tasks import expire_approvals
 from surveys.tokens import new_token
 from tests.factories import answer, heading, person, recruiting_study, send, study_in, walk

@@ -9,9 +9,9 @@ from django.test import Client
 from django.urls import reverse
 
 from audit.models import Entry
+from surveys.journey.participation import withdraw
 from surveys.models import EntryCode, PanelMember, Participant, Study
-from surveys.services.entry import CodesError, add_entry_codes, read_codes
-from surveys.services.participation import withdraw
+from surveys.recruitment.services import CodesError, add_entry_codes, read_codes
 from tests.factories import address_of, answer, code_on, everything_stored, heading, logged_in, recruiting_study, walk
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from accounts.models import Role
 from surveys.models import Study, StudyStatus
-from surveys.services import reviews
+from surveys.review import services as reviews
 from tests.factories import draft_study, heading, logged_in, page_of, person, recruiting_study, study_in, walk
 
 pytestmark = pytest.mark.django_db

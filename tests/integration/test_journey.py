@@ -5,9 +5,9 @@ import time
 import pytest
 from django.test import Client
 
+from surveys.journey import participation
 from surveys.models import Participant, Response, Step, Study, Tally, TallyKind
 from surveys.selectors import counts_of
-from surveys.services import participation
 from tests.factories import (
     ANSWERS,
     QUESTIONS,
@@ -289,9 +289,9 @@ def test_without_javascript_the_time_since_the_page_was_opened_counts(client: Cl
     study = recruiting_study(watching={"mode": "required", "share": 0.8})
     opened = hidden_value(walk(client, study, until="video"), "opened")
     now = time.time()
-    monkeypatch.setattr("surveys.visitors.time.time", lambda: now + 23.9 - 1)
+    monkeypatch.setattr("surveys.journey.visitors.time.time", lambda: now + 23.9 - 1)
     assert answer(client, study, "video", opened=opened).status_code == 422
-    monkeypatch.setattr("surveys.visitors.time.time", lambda: now + 25)
+    monkeypatch.setattr("surveys.journey.visitors.time.time", lambda: now + 25)
     assert answer(client, study, "video", opened=opened + "x").status_code == 422
     assert answer(client, study, "video", opened=opened).status_code == 303
 

@@ -3,9 +3,9 @@
 import pytest
 from django.test import Client
 
+from surveys.allocation.services import change_arm
 from surveys.models import Participant, Step, Study, StudyStatus
-from surveys.services import studies
-from surveys.services.allocation import change_arm
+from surveys.studies import services as studies
 from tests.factories import address_of, answer, code_on, everything_stored, heading, participant_of, recruiting_study, send, study_in, walk
 
 pytestmark = pytest.mark.django_db

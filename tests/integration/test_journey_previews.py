@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from surveys.models import Study
-from surveys.services import studies
+from surveys.studies import services as studies
 from tests.factories import STEPS, address_of, everything_stored, recruiting_study, token_of, walk
 
 pytestmark = pytest.mark.django_db

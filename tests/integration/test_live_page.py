@@ -20,7 +20,7 @@ from analysis.live.progress import DayCount, days_left
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import resampling, runner
 from surveys.models import AllocationSlot, SlotStatus, Study
-from surveys.services import studies
+from surveys.studies import services as studies
 from tests.factories import draft_study, logged_in, page_of, person, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute
 

@@ -16,10 +16,10 @@ from audit.models import Entry
 from audit.selectors import PAGE_SIZE
 from audit.services import record
 from surveys import actions
+from surveys.allocation.services import change_arm
+from surveys.log import services as log
 from surveys.models import MemberRole, Study, StudyMember, StudyStatus
-from surveys.services import log
-from surveys.services.allocation import change_arm
-from surveys.services.studies import close
+from surveys.studies.services import close
 from tests.factories import draft_study, logged_in, page_of, person, recruiting_study, study_in
 
 pytestmark = pytest.mark.django_db

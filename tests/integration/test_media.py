@@ -122,7 +122,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
     start = float(int(time.time()))
 
     def later(seconds: float) -> None:
-        monkeypatch.setattr("surveys.visitors.time.time", lambda: start + seconds)
+        monkeypatch.setattr("surveys.journey.visitors.time.time", lambda: start + seconds)
 
     later(0)
     return later

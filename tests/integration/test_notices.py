@@ -16,7 +16,8 @@ from accounts.models import Role, User
 from analysis.releases import services
 from audit.models import Entry
 from surveys.models import MemberRole, Study, StudyMember, StudyStatus
-from surveys.services import reviews, studies
+from surveys.review import services as reviews
+from surveys.studies import services as studies
 from surveys.tasks import expire_approvals
 from tests.factories import definition, draft_study, logged_in, page_of, person, recruiting_study, study_in
 from tests.releases import closed_study, requested_release

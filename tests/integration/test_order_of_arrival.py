@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from surveys.models import EntryCode
-from surveys.services.order_of_arrival import TABLES, forget_order_of_arrival
+from surveys.retention.order_of_arrival import TABLES, forget_order_of_arrival
 from tests.factories import recruiting_study
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -16,7 +16,8 @@ from django.urls import reverse
 from accounts.models import Role
 from candor.cli import main
 from surveys.models import StudyStatus
-from surveys.services import reviews, studies
+from surveys.review import services as reviews
+from surveys.studies import services as studies
 from tests.factories import definition, draft_study, logged_in, page_of, person, study_in
 
 pytestmark = pytest.mark.django_db

@@ -9,9 +9,9 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
-from surveys.journey import steps_of
+from surveys.journey.steps import steps_of
 from surveys.models import MediaFile, Study, StudyStatus
-from surveys.services import studies
+from surveys.studies import services as studies
 from tests.factories import (
     ANSWERS,
     definition,

@@ -12,7 +12,7 @@ from django.test import Client
 from accounts.models import Role
 from audit.models import Entry
 from surveys.models import Crowd, DirectAnswer, EntryCode, PanelMember, Participant, Response, Step, Study, Tally
-from surveys.services.entry import add_entry_codes
+from surveys.recruitment.services import add_entry_codes
 from tests.factories import STEPS, address_of, answer, document, everything_stored, participant_of, person, recruiting_study, token_of, walk
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,8 @@ from lxml import html
 from accounts.models import Role, User
 from surveys.definition import texts_of
 from surveys.models import PacketSection, Protocol, Study, StudyStatus
-from surveys.services import reviews, studies
+from surveys.review import services as reviews
+from surveys.studies import services as studies
 from surveys.study_file import define
 from tests.factories import definition, document, logged_in, page_of, person, study_in
 

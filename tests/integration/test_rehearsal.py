@@ -19,12 +19,12 @@ from surveys import tasks
 from surveys.bots import rehearsal
 from surveys.bots.walker import UnexpectedPageError
 from surveys.errors import TransitionError
+from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import Crowd, CrowdStatus, DirectAnswer, MediaFile, Participant, Response, Study, StudyStatus
-from surveys.rehearsals import Planted, RehearsalError, delete_rehearsal, rehearse, stop_rehearsal
+from surveys.rehearsal.crowds import MOST_SILENCES, take_over
+from surveys.rehearsal.services import Planted, RehearsalError, delete_rehearsal, rehearse, stop_rehearsal
 from surveys.selectors import access_study, counts_of, edition_for, rehearsal_of, studies_of
-from surveys.services import studies
-from surveys.services.crowds import MOST_SILENCES, take_over
-from surveys.visitors import BOT_COOKIE, bot_ticket
+from surveys.studies import services as studies
 from tests.factories import address_of, draft_study, everything_stored, heading, logged_in, page_of, person, recruiting_study, study_in
 from tests.finished_people import compute
 

@@ -19,9 +19,9 @@ from analysis.packages.errors import ReleaseError
 from analysis.releases import building, services, tasks
 from analysis.releases.people import people_sha256
 from audit.models import Entry
+from surveys.journey import participation
+from surveys.journey.participation import JourneyError
 from surveys.models import Participant, Study
-from surveys.services import participation
-from surveys.services.participation import JourneyError
 from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import logged_in, page_of, person
 from tests.heartbeats import wait_for_a_beat

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import subprocess
 import sys
 import sysconfig
 import zipfile
@@ -19,10 +18,10 @@ from analysis.releases import building
 from candor.estimators.effects import estimate_outcome
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, zip_of
 from candor.packages.verification import faults_of
-from surveys.assignment import DIRECT
+from surveys.definition import DIRECT
 from surveys.models import AllocationList, Participant, Study
 from surveys.protocols import frozen_protocol
-from tests.audits.tree import ROOT
+from tests.fresh_environment import built_wheel, fresh_python, run
 from tests.releases import CHOICES, built_release, closed_study, package_of, rows_in, started_release
 
 pytestmark = pytest.mark.django_db
@@ -49,11 +48,6 @@ def folder(release: Release, tmp_path: Path) -> Path:
     with zipfile.ZipFile(package) as archive:
         archive.extractall(tmp_path / "unpacked")
     return tmp_path / "unpacked"
-
-
-def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {"PATH": "/usr/bin:/bin", "HOME": str(cwd)}
-    return subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True, check=False, timeout=120, env=environment)
 
 
 def script(name: str) -> Path:
@@ -124,20 +118,7 @@ def test_the_grammar_refuses_what_the_standard_refuses(folder: Path) -> None:
 
 def test_every_number_is_recomputed_in_a_fresh_environment_with_the_built_package(folder: Path, tmp_path: Path) -> None:
     """Third-party packages are those of the tests; `candor` itself comes from the wheel alone."""
-    wheels, environment = tmp_path / "wheels", tmp_path / "fresh"
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", wheels], cwd=ROOT, check=True, capture_output=True
-    )
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True, capture_output=True)
-    (packages,) = environment.glob("lib/python3*/site-packages")
-    (wheel,) = wheels.glob("candor-*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(packages)
-    # A folder that is named in a .pth file is searched, but its own .pth files, such as that of a checkout of candor, are not read.
-    (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    python = environment / "bin" / "python"
-    where = run(python, "-I", "-c", "import candor; print(candor.__file__)", cwd=tmp_path)
-    assert where.stdout.startswith(str(environment)), where.stdout + where.stderr
+    python = fresh_python(tmp_path / "fresh", wheel=built_wheel(tmp_path / "wheels"))
     done = run(python, "-I", folder / "replicate.py", cwd=tmp_path)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "Every number is the same."), done.stdout + done.stderr
 

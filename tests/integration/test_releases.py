@@ -17,11 +17,11 @@ from analysis.releases import building, selectors, services, tasks
 from analysis.releases.people import people_sha256
 from audit.models import Entry
 from candor.packages.archive import files_in
-from surveys.assignment import DIRECT
+from surveys.definition import DIRECT
+from surveys.journey import participation
+from surveys.journey.participation import JourneyError
 from surveys.models import DirectAnswer, Participant, Response, Step, Study
-from surveys.services import participation
-from surveys.services.participation import JourneyError
-from surveys.services.retention import forget_operational_data
+from surveys.retention.services import forget_operational_data
 from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import logged_in, page_of, person, recruiting_study, walk
 from tests.finished_people import add_finished_people

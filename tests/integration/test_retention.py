@@ -20,11 +20,14 @@ from analysis.runs import runner
 from audit.models import Entry
 from surveys import actions
 from surveys.errors import JourneyError, TransitionError
+from surveys.journey import participation
 from surveys.models import EntryCode, PanelMember, Participant, Response, Step, Study, StudyStatus
 from surveys.protocols import frozen_protocol
+from surveys.recruitment.services import add_entry_codes
+from surveys.retention import services as retention
+from surveys.review import services as reviews
 from surveys.selectors import counts_of, day_of_forgetting
-from surveys.services import participation, retention, reviews, studies
-from surveys.services.entry import add_entry_codes
+from surveys.studies import services as studies
 from surveys.tasks import forget_study
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash
 from tests.factories import (

@@ -15,11 +15,13 @@ from accounts.models import Role, User
 from accounts.services import change_role
 from audit.models import Entry
 from surveys.errors import DefinitionError, TransitionError
+from surveys.journey import participation
 from surveys.models import Comment, Decision, MemberRole, Participant, Protocol, Study, StudyMember, StudyStatus, Verdict
-from surveys.review_reading import consent_counts
-from surveys.services import participation, reviews, studies
-from surveys.services.retention import forget_operational_data
-from surveys.services.sharing import remove_member
+from surveys.retention.services import forget_operational_data
+from surveys.review import services as reviews
+from surveys.review.reading import consent_counts
+from surveys.sharing.services import remove_member
+from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
 from tests.factories import (
     answer,

@@ -13,8 +13,8 @@ from kombu.exceptions import OperationalError
 from analysis import services, tasks
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
+from surveys.journey import participation
 from surveys.models import Response, Study
-from surveys.services import participation
 from surveys.tokens import withdrawal_code
 from tests.factories import answer, recruiting_study, token_of, walk
 

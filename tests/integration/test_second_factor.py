@@ -14,7 +14,8 @@ from django.core.management import CommandError, call_command
 from django.http import HttpResponse
 from django.test import Client
 
-from accounts import actions, middleware
+from accounts import actions
+from accounts.login import middleware
 from accounts.models import Role, User
 from audit.models import Entry
 from tests.factories import PASSWORD, address_of, page_of, person, recruiting_study

@@ -14,8 +14,9 @@ from audit.models import Entry
 from surveys import actions
 from surveys.errors import TransitionError
 from surveys.models import Invitation, MemberRole, Study, StudyMember, StudyStatus
+from surveys.review import services as reviews
 from surveys.selectors import may_change, may_see_results, owns, standing_of
-from surveys.services import reviews, studies
+from surveys.studies import services as studies
 from tests.factories import draft_study, everything_stored, logged_in, page_of, person, study_in
 
 pytestmark = pytest.mark.django_db

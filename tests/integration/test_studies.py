@@ -13,11 +13,12 @@ from accounts.models import Role, User
 from audit.models import Entry
 from audit.selectors import verify
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
+from surveys.media.services import MediaError, add_media_file
 from surveys.models import ArmState, Protocol, Study, StudyStatus
+from surveys.review import services as reviews
 from surveys.selectors import access_own_study, access_study, studies_of, study_in_public
-from surveys.services import reviews, studies
-from surveys.services.media import MediaError, add_media_file
-from surveys.services.study_actions import OFFICER_ACTIONS, OWNER_ACTIONS
+from surveys.studies import services as studies
+from surveys.studies.study_actions import OFFICER_ACTIONS, OWNER_ACTIONS
 from tests.factories import (
     LECTURES,
     add_quick_media,

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from accounts.models import Role
 from surveys.models import MediaFile, Study
-from surveys.services.studies import submit_for_review
+from surveys.studies.services import submit_for_review
 from surveys.study_file import read_study_file, write_study_file
 from tests.factories import LECTURES, SAMPLE, definition, draft_study, everything_stored, person, study_in
 

@@ -10,7 +10,9 @@ from django.utils.formats import date_format
 from accounts.models import Role
 from audit.models import Entry
 from surveys.models import Study, StudyStatus
-from surveys.services import retention, reviews, studies
+from surveys.retention import services as retention
+from surveys.review import services as reviews
+from surveys.studies import services as studies
 from tests.factories import address_of, heading, page_of, person, recruiting_study, study_in, walk
 
 pytestmark = pytest.mark.django_db

@@ -20,7 +20,7 @@ from analysis.models import RunKind
 from analysis.runs import runner
 from audit.models import Entry
 from surveys.models import Study
-from surveys.services import studies
+from surveys.studies import services as studies
 from tests.api_requests import API, post, problem
 from tests.factories import logged_in, page_of, recruiting_study
 from tests.finished_people import add_finished_people, compute

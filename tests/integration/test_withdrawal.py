@@ -8,9 +8,10 @@ from django.test import Client
 from django.urls import reverse
 
 from audit.models import Entry
+from surveys.journey import participation
 from surveys.models import Participant, Response, Study, StudyStatus, Tally, TallyKind
 from surveys.selectors import counts_of
-from surveys.services import participation, studies
+from surveys.studies import services as studies
 from tests.factories import (
     address_of,
     code_on,

@@ -29,7 +29,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "allauth",
-    "accounts.login_app.LoginConfig",
+    "accounts.login.app.LoginConfig",
     "allauth.mfa",
     *(["allauth.socialaccount", "allauth.socialaccount.providers.openid_connect"] if single_sign_on.APP else []),
 ]
@@ -45,7 +45,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "accounts.middleware.StaffMiddleware",
+    "accounts.login.middleware.StaffMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.error_responses.ExpectedErrorMiddleware",
 ]
@@ -53,7 +53,7 @@ MIDDLEWARE = [
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["accounts.backends.SlowedBackend"]
+AUTHENTICATION_BACKENDS = ["accounts.login.backends.SlowedBackend"]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "surveys:studies"
 LOGOUT_REDIRECT_URL = "home"
@@ -112,7 +112,7 @@ AUTH_PASSWORD_VALIDATORS += [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
 ]
 REQUIRE_MFA = os.environ.get("REQUIRE_MFA", "0") == "1"
-ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
+ACCOUNT_ADAPTER = "accounts.login.adapters.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_PRESERVE_USERNAME_CASING = True
@@ -121,7 +121,7 @@ ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_CHANGE_EMAIL = False
 ACCOUNT_UNIQUE_EMAIL = False
-# By account, never by address. Wrong passwords are counted by `accounts.backends`, wrong codes here as failed logins.
+# By account, never by address. Wrong passwords are counted by `accounts.login.backends`, wrong codes here as failed logins.
 ACCOUNT_RATE_LIMITS = {
     "login": None,
     "login_failed": "20/15m/key",
@@ -131,16 +131,16 @@ ACCOUNT_RATE_LIMITS = {
     "request_login_code": None,
     "verify_phone": None,
 }
-MFA_ADAPTER = "accounts.adapters.SecondFactorAdapter"
-ACCOUNT_FORMS = {"reset_password": "accounts.login_forms.ForgottenPasswordForm"}
-MFA_FORMS = {"authenticate": "accounts.login_forms.CodeForm", "reauthenticate": "accounts.login_forms.CodeAgainForm"}
+MFA_ADAPTER = "accounts.login.adapters.SecondFactorAdapter"
+ACCOUNT_FORMS = {"reset_password": "accounts.login.forms.ForgottenPasswordForm"}
+MFA_FORMS = {"authenticate": "accounts.login.forms.CodeForm", "reauthenticate": "accounts.login.forms.CodeAgainForm"}
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_TOTP_ISSUER = "Candor"
 MFA_TOTP_TOLERANCE = 1
 MFA_RATE_LIMITS = {"webauthn_login": None}
 SOCIALACCOUNT_LOGIN_ON_GET = True  # a form that leads to another site would need a hole in the content security policy
-SOCIALACCOUNT_ADAPTER = "accounts.single_sign_on.SingleSignOnAdapter"
+SOCIALACCOUNT_ADAPTER = "accounts.login.single_sign_on.SingleSignOnAdapter"
 SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [single_sign_on.APP] if single_sign_on.APP else []}}
 SESSION_COOKIE_AGE = 12 * 60 * 60
 SECURE_REFERRER_POLICY = "same-origin"  # `no-referrer` would break CSRF
@@ -151,11 +151,14 @@ CSRF_FAILURE_VIEW = "config.error_responses.csrf_failure"
 
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.api_access.ApiTokenAuthentication", "rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "accounts.tokens.api_access.ApiTokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
     "DEFAULT_PERMISSION_CLASSES": [
         "rest_framework.permissions.IsAuthenticated",
-        "accounts.api_access.HasRole",
-        "accounts.api_access.HasScope",
+        "accounts.tokens.api_access.HasRole",
+        "accounts.tokens.api_access.HasScope",
     ],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",

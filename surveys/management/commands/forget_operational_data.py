@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from surveys.errors import TransitionError
 from surveys.models import Study
-from surveys.services.retention import forget_operational_data
+from surveys.retention.services import forget_operational_data
 
 
 class Command(BaseCommand):

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import User
 from surveys.errors import SurveyError
-from surveys.services.exchange import import_study
+from surveys.studies.exchange import import_study
 from surveys.study_file import read_study_file
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from surveys.assignment import DIRECT, Assignment, commitment, draw_list, list_document
+from surveys.allocation.assignment import Assignment, commitment, draw_list, list_document
+from surveys.definition import DIRECT
 from surveys.errors import DefinitionError
-from surveys.journey import DIRECTLY, NOT_AT_ALL, steps_of
+from surveys.journey.steps import DIRECTLY, NOT_AT_ALL, steps_of
 from surveys.study_file import read_study_file, write_study_file
 from tests.factories import definition, document
 

@@ -16,10 +16,11 @@ from analysis.models import Run, RunKind, RunStatus
 from analysis.tasks import refresh
 from config.management.commands.serve import add_address_arguments, require_free_port
 from config.settings.secrets import installation_secret
+from surveys.media.services import add_media_file
 from surveys.models import Participant, Study
+from surveys.review import services as reviews
 from surveys.selectors import counts_of
-from surveys.services import reviews, studies
-from surveys.services.media import add_media_file
+from surveys.studies import services as studies
 from surveys.study_file import read_study_file
 
 SAMPLE = Path(settings.BASE_DIR) / "surveys" / "sample"

@@ -19,4 +19,4 @@ def test_the_examples_of_a_module_are_right(name: str) -> None:
 
 
 def test_the_modules_with_examples_are_among_them() -> None:
-    assert {"candor.cli.options", "candor.cli.tables"} <= set(MODULES)
+    assert "candor.cli.options" in MODULES

@@ -1,0 +1,47 @@
+"""``candor replicate``: run the program that a data package brings, also one that was written for an older library."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import click
+
+from candor.cli.inputs import Input, InputFile
+from candor.cli.options import key_option
+from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_at, files_in
+from candor.packages.programs import PROGRAM, run_program
+from candor.packages.verification import ARCHIVE, faults_of, faults_of_files
+
+NOT_RUN = 1
+# Unless these are as they were signed, nobody vouches for the program.
+VOUCHING = {ARCHIVE, PROGRAM, PUBLIC_KEY, SIGNATURE, SUMS, "the key"}
+
+
+@click.command()
+@click.argument("package", type=InputFile(folders=True))
+@key_option
+@click.pass_context
+def replicate(context: click.Context, package: Input, key_path: Input | None) -> None:
+    """Compute every published number of a data package again.
+
+    PACKAGE is the ZIP file, or the folder that it was unpacked to. The package's own replicate.py is run, if it is as it was signed: use
+    --key, or a package that you trust. Exit status 1 when a number is another than the published one, or the program was not run.
+    """
+    key = key_path.read_bytes() if key_path else None
+    with tempfile.TemporaryDirectory(prefix="candor-") as temporary:
+        folder = Path(temporary)
+        if isinstance(package, Path) and package.is_dir():
+            folder = package
+            faults = faults_of_files(files_at(folder), key=key)
+        else:
+            content = package.read_bytes()
+            faults = faults_of(content, key=key)
+            for name, inside in ({} if faults else files_in(content)).items():
+                (folder / Path(name).name).write_bytes(inside)
+        for fault in faults:
+            click.echo(f"{fault.file}: {fault.what}", err=True)
+        if (folder != package and faults) or VOUCHING & {fault.file for fault in faults}:
+            click.echo(f"{PROGRAM} was not run, because it is not sure that it is as it was signed.", err=True)
+            context.exit(NOT_RUN)
+        context.exit(run_program(folder))

@@ -1,0 +1,108 @@
+"""A design from wherever it stands: a dict, DESIGN.json, the protocol.json of a data package, or a study file."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from candor.designs.design import Design
+from candor.errors import DesignError, MethodError
+
+DesignSource = Design | Mapping[str, Any] | str | Path
+
+
+def read_design(source: DesignSource) -> Design:
+    """Read the design of a study from any document that holds one.
+
+    Parameters
+    ----------
+    source : Design, mapping, str or Path
+        A design; a document as plain values; or the path of a file: DESIGN.json, the ``protocol.json`` of a data package, or a study
+        file (YAML or JSON).
+
+    Returns
+    -------
+    Design
+
+    Raises
+    ------
+    DesignError
+        When the document cannot be read or is no design; names the file and, where it is known, the place.
+    OSError
+        When there is no such file.
+
+    Notes
+    -----
+    A document with the key ``design`` is a protocol, one with ``die`` is a study file, any other is DESIGN.json; its keys are those of
+    `Design.from_document`. Probabilities are numbers in [0, 1] or fractions such as ``"2/6"``, and are kept exactly.
+
+    References
+    ----------
+    Kancharla, M. & Kang, H. (2021). A robust, differentially private randomized experiment for evaluating online educational programs with
+    sensitive student data.
+
+    Examples
+    --------
+    >>> design = read_design({"arms": ["control", "treatment"], "control": "control", "subsamples": {
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}})
+    >>> design.kind, round(design.epsilon, 3)
+    ('mirrored', 1.386)
+    """
+    if isinstance(source, Design):
+        return source
+    if isinstance(source, str | Path):
+        return design_in(Path(source).read_bytes(), name=str(source))
+    return _design_of(source)
+
+
+def design_in(content: bytes, *, name: str) -> Design:
+    """The design in the bytes of a file. A name that ends in .json says JSON, as does a brace at the beginning; anything else is YAML.
+
+    Raises
+    ------
+    DesignError
+        Names the file, and the place where the document cannot be read.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+        is_json = name.endswith(".json") or text.lstrip().startswith("{")
+        return _design_of(json.loads(text, object_pairs_hook=_without_repetition) if is_json else _from_yaml(text))
+    except json.JSONDecodeError as error:
+        raise DesignError(f"{name}: not a JSON document: {error.msg} (row {error.lineno}, column {error.colno})") from None
+    except UnicodeDecodeError:
+        raise DesignError(f"{name}: not a text file in UTF-8") from None
+    except MethodError as error:
+        raise DesignError(f"{name}: {error}") from None
+
+
+def _design_of(document: Any) -> Design:
+    if isinstance(document, Mapping) and "design" in document:
+        return Design.from_document(document["design"])
+    if isinstance(document, Mapping) and "die" in document:
+        from candor.designs.study_documents import design_of_study  # YAML, which other documents can do without
+
+        return design_of_study(document)
+    return Design.from_document(document)
+
+
+def _from_yaml(text: str) -> Any:
+    import yaml
+
+    from candor.designs.study_documents import StudyFileLoader, place_of
+
+    try:
+        return yaml.load(text, Loader=StudyFileLoader)  # noqa: S506  (a safe loader)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        where = place_of(error).removeprefix(", ") if isinstance(error, yaml.YAMLError) else ""
+        raise DesignError(f"{where + ': ' if where else ''}not readable as YAML: {getattr(error, 'problem', None) or error}") from None
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, refused when a key stands in it twice: the standard library would keep the last and say nothing."""
+    repeated = [key for key, times in Counter(key for key, _ in pairs).items() if times > 1]
+    if repeated:
+        raise DesignError(f"the key {repeated[0]!r} stands twice in one object")
+    return dict(pairs)

@@ -1,0 +1,107 @@
+"""`candor.load_package`: the data of a package as a frame, with its design and its published results."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from candor.designs.design import Design
+from candor.errors import PackageError
+from candor.packages.archive import files_at
+from candor.packages.verification import faults_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DataPackage:
+    """A data package that was read.
+
+    Attributes
+    ----------
+    frame : dict of str to ndarray, shape (n,)
+        The columns of data.csv: ``arm`` and ``subsample`` as text, answers as 0.0, 1.0 or NaN.
+    design : Design
+    outcomes : mapping of str to str
+        The name of every question, and the text that people read, by the column of its answers.
+    results, protocol : dict
+        The published results.json and protocol.json.
+    """
+
+    frame: Mapping[str, NDArray[Any]]
+    design: Design
+    outcomes: Mapping[str, str]
+    results: Mapping[str, Any]
+    protocol: Mapping[str, Any]
+
+
+def load_package(path: str | Path, *, verify: bool = False, key: str | Path | None = None) -> DataPackage:
+    """Read a data package from its ZIP file or from the folder that it was unpacked to.
+
+    Parameters
+    ----------
+    path : str or Path
+        The ZIP file or the folder.
+    verify : bool
+        Refuse a package that is not as it was signed, byte by byte.
+    key : str or Path, optional
+        PEM file with the public key of the server that the data come from; given, the package is verified by it. Default: the key in the
+        package, which proves less, because anybody who changed the package could have changed that too.
+
+    Returns
+    -------
+    DataPackage
+
+    Raises
+    ------
+    PackageError
+        When a file is missing or cannot be read; or, if that was asked for, when the package is not as it was signed.
+    OSError
+        When there is nothing at `path`.
+
+    Notes
+    -----
+    The signature is Ed25519 over the SHA-256 of every file; docs/releases.md says what each file is.
+
+    References
+    ----------
+    Josefsson, S. & Liusvaara, I. (2017). Edwards-Curve Digital Signature Algorithm (EdDSA). RFC 8032.
+
+    Examples
+    --------
+    ``package = load_package("lecture-videos-1.zip", key="signing-key.pem")``, and then
+    ``candor.estimate(package.frame, package.design, outcomes=list(package.outcomes))``.
+
+    >>> load_package(Path(__file__).parent)
+    Traceback (most recent call last):
+    candor.errors.PackageError: ...: no data package: data.csv is missing
+    """
+    where = Path(path)
+    if (verify or key is not None) and (found := faults_at(where, key=None if key is None else Path(key).read_bytes())):
+        raise PackageError(f"{path}: not as it was signed: " + "; ".join(f"{fault.file}: {fault.what}" for fault in found))
+    try:
+        files = files_at(where)
+        text = {name: files[name].decode("utf-8-sig") for name in ("data.csv", "protocol.json", "results.json")}
+        protocol, results = json.loads(text["protocol.json"]), json.loads(text["results.json"])
+        outcomes = {question["column"]: question["text"] for question in protocol["questions"]}
+        header, *rows = csv.reader(io.StringIO(text["data.csv"], newline=""))
+        columns = dict(zip(header, np.array(rows, dtype=object).reshape(len(rows), len(header)).T, strict=True))
+        answers = {name: np.where(columns[name] == "", "nan", columns[name]).astype(float) for name in outcomes}
+        return DataPackage(
+            frame={**columns, **answers},
+            design=Design.from_document(protocol["design"]),
+            outcomes=outcomes,
+            results=results,
+            protocol=protocol,
+        )
+    except KeyError as error:
+        raise PackageError(f"{path}: no data package: {error.args[0]} is missing") from error
+    except (zipfile.BadZipFile, ValueError, TypeError) as error:
+        raise PackageError(f"{path}: no data package: {error}") from error

@@ -1,0 +1,170 @@
+"""The answers of a study, as counts or one entry per participant, and all that is computed from the answers to one question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
+from candor.adjustment.doubly_robust import effects_with_covariates
+from candor.designs.design import Design
+from candor.errors import DataError
+from candor.estimators.effects import estimate_outcome
+from candor.resampling.bootstrap import Progress, ResampledStudy, bootstrap, with_bootstrap
+from candor.resampling.resampled_counts import ResampledCounts
+from candor.resampling.resampled_patterns import ResampledPatterns
+from candor.results import OutcomeEstimate
+
+ASSIGNMENT = ("arm", "subsample")
+MISSING = -1
+ANSWERS: Mapping[str, int] = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "": MISSING}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Answers:
+    """The answers to one sensitive question.
+
+    Attributes
+    ----------
+    design : Design
+    counts : array_like of int, shape (K, S, 2)
+        People by arm, subsample and reported answer (no, yes).
+    adjusted : AdjustedStudy, optional
+        The same people with their covariates.
+    """
+
+    design: Design
+    counts: NDArray[Any]
+    adjusted: AdjustedStudy | None = None
+
+    @cached_property
+    def resampled(self) -> Mapping[str, ResampledStudy]:
+        """What a bootstrap can resample: counts, and patterns of covariates; nothing where the design does not identify the effect."""
+        if not self.design.identification.effect:
+            return {}
+        found: dict[str, ResampledStudy] = {"counts": ResampledCounts(self.counts, design=self.design)}
+        return found if self.adjusted is None else found | {"patterns": ResampledPatterns(self.adjusted)}
+
+    def estimate(self, *, level: float = 0.95) -> OutcomeEstimate:
+        """All methods, those with covariates last, without a bootstrap."""
+        outcome = estimate_outcome(self.counts, design=self.design, level=level)
+        adjusted = () if self.adjusted is None else effects_with_covariates(self.adjusted, level=level)
+        return replace(outcome, effects=(*outcome.effects, *adjusted))
+
+    def resample(
+        self,
+        outcome: OutcomeEstimate,
+        *,
+        replicates: int,
+        seed: int,
+        level: float = 0.95,
+        workers: int | None = None,
+        progress: Progress | None = None,
+    ) -> OutcomeEstimate:
+        """Add the bootstrap to what `estimate` gave, on the cores of this machine."""
+        effects = outcome.effects
+        if any(effect.value is not None for effect in effects):
+            for study in self.resampled.values():
+                run = bootstrap(study, replicates=replicates, seed=seed, workers=workers, progress=progress)
+                effects = with_bootstrap(effects, run, study=study, level=level)
+        return replace(outcome, effects=effects)
+
+
+class CollectedAnswers(Protocol):
+    """The answers to all questions, however they were collected."""
+
+    @property
+    def missing(self) -> Mapping[str, int]:
+        """By outcome: rows without an answer; the outcomes are its keys, in order."""
+
+    def to(self, outcome: str, *, design: Design) -> Answers:
+        """The answers to one question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerCounts:
+    """Answers without covariates.
+
+    Attributes
+    ----------
+    counts : dict of str to ndarray of int, shape (arms, subsamples, 2)
+        By outcome: answers "no" and "yes" in every cell.
+    missing : dict of str to int
+        By outcome: rows without an answer.
+    """
+
+    counts: Mapping[str, NDArray[np.int64]]
+    missing: Mapping[str, int]
+
+    def to(self, outcome: str, *, design: Design) -> Answers:
+        """The answers to one question."""
+        return Answers(design=design, counts=self.counts[outcome])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerColumns:
+    """Answers with covariates, one entry per participant.
+
+    Attributes
+    ----------
+    arm, subsample : ndarray of int, shape (n,)
+        Positions in the design.
+    reported : dict of str to ndarray of int, shape (n,)
+        By outcome: 0, 1, or −1 when missing.
+    covariates : dict of str to sequence, length n
+        As they were collected; None, NaN and empty texts are missing.
+    """
+
+    arm: NDArray[np.intp]
+    subsample: NDArray[np.intp]
+    reported: Mapping[str, NDArray[np.intp]]
+    covariates: Mapping[str, Sequence[object] | NDArray[Any]]
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """By outcome: rows without an answer."""
+        return {name: int((reported == MISSING).sum()) for name, reported in self.reported.items()}
+
+    def to(self, outcome: str, *, design: Design) -> Answers:
+        """The answers to one question: everybody who answered it counts, whatever covariates are missing."""
+        there = np.flatnonzero(self.reported[outcome] != MISSING)
+        arm, subsample, reported = self.arm[there], self.subsample[there], self.reported[outcome][there]
+        if not self.covariates:
+            cell = (arm * design.shape[1] + subsample) * 2 + reported
+            return Answers(design=design, counts=np.bincount(cell, minlength=2 * np.prod(design.shape)).reshape(*design.shape, 2))
+        covariates = {name: np.asarray(values, dtype=object)[there] for name, values in self.covariates.items()}
+        study = adjusted_study(reported, arm, subsample, covariates, design=design)
+        return Answers(design=design, counts=study.counts, adjusted=study)
+
+
+def chosen_columns(
+    names: Sequence[str], *, outcomes: Sequence[str], covariates: Sequence[str], holds_answers: Callable[[str], bool], have: str
+) -> tuple[str, ...]:
+    """The columns of outcomes: those that were asked for, or every other column that holds answers.
+
+    Raises
+    ------
+    DataError
+        When a column is not there, or would be two things at once; `have` says where the names stand, such as ``"row 1 has"``.
+    """
+    there = ", ".join(names)
+    for name in (*ASSIGNMENT, *outcomes, *covariates):
+        if name not in names:
+            raise DataError(f"there is no column {name!r}; {have} {there}")
+    for name in (*outcomes, *covariates):
+        if name in ASSIGNMENT or name in set(outcomes) & set(covariates):
+            raise DataError(f"column {name!r} cannot be {'an outcome or covariate' if name in ASSIGNMENT else 'both'}")
+    chosen = outcomes or [name for name in names if name not in (*ASSIGNMENT, *covariates) and holds_answers(name)]
+    if not chosen:
+        raise DataError(f"no column holds answers 0 and 1; {have} {there}")
+    return tuple(dict.fromkeys(chosen))
+
+
+def mostly_answers(texts: Sequence[str]) -> bool:
+    """Whether at least half of what is there are answers 0 and 1; a column without any answer is none."""
+    return 2 * sum(ANSWERS.get(text, MISSING) != MISSING for text in texts) >= max(sum(text != "" for text in texts), 1)

@@ -1,0 +1,33 @@
+"""Estimates for people who read a notebook: the same words and numbers as in a terminal, as tables of HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from candor.designs.design import Design
+from candor.estimators.sensitivity import CheatingSensitivity
+from candor.results import OutcomeEstimate
+from candor.studies.estimate_text import Table, outcome_parts
+
+
+def estimate_html(
+    results: Mapping[str, OutcomeEstimate], design: Design, *, sensitivity: Mapping[str, Sequence[CheatingSensitivity]]
+) -> str:
+    """One section for each outcome."""
+    return "".join(_section(name, result, design, sensitivity=sensitivity.get(name, ())) for name, result in results.items())
+
+
+def _section(name: str, result: OutcomeEstimate, design: Design, *, sensitivity: Sequence[CheatingSensitivity]) -> str:
+    title, *others = (one for part in outcome_parts(name, result, design, sensitivity=sensitivity) for one in part)
+    body = "".join(_table(one) if isinstance(one, Table) else f"<p>{escape(one)}</p>" for one in others)
+    return f"<section><h3>{escape(str(title))}</h3>{body}</section>"
+
+
+def _table(table: Table) -> str:
+    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.header)
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+        for first, *cells in table.rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,147 @@
+"""Estimates for people who read a terminal: a table per outcome, a forest plot, and every note."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from candor.designs.design import Design
+from candor.estimators.sensitivity import CheatingSensitivity
+from candor.figures.forest import ForestRow, forest_text
+from candor.figures.tables import interval, number, p_value, paragraph, table
+from candor.results import Effect, Interval, OutcomeEstimate
+
+
+class Table(NamedTuple):
+    """Cells of text; those of the first column say what a row is about."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+Part = Sequence[str | Table]
+
+
+def estimate_text(
+    results: Mapping[str, OutcomeEstimate], design: Design, *, sensitivity: Mapping[str, Sequence[CheatingSensitivity]]
+) -> str:
+    """All outcomes, then one forest plot."""
+    outcomes = [
+        "\n\n".join("\n".join(one if isinstance(one, str) else table(one.header, one.rows) for one in part) for part in parts)
+        for parts in (outcome_parts(name, result, design, sensitivity=sensitivity.get(name, ())) for name, result in results.items())
+    ]
+    return "\n\n\n".join([*outcomes, forest_text(forest_rows(results))])
+
+
+def forest_rows(results: Mapping[str, OutcomeEstimate]) -> list[ForestRow]:
+    """One row per outcome, contrast and method, with the headline interval."""
+    return [_forest_row(name, effect) for name, result in results.items() for effect in result.effects]
+
+
+def _forest_row(outcome: str, effect: Effect) -> ForestRow:
+    found = effect.interval
+    return ForestRow(
+        label=f"{outcome}: {effect.treatment}, {effect.method.replace('_', ' ')}",
+        value=effect.value,
+        low=found.low if found else None,
+        high=found.high if found else None,
+        has_interval=found is not None and found.kind != "empty",
+    )
+
+
+def outcome_parts(name: str, result: OutcomeEstimate, design: Design, *, sensitivity: Sequence[CheatingSensitivity]) -> list[Part]:
+    """All that is said about one outcome, the first line being its heading; parts stand apart."""
+    epsilon = "∞" if result.epsilon is None else f"{result.epsilon:.3f}"
+    cheaters, test = result.cheater_proportion, result.specification_test
+    by_contrast = result.effects[: len(design.treatments)]
+    title = f"{name}: {result.n} answers, privacy loss ε = {epsilon}"
+    about_cheaters = [f"cheater proportion  {number(cheaters.value)}  SE {number(cheaters.standard_error)}  {_interval(cheaters.interval)}"]
+    if test is not None:
+        about_cheaters.append(f"specification test  χ² = {test.statistic:.2f}, {test.df} df, p = {p_value(test.p_value)}")
+    header = ("contrast and method", "effect", "SE", "interval", "Wald", "bootstrap", "p")
+    effects = Table(header, list(map(_row, result.effects)))
+    parts: list[list[str | Table]] = [[title, paragraph(f"Assumption: {result.assumption}")], [*about_cheaters], [effects]]
+    parts.append([_honest_times_effect(effect) for effect in by_contrast])
+    if not result.identified:
+        parts.append([_bounds(result, by_contrast)])
+    if result.prevalence:
+        shown = ", ".join(f"{one.arm} {number(one.value)} ({_interval(one.interval)})" for one in result.prevalence)
+        parts[-1].append(f"prevalence among honest people: {shown}")
+    if sensitivity:
+        parts.append([_sensitivity(sensitivity)])
+    if result.notes:
+        parts.append([paragraph(note, bullet="• ") for note in _notes(result)])
+    return list(parts)
+
+
+def _honest_times_effect(effect: Effect) -> str:
+    delta = effect.honest_times_effect
+    value, error = number(delta.value, signed=True), number(delta.standard_error)
+    return f"honest share × effect ({effect.treatment})  {value}  SE {error}  p = {p_value(delta.p_value)}"
+
+
+def _bounds(result: OutcomeEstimate, by_contrast: Sequence[Effect]) -> Table:
+    """What design and chance leave open, and what would stay open with any number of answers."""
+    both = [(result.confidence_bounds, [effect.confidence_bounds for effect in by_contrast])]
+    both.append((result.bounds, [effect.bounds for effect in by_contrast]))
+    header = ["what the answers leave open", "cheater proportion", *(f"effect: {effect.treatment}" for effect in by_contrast)]
+    rows = [
+        [name, *("—" if ends is None else interval(*ends) for ends in (None if overall is None else overall.cheater_proportion, *effects))]
+        for name, (overall, effects) in zip(("allowing for chance", "as if there were no chance"), both, strict=True)
+    ]
+    return Table(header, rows)
+
+
+def _sensitivity(sensitivity: Sequence[CheatingSensitivity]) -> Table:
+    """What remains of every effect if cheaters answer otherwise in one arm than in the other."""
+    header = [
+        f"if cheaters' yes rates differ by up to κ = {sensitivity[0].kappa:g}",
+        "effect",
+        "allowing for chance",
+        "explained away by κ =",
+    ]
+    rows = [
+        [
+            f"{one.treatment} − {one.control}",
+            "—" if one.effect is None else interval(*one.effect),
+            _interval(one.interval),
+            number(one.breakdown),
+        ]
+        for one in sensitivity
+    ]
+    return Table(header, rows)
+
+
+def _notes(result: OutcomeEstimate) -> list[str]:
+    """Every note once: those about the outcome, then those about effects with the methods that they concern."""
+    methods: dict[str, dict[str, None]] = {}
+    repeated = set()
+    for effect in result.effects:
+        for note in effect.notes:
+            methods.setdefault(note, {})[effect.method.replace("_", " ")] = None
+            repeated.add(f"{effect.method}, {effect.treatment}: {note}")
+    about_effects = [f"{note} ({', '.join(names)})" for note, names in methods.items()]
+    return [note for note in result.notes if note not in repeated] + about_effects
+
+
+def _row(effect: Effect) -> list[str]:
+    resampled = effect.bootstrap
+    adjusted = effect.adjusted_p_value
+    p = p_value(effect.p_value)
+    return [
+        f"{effect.treatment} − {effect.control}, {effect.method.replace('_', ' ')}",
+        number(effect.value, signed=True),
+        number(effect.standard_error),
+        _interval(effect.interval),
+        _interval(effect.wald),
+        "—" if resampled is None else interval(resampled.low, resampled.high),
+        p if adjusted in (None, effect.p_value) else f"{p} (Holm {p_value(adjusted)})",
+    ]
+
+
+def _interval(found: Interval | None) -> str:
+    if found is None:
+        return "—"
+    if found.kind in ("empty", "unbounded"):
+        return found.kind
+    return interval(found.low, found.high, exists=found.low is not None or found.high is not None)

@@ -1,0 +1,247 @@
+"""`candor.estimate`: everything that collected answers say about the effects, and how it shows itself."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from candor.designs.design import Design
+from candor.designs.sources import DesignSource, read_design
+from candor.errors import DataError, MethodError
+from candor.estimators.intervals import normal_quantile
+from candor.estimators.sensitivity import CheatingSensitivity, sensitivity_to_arm_dependent_cheating
+from candor.figures.forest import ForestFigure, draw_forest, forest_svg
+from candor.resampling.bootstrap import Progress
+from candor.results import OutcomeEstimate
+from candor.studies.answers import CollectedAnswers
+from candor.studies.estimate_html import estimate_html
+from candor.studies.estimate_text import estimate_text, forest_rows
+from candor.studies.frames import answers_in
+
+
+def estimate(
+    frame: Any,
+    design: DesignSource,
+    *,
+    outcomes: Sequence[str] = (),
+    covariates: Sequence[str] = (),
+    bootstrap: int = 5000,
+    level: float = 0.95,
+    seed: int | None = None,
+    kappa: float | None = None,
+) -> StudyEstimates:
+    """Estimate the effects on sensitive yes/no outcomes from collected answers.
+
+    Parameters
+    ----------
+    frame : DataFrame or mapping of str to array_like of shape (n,)
+        One row per participant: ``arm`` and ``subsample`` as the design names them, outcomes as 0, 1 or missing, covariates of any kind.
+        pandas, polars and pyarrow are read alike; None, NaN and empty texts are missing.
+    design : Design, mapping, str or Path
+        See `candor.read_design`.
+    outcomes : sequence of str
+        Columns of answers. Default: every other column that holds answers 0 and 1.
+    covariates : sequence of str
+        Columns measured before the assignment; they add ``doubly_robust`` and ``efficient_with_covariates``.
+    bootstrap : int
+        Resamples, at least 2; 0 for none.
+    level : float
+        Nominal coverage of all intervals, strictly between 0 and 1.
+    seed : int, optional
+        Of the bootstrap. Default: a fresh one, which the result tells.
+    kappa : float, optional
+        Also say what remains of the effects if the yes rates of cheaters differ by up to this, in [0, 1], between two arms.
+
+    Returns
+    -------
+    StudyEstimates
+        Effects are differences of proportions, in [−1, 1]. ``print`` shows tables, a notebook tables and the forest plot.
+
+    Raises
+    ------
+    DesignError
+        When the design cannot be read or protects nobody.
+    DataError
+        When a column is missing or holds what is not expected, or an outcome has too few answers; names column and row.
+
+    Notes
+    -----
+    Rows without an answer are left out of that outcome only. docs/methods.md gives every formula with its assumption: §3 for the effects,
+    §4 for the intervals and the bootstrap.
+
+    References
+    ----------
+    Kancharla, M. & Kang, H. (2021). A robust, differentially private randomized experiment for evaluating online educational programs with
+    sensitive student data.
+
+    Examples
+    --------
+    Reported means of .4 and .6, the truth asked half of the time, and a cheater proportion of .4: τ̂ = .2/.5/.6.
+
+    >>> cells = [("slides", "1", 130, 70), ("slides", "2", 110, 90), ("face", "1", 90, 110), ("face", "2", 70, 130)]
+    >>> rows = [(arm, subsample, answer) for arm, subsample, *said in cells for answer in (0, 1) for _ in range(said[answer])]
+    >>> arm, subsample, attention = zip(*rows)
+    >>> result = estimate({"arm": arm, "subsample": subsample, "attention": attention}, {
+    ...     "arms": ["slides", "face"], "control": "slides", "subsamples": {
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}}, bootstrap=0)
+    >>> round(result["attention"].effects[0].value, 6), round(result["attention"].cheater_proportion.value, 6)
+    (0.666667, 0.4)
+    """
+    found = read_design(design)
+    analysis = Analysis.of(bootstrap=bootstrap, level=level, seed=seed, kappa=kappa)
+    return analysis.run(answers_in(frame, design=found, outcomes=_names(outcomes), covariates=_names(covariates)), design=found)
+
+
+def _names(names: Sequence[str]) -> Sequence[str]:
+    """One name alone is a sequence of letters."""
+    return [names] if isinstance(names, str) else names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """How answers are to be analysed, whatever they come from.
+
+    Raises
+    ------
+    MethodError
+        When a number is impossible.
+    """
+
+    replicates: int
+    seed: int
+    level: float
+    kappa: float | None
+
+    def __post_init__(self) -> None:
+        if self.replicates < 0 or self.replicates == 1:
+            raise MethodError(f"bootstrap: expected 0 for none, or at least 2 resamples, found {self.replicates}")
+        if self.kappa is not None and not 0 <= self.kappa <= 1:
+            raise MethodError(f"kappa: expected a number from 0 to 1, found {self.kappa!r}")
+        normal_quantile(self.level)
+
+    @classmethod
+    def of(cls, *, bootstrap: int, level: float, seed: int | None, kappa: float | None) -> Analysis:
+        """Draw a seed where none is given."""
+        return cls(replicates=bootstrap, seed=secrets.randbits(32) if seed is None else seed, level=level, kappa=kappa)
+
+    def run(self, answers: CollectedAnswers, *, design: Design, progress: Progress | None = None) -> StudyEstimates:
+        """Estimate outcome by outcome; `progress` is told how far each bootstrap is."""
+        estimates: dict[str, OutcomeEstimate] = {}
+        sensitivity: dict[str, tuple[CheatingSensitivity, ...]] = {}
+        for name, missing in answers.missing.items():
+            try:
+                one = answers.to(name, design=design)
+                outcome = one.estimate(level=self.level)
+                if self.replicates:
+                    outcome = one.resample(outcome, replicates=self.replicates, seed=self.seed, level=self.level, progress=progress)
+                estimates[name] = replace(outcome, notes=tuple(_notes(outcome, missing=missing)))
+                if self.kappa is not None:
+                    sensitivity[name] = sensitivity_to_arm_dependent_cheating(one.counts, design=design, kappa=self.kappa, level=self.level)
+            except MethodError as error:
+                raise DataError(f"column {name!r}: {error}") from error
+        return StudyEstimates(design=design, outcomes=estimates, sensitivity=sensitivity, level=self.level)
+
+
+def _notes(outcome: OutcomeEstimate, *, missing: int) -> Iterator[str]:
+    """How many rows have no answer, what is said of the outcome, and what is said of its effects, each once."""
+    if missing:
+        yield "1 row has no answer and is left out." if missing == 1 else f"{missing} rows have no answer and are left out."
+    of_effects = (f"{effect.method}, {effect.treatment}: {note}" for effect in outcome.effects for note in effect.notes)
+    yield from dict.fromkeys((*outcome.notes, *of_effects))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class StudyEstimates:
+    """What `candor.estimate` gives back: an `OutcomeEstimate` for each outcome, by its name.
+
+    Attributes
+    ----------
+    design : Design
+    outcomes : mapping of str to OutcomeEstimate
+    sensitivity : mapping of str to tuple of CheatingSensitivity
+        One for each contrast; empty unless κ was given.
+    level : float
+        Nominal coverage of all intervals.
+    """
+
+    design: Design
+    outcomes: Mapping[str, OutcomeEstimate]
+    sensitivity: Mapping[str, tuple[CheatingSensitivity, ...]]
+    level: float
+
+    def __getitem__(self, outcome: str) -> OutcomeEstimate:
+        return self.outcomes[outcome]
+
+    def __str__(self) -> str:
+        return estimate_text(self.outcomes, self.design, sensitivity=self.sensitivity)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Tables and the forest plot, for notebooks."""
+        return estimate_html(self.outcomes, self.design, sensitivity=self.sensitivity) + str(self.plot())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of ``candor estimate --format json``, as plain values: numbers unrounded, None for what is undefined."""
+        outcomes = {
+            name: asdict(outcome) | ({"sensitivity": list(map(asdict, self.sensitivity[name]))} if name in self.sensitivity else {})
+            for name, outcome in self.outcomes.items()
+        }
+        document = json.dumps({"design": self.design.to_document(), "outcomes": outcomes}, allow_nan=False)
+        plain: dict[str, Any] = json.loads(document)
+        return plain
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per outcome, contrast and method, as plain values; what is undefined is None."""
+        return [
+            {
+                "outcome": name,
+                "n": outcome.n,
+                "treatment": effect.treatment,
+                "control": effect.control,
+                "method": effect.method,
+                "value": effect.value,
+                "standard_error": effect.standard_error,
+                **_ends("interval", effect.interval, kind=True),
+                **_ends("wald", effect.wald),
+                **_ends("bootstrap", effect.bootstrap),
+                "level": self.level,
+                "p_value": effect.p_value,
+                "adjusted_p_value": effect.adjusted_p_value,
+                "honest_times_effect": effect.honest_times_effect.value,
+                "cheater_proportion": outcome.cheater_proportion.value,
+            }
+            for name, outcome in self.outcomes.items()
+            for effect in outcome.effects
+        ]
+
+    def to_frame(self) -> Any:
+        """`rows` as a pandas DataFrame; ``polars.DataFrame(result.rows())`` makes one of polars.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            Where pandas is not installed.
+        """
+        import pandas
+
+        return pandas.DataFrame(self.rows())
+
+    def plot(self, axes: Any = None) -> Any:
+        """The forest plot: an SVG document that shows itself in a notebook, or drawn on axes of matplotlib, which are given back.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+        """
+        rows = forest_rows(self.outcomes)
+        title = f"Effects and {100 * self.level:g} % intervals"
+        return ForestFigure(forest_svg(rows, title=title)) if axes is None else draw_forest(rows, axes=axes, title=title)
+
+
+def _ends(name: str, found: Any, *, kind: bool = False) -> dict[str, Any]:
+    ends = {f"{name}_low": None if found is None else found.low, f"{name}_high": None if found is None else found.high}
+    return {f"{name}_kind": None if found is None else found.kind, **ends} if kind else ends

@@ -1,0 +1,94 @@
+"""Answers from a pandas or polars DataFrame, a pyarrow Table, or a mapping of arrays: whatever names its columns and gives them by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from candor.designs.design import Design
+from candor.errors import DataError
+from candor.studies.answers import ANSWERS, ASSIGNMENT, AnswerColumns, chosen_columns, mostly_answers
+
+
+def answers_in(frame: Any, *, design: Design, outcomes: Sequence[str], covariates: Sequence[str]) -> AnswerColumns:
+    """Read arm, subsample, outcomes and covariates of every row.
+
+    Raises
+    ------
+    DataError
+        When `frame` has no columns by name, lacks one, or holds a value that is not expected: names the column and the row, from 0.
+    """
+    names = _names(frame)
+    columns: dict[str, list[Any]] = {}
+
+    def column(name: str) -> list[Any]:
+        if name not in columns:
+            columns[name] = _values(frame[name], name=name)
+        return columns[name]
+
+    chosen = chosen_columns(
+        names,
+        outcomes=list(outcomes),
+        covariates=list(covariates),
+        holds_answers=lambda name: mostly_answers(list(map(text_of, column(name)))),
+        have="the data have",
+    )
+    rows = {name: len(column(name)) for name in (*ASSIGNMENT, *chosen, *covariates)}
+    if len(set(rows.values())) > 1:
+        raise DataError(f"all columns need the same number of rows, found {', '.join(f'{name}: {n}' for name, n in rows.items())}")
+    return AnswerColumns(
+        arm=_codes(column("arm"), {name.strip(): index for index, name in enumerate(design.arms)}, name="arm"),
+        subsample=_codes(column("subsample"), {name.strip(): index for index, name in enumerate(design.subsample_names)}, name="subsample"),
+        reported={name: _codes(column(name), ANSWERS, name=name) for name in chosen},
+        covariates={name: [None if text_of(value) == "" else value for value in column(name)] for name in dict.fromkeys(covariates)},
+    )
+
+
+def text_of(value: Any) -> str:
+    """A value as it would stand in a file: whole numbers without a point, nothing for what is missing.
+
+    Examples
+    --------
+    >>> [text_of(value) for value in (" face ", 2, 1.0, True, None, float("nan"))]
+    ['face', '2', '1', '1', '', '']
+    """
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # those of pandas
+        return ""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, float):
+        return "" if math.isnan(value) else str(int(value)) if value.is_integer() else str(value)
+    return str(value).strip()
+
+
+def _names(frame: Any) -> list[str]:
+    """pyarrow calls them column_names, pandas and polars columns; a mapping has keys."""
+    names = frame.keys() if isinstance(frame, Mapping) else getattr(frame, "column_names", getattr(frame, "columns", None))
+    if names is None:
+        raise DataError(f"expected a DataFrame or a mapping of columns by name, found {type(frame).__name__}")
+    found = list(names)
+    if repeated := [name for name in dict.fromkeys(found) if found.count(name) > 1]:
+        raise DataError(f"the data name the column {repeated[0]!r} twice")
+    return [str(name) for name in found]
+
+
+def _values(column: Any, *, name: str) -> list[Any]:
+    values = column if isinstance(column, list | tuple) else np.asarray(column)
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise DataError(f"column {name!r} must be one row of values, found an array of shape {values.shape}")
+    return list(values) if isinstance(values, tuple) else values if isinstance(values, list) else values.tolist()
+
+
+def _codes(values: Sequence[Any], legal: Mapping[str, int], *, name: str) -> NDArray[np.intp]:
+    texts = list(map(text_of, values))
+    try:
+        return np.array([legal[text] for text in texts], dtype=np.intp)
+    except KeyError:
+        row = next(row for row, text in enumerate(texts) if text not in legal)
+        expected = "0, 1 or nothing" if legal is ANSWERS else " or ".join(legal)
+        found = repr(values[row]) if texts[row] else "nothing"
+        raise DataError(f"column {name!r}, row {row}: expected {expected}, found {found}") from None

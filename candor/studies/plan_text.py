@@ -1,0 +1,77 @@
+"""A plan for people who read a terminal: tables of contrasts and of dice, and every note."""
+
+from __future__ import annotations
+
+from candor.designs.design import Design
+from candor.figures.tables import number, paragraph, table
+from candor.planning.power import StudyPlan
+
+
+def plan_text(plan: StudyPlan, design: Design) -> str:
+    """The plan as tables."""
+    total = f", {plan.epsilon_total:.3f} for {plan.questions} questions" if plan.questions > 1 else ""
+    lines = [
+        f"{design.kind.replace('_', ' ')} design, {plan.n} participants, privacy loss ε = {plan.epsilon:.3f} per question{total}",
+        paragraph(plan.assumption),
+        "",
+        table(
+            ["contrast", "effect", "SE", "power", f"n for {plan.target_power:g}", "ordinary trial: SE", "n", "cost of privacy"],
+            [
+                [
+                    f"{one.treatment} − {one.control}",
+                    number(one.effect, signed=True),
+                    number(one.standard_error),
+                    number(one.power, 2),
+                    str(one.participants_needed or "—"),
+                    number(one.ordinary_standard_error),
+                    str(one.ordinary_participants_needed or "—"),
+                    "—" if one.cost_of_privacy is None else f"{one.cost_of_privacy:.2f}×",
+                ]
+                for one in plan.contrasts
+            ],
+        ),
+        "",
+    ]
+    if plan.cheater_proportion is not None:
+        lines += [f"Cheater proportion: SE {plan.cheater_proportion.standard_error:.3f}, ±{plan.cheater_proportion.half_width:.3f}", ""]
+    if plan.dice:
+        lines += [
+            f"Mirrored designs at ε ≤ {plan.optimum.epsilon:.3f}, best first (in the second subsample yes and no change places):",
+            table(
+                ["die", "answer yes", "answer no", "ε", f"SE of effect, n={plan.n}", "SE of cheaters"],
+                [
+                    [
+                        die.die,
+                        _rolls(die.yes),
+                        _rolls(die.no),
+                        number(die.epsilon),
+                        number(die.unit_effect_error / plan.n**0.5),
+                        number(die.unit_honest_proportion_error / plan.n**0.5),
+                    ]
+                    for die in plan.dice
+                ]
+                + [
+                    [
+                        "any shares",
+                        number(plan.optimum.smaller_forced),
+                        number(plan.optimum.larger_forced),
+                        number(plan.optimum.epsilon),
+                        number(plan.optimum.unit_effect_error / plan.n**0.5),
+                        number(plan.optimum.unit_honest_proportion_error / plan.n**0.5),
+                    ]
+                ],
+            ),
+            "",
+        ]
+    return "\n".join([*lines, *(paragraph(note, bullet="• ") for note in plan.notes)]).rstrip()
+
+
+def _rolls(rolls: tuple[int, ...]) -> str:
+    """Rolls with runs shortened: 1–3, 7."""
+    runs: list[list[int]] = []
+    for roll in rolls:
+        if runs and roll == runs[-1][-1] + 1:
+            runs[-1].append(roll)
+        else:
+            runs.append([roll])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)

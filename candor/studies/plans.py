@@ -1,0 +1,112 @@
+"""`candor.plan`: what a study can be expected to find, before anybody is recruited."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any
+
+from candor.designs.design import Design
+from candor.designs.sources import DesignSource, read_design
+from candor.planning.power import StudyPlan, plan_study
+from candor.studies.plan_text import plan_text
+
+
+def plan(
+    design: DesignSource,
+    *,
+    effects: float | Mapping[str, float],
+    prevalence: float = 0.4,
+    cheater_proportion: float = 0.0,
+    cheater_yes_rate: float | None = None,
+    n: int | None = None,
+    power: float = 0.8,
+    level: float = 0.95,
+    questions: int = 1,
+    epsilon_cap: float | None = None,
+) -> PlannedStudy:
+    """Say what a study can be expected to find: errors, power, participants needed, the cost of privacy, better dice.
+
+    Parameters
+    ----------
+    design : Design, mapping, str or Path
+        See `candor.read_design`.
+    effects : float or mapping of str to float
+        Expected difference of prevalence to control, in [−1, 1]: the same for all treatment arms, or by arm.
+    prevalence : float
+        Expected share of true "yes" in the control arm, in [0, 1].
+    cheater_proportion : float
+        Expected share of people who do not follow the die, in [0, 1].
+    cheater_yes_rate : float, optional
+        How often they say "yes". Default: what the cheater model states, otherwise ½, at which the variance is largest.
+    n : int, optional
+        Planned participants. Default: as many as `power` needs.
+    power : float
+        Target power of the test of no effect.
+    level : float
+        Confidence level.
+    questions : int
+        Sensitive questions per participant, one roll each.
+    epsilon_cap : float, optional
+        Largest privacy loss per question, in nats, for suggested dice. Default: the design's own.
+
+    Returns
+    -------
+    PlannedStudy
+        ``expected`` holds the numbers; ``print`` shows them as tables.
+
+    Raises
+    ------
+    DesignError
+        When the design cannot be read or protects nobody.
+    MethodError
+        When an expectation is impossible.
+
+    References
+    ----------
+    Kancharla, M. and Kang, H. (2021), Theorem 4, for the comparison with an ordinary trial. See `candor.planning.power.plan_study`.
+
+    Examples
+    --------
+    >>> planned = plan({"arms": ["control", "treatment"], "control": "control", "subsamples": {
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}}, effects=0.2, n=1000)
+    >>> round(planned.expected.epsilon, 3), round(planned.expected.contrasts[0].cost_of_privacy, 1)
+    (1.386, 2.4)
+    """
+    found = read_design(design)
+    expected = plan_study(
+        found,
+        prevalence=prevalence,
+        effects=effects,
+        cheater_proportion=cheater_proportion,
+        cheater_yes_rate=cheater_yes_rate,
+        n=n,
+        power=power,
+        level=level,
+        questions=questions,
+        epsilon_cap=epsilon_cap,
+    )
+    return PlannedStudy(design=found, expected=expected)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PlannedStudy:
+    """A design and what can be expected of it."""
+
+    design: Design
+    expected: StudyPlan
+
+    def __str__(self) -> str:
+        return plan_text(self.expected, self.design)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of ``candor plan --format json``, as plain values."""
+        plain: dict[str, Any] = json.loads(json.dumps({"design": self.design.to_document(), **asdict(self.expected)}, allow_nan=False))
+        return plain

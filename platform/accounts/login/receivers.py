@@ -1,0 +1,58 @@
+"""What happens to accounts, wherever it happens (page, admin, single sign-on, command line), goes to the services."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from allauth.account.signals import password_changed, password_reset, password_set
+from allauth.mfa.signals import authentication_failed, authenticator_added, authenticator_removed, authenticator_reset
+from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.dispatch import receiver
+from django.http import HttpRequest
+
+from accounts import actions, services
+from accounts.login.middleware import SEEN, SINCE
+from accounts.models import Role, User, administrator_made
+
+
+@receiver(user_logged_in)
+def logged_in(sender: Any, user: User, request: HttpRequest | None = None, **kwargs: Any) -> None:
+    if request is not None and hasattr(request, "session"):
+        request.session[SINCE] = request.session[SEEN] = int(time.time())
+    services.record_login(user)
+
+
+@receiver(user_logged_out)
+def logged_out(sender: Any, user: User | None, **kwargs: Any) -> None:
+    if user is not None:
+        services.record_logout(user)
+
+
+@receiver(user_login_failed)
+def login_failed(sender: Any, credentials: Mapping[str, Any], **kwargs: Any) -> None:
+    services.record_failed_login(str(credentials.get("username", "")))
+
+
+@receiver(administrator_made)
+def made_administrator(sender: Any, user: User, **kwargs: Any) -> None:
+    services.record_created(user, role=Role.ADMINISTRATOR)
+
+
+@receiver([password_changed, password_reset, password_set])
+def new_password(sender: Any, user: User, **kwargs: Any) -> None:
+    services.record_new_password(user)
+
+
+@receiver([authenticator_added, authenticator_reset])
+def second_factor_added(sender: Any, user: User, authenticator: Any, **kwargs: Any) -> None:
+    services.record_second_factor(user, action=actions.SECOND_FACTOR_ADDED, kind=authenticator.type)
+
+
+@receiver(authenticator_removed)
+def second_factor_removed(sender: Any, user: User, authenticator: Any, **kwargs: Any) -> None:
+    services.record_second_factor(user, action=actions.SECOND_FACTOR_REMOVED, kind=authenticator.type)
+
+
+@receiver(authentication_failed)
+def second_factor_failed(sender: Any, user: User, authenticator: Any = None, **kwargs: Any) -> None:
+    services.record_second_factor(user, action=actions.SECOND_FACTOR_FAILED, kind=getattr(authenticator, "type", "code"))

@@ -1,0 +1,1 @@
+"""Tokens with which programs use the API."""

@@ -1,0 +1,49 @@
+"""What may change about an arm while the study runs."""
+
+from django.http import Http404
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.models import Role
+from accounts.tokens.api_access import person_of
+from surveys.allocation.services import change_arm
+from surveys.models import ArmState
+from surveys.selectors import access_own_study
+from surveys.serializers import ArmChangeSerializer, ArmStateSerializer
+
+
+class Arms(APIView):
+    """The arms of a launched study, with their quotas, and whether they still take participants."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_arms", responses=ArmStateSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        study = access_own_study(person_of(request), slug)
+        return Response(ArmStateSerializer(study.arm_states.order_by("pk"), many=True).data)
+
+
+class Arm(APIView):
+    """Give an arm a quota, stop recruiting to it, or take it up again. The change is recorded."""
+
+    roles = tuple(Role)
+
+    @extend_schema(
+        operation_id="studies_change_arm",
+        request=ArmChangeSerializer,
+        responses=ArmStateSerializer,
+        examples=[OpenApiExample("no more people", request_only=True, value={"closed": True})],
+    )
+    def patch(self, request: Request, slug: str, arm: str) -> Response:
+        user = person_of(request)
+        study = access_own_study(user, slug)
+        state = ArmState.objects.filter(study=study, arm=arm).first()
+        if state is None:
+            raise Http404("There is no such arm.")
+        asked = ArmChangeSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        changed = {"quota": state.quota, "closed": state.closed} | asked.validated_data
+        change_arm(study, arm=arm, actor=user, quota=changed["quota"], closed=changed["closed"])
+        return Response(ArmStateSerializer(ArmState.objects.get(pk=state.pk)).data)

@@ -1,0 +1,83 @@
+"""Drawing a concealed allocation list: who is asked directly, the subsample of all others, then the arm. Pure but for its entropy.
+
+The list is drawn before the first participant comes, from operating-system entropy, and its SHA-256 is published. Whoever gets the list
+and its nonce after closing recomputes the hash with `commitment`.
+"""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Literal
+
+from surveys.definition import DIRECT
+
+Scheme = Literal["simple", "complete", "permuted_block"]
+_entropy = secrets.SystemRandom()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    subsample: str
+    arm: str
+
+
+def draw_sequence(weights: Mapping[str, int], length: int, *, scheme: Scheme, block_multiples: Sequence[int] = (1,)) -> list[str]:
+    """`length` labels in random order.
+
+    `simple`: independent draws with probability proportional to weight. `complete`: shares as exact as whole numbers allow, one
+    random permutation. `permuted_block`: blocks of random size (a random multiple of the sum of the weights), each exactly balanced.
+    """
+    labels = [label for label, weight in weights.items() for _ in range(weight)]
+    if scheme == "simple":
+        return [_entropy.choice(labels) for _ in range(length)]
+    sequence: list[str] = []
+    while len(sequence) < length:
+        multiple = -(-length // len(labels)) if scheme == "complete" else _entropy.choice(block_multiples)
+        block = labels * multiple
+        if scheme == "complete":
+            # The last, incomplete round goes to a random choice among the labels, so that nobody can tell who is one short.
+            block = labels * (length // len(labels)) + _entropy.sample(labels, length % len(labels))
+        _entropy.shuffle(block)
+        sequence += block
+    return sequence[:length]
+
+
+def draw_list(
+    *,
+    length: int,
+    subsamples: Mapping[str, int],
+    arms: Mapping[str, int],
+    scheme: Scheme,
+    block_multiples: Sequence[int],
+    direct_share: Fraction = Fraction(0),
+) -> list[Assignment]:
+    """The list: who is asked directly, for all others a sequence of subsamples, and for each of these groups its own sequence of arms.
+
+    All by the same scheme. The draw of those who are asked directly comes first and knows nothing of anybody's consent to it, so that the
+    others are a random sample of everybody.
+    """
+
+    def draw(weights: Mapping[str, int], several: int) -> list[str]:
+        return draw_sequence(weights, several, scheme=scheme, block_multiples=block_multiples)
+
+    order = draw(subsamples, length)
+    if direct_share:
+        groups = draw({DIRECT: direct_share.numerator, "": direct_share.denominator - direct_share.numerator}, length)
+        with_die = iter(draw(subsamples, groups.count("")))
+        order = [group or next(with_die) for group in groups]
+    arms_of = {group: iter(draw(arms, order.count(group))) for group in (*subsamples, DIRECT)}
+    return [Assignment(subsample=group, arm=next(arms_of[group])) for group in order]
+
+
+def list_document(assignments: Sequence[Assignment], *, study: str, number: int, nonce: str) -> str:
+    """The text whose SHA-256 is published: canonical JSON of the list with its nonce."""
+    document = {"study": study, "list": number, "nonce": nonce, "assignments": [asdict(a) for a in assignments]}
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def commitment(document: str) -> str:
+    """SHA-256 of the list's document, in hexadecimal. The nonce in it (256 bits) keeps short lists from being guessed."""
+    return hashlib.sha256(document.encode()).hexdigest()

@@ -1,0 +1,136 @@
+"""Drawing the concealed lists, and giving each participant the next free line."""
+
+import secrets
+from collections import Counter
+
+from django.db import connection, transaction
+from django.db.models import Count
+from django.utils import timezone
+
+from accounts.models import User
+from audit.services import record
+from surveys import actions
+from surveys.allocation.assignment import Assignment, commitment, draw_list, list_document
+from surveys.definition import StudyDefinition
+from surveys.errors import StudyFullError, TransitionError
+from surveys.models import RUNNING, AllocationList, AllocationSlot, ArmState, SlotStatus, Study
+
+SMALLEST_LIST = 64
+
+
+def draw_first_list(study: Study, definition: StudyDefinition) -> AllocationList:
+    """What a study that opens needs: the state of its arms, and its first list."""
+    ArmState.objects.bulk_create(ArmState(study=study, arm=arm.name, quota=arm.quota) for arm in definition.arms)
+    return draw_allocation_list(study, definition)
+
+
+def draw_allocation_list(study: Study, definition: StudyDefinition) -> AllocationList:
+    """Draw the study's next list and store it. To be called under a lock on the study."""
+    number = study.allocation_lists.count() + 1
+    planned = definition.allocation.planned_participants
+    assignments = draw_list(
+        length=planned if number == 1 else max(planned // 4, SMALLEST_LIST),
+        subsamples=definition.subsample_weights,
+        arms=definition.arm_weights,
+        scheme=definition.allocation.scheme,
+        block_multiples=definition.allocation.block_multiples,
+        direct_share=definition.direct_share,
+    )
+    nonce = secrets.token_hex(32)
+    allocation_list = AllocationList.objects.create(
+        study=study,
+        number=number,
+        scheme=definition.allocation.scheme,
+        length=len(assignments),
+        nonce=nonce,
+        sha256=commitment(list_document(assignments, study=study.slug, number=number, nonce=nonce)),
+        drawn_on=timezone.localdate(),
+    )
+    start = study.allocation_slots.count() + 1
+    AllocationSlot.objects.bulk_create(
+        (
+            AllocationSlot(study=study, list=allocation_list, position=position, subsample=one.subsample, arm=one.arm)
+            for position, one in enumerate(assignments, start)
+        ),
+        batch_size=1000,
+    )
+    close_and_open_slots(study)
+    return allocation_list
+
+
+def close_and_open_slots(study: Study) -> None:
+    """Bring the free lines in step with closed arms and quotas. Lines that others have already been passed over stay closed."""
+    # Wait for those who are just taking a line, so that theirs count, and keep others from taking one until we are done.
+    list(study.allocation_slots.select_for_update(no_key=True).filter(status=SlotStatus.FREE).values_list("pk"))
+    taken = _taken_by_arm(study)
+    last = study.allocation_slots.filter(status=SlotStatus.TAKEN).order_by("-position").values_list("position", flat=True).first() or 0
+    for state in study.arm_states.all():
+        waiting = study.allocation_slots.filter(arm=state.arm, position__gt=last).exclude(status=SlotStatus.TAKEN).order_by("position")
+        room = 0 if state.closed else None if state.quota is None else max(state.quota - taken[state.arm], 0)
+        opened = list(waiting.values_list("pk", flat=True)[:room]) if room is not None else None
+        study.allocation_slots.filter(arm=state.arm, status=SlotStatus.FREE).update(status=SlotStatus.CLOSED)
+        (waiting if opened is None else waiting.filter(pk__in=opened)).update(status=SlotStatus.FREE)
+
+
+def take_slot(study: Study, definition: StudyDefinition) -> Assignment:
+    """The next free line of the study's lists, now taken. Many may take at once; a line whose transaction fails is free again."""
+    if assignment := _take_next_free(study):
+        return assignment
+    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    while not (assignment := _take_next_free(study)):
+        if not has_room(study):
+            raise StudyFullError
+        allocation_list = draw_allocation_list(locked, definition)
+        record(
+            actor=None,
+            action=actions.ALLOCATION_EXTENDED,
+            subject=study,
+            details={"list": allocation_list.number, "sha256": allocation_list.sha256},
+        )
+    return assignment
+
+
+def _take_next_free(study: Study) -> Assignment | None:
+    """One statement: pick, lock and take. On SQLite the transaction already holds the only write lock.
+
+    PostgreSQL keeps lines locked that were closed in the very moment in which it looked at them. Where none is left these locks are
+    given back at the savepoint: whoever holds the study may be about to change those lines.
+    """
+    table = connection.ops.quote_name(AllocationSlot._meta.db_table)
+    skip = "FOR UPDATE SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {table} SET status = 'taken' WHERE id = (SELECT id FROM {table} WHERE study_id = %s AND status = 'free' "  # noqa: S608
+            f"ORDER BY position LIMIT 1 {skip}) RETURNING subsample, arm",
+            [study.pk],
+        )
+        row = cursor.fetchone()
+        transaction.set_rollback(row is None)
+    return Assignment(subsample=row[0], arm=row[1]) if row else None
+
+
+def _taken_by_arm(study: Study) -> Counter[str]:
+    """Counted by the database: whoever comes to a full study asks for it."""
+    return Counter(dict(study.allocation_slots.filter(status=SlotStatus.TAKEN).values_list("arm").annotate(Count("pk"))))
+
+
+def has_room(study: Study) -> bool:
+    """Whether an arm still takes participants."""
+    if study.allocation_slots.filter(status=SlotStatus.FREE).exists():
+        return True
+    taken = _taken_by_arm(study)
+    return any(not state.closed and (state.quota is None or taken[state.arm] < state.quota) for state in study.arm_states.all())
+
+
+@transaction.atomic
+def change_arm(study: Study, *, arm: str, actor: User, quota: int | None, closed: bool) -> None:
+    """Set an arm's quota, or stop (or take up again) recruiting to it, while the study runs."""
+    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if locked.status not in RUNNING:
+        raise TransitionError(f"Arms can be changed while a study recruits or pauses; this one is {locked.get_status_display().lower()}.")
+    state = ArmState.objects.select_for_update().get(study=locked, arm=arm)
+    state.quota, state.closed = quota, closed
+    state.full_clean()
+    state.save()
+    close_and_open_slots(locked)
+    record(actor=actor, action=actions.ARM_CHANGED, subject=study, details={"arm": arm, "quota": quota, "closed": closed})

@@ -1,1 +1,0 @@
-"""Studies for programs: the same selectors and services as the pages, the same guards, the same 404."""

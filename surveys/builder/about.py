@@ -1,0 +1,63 @@
+"""What the study is called, whom to ask, in which languages it speaks and how people come in."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from surveys.builder.frame import DraftPage
+from surveys.drafting.edits import Edit, WithLanguages
+from surveys.drafting.forms import DraftForm, typed_text
+from surveys.drafting.texts import LANGUAGE_NAMES
+
+ENTRIES = (
+    ("open", gettext_lazy("Open link: whoever has the address can take part")),
+    ("codes", gettext_lazy("Personal codes: each opens the study once")),
+    ("prolific", gettext_lazy("Prolific")),
+    ("sona", gettext_lazy("SONA")),
+)
+
+
+class About(DraftPage):
+    part = "about"
+    template_name = "surveys/builder/about.html"
+
+    def edit(self) -> Edit:
+        return WithLanguages(("title", "summary", "contact", "languages", "entry"))
+
+    def typed(self) -> dict[str, Any]:
+        entry = self.definition.entry
+        return {
+            **dict(typed_text("title", self.document["title"], self.definition.languages)),
+            **dict(typed_text("summary", self.document["summary"], self.definition.languages)),
+            "contact": self.definition.contact,
+            "languages": list(self.definition.languages),
+            "entry": entry.kind,
+            "completion_url": entry.completion_url or "",
+        }
+
+    def read(self, form: DraftForm) -> Any:
+        chosen = [code for code in form.several("languages") if code in self._offered()]
+        spoken = self.definition.languages
+        languages = [code for code in spoken if code in chosen] + [code for code in chosen if code not in spoken]
+        if not languages:
+            form.error("languages", _("Choose at least one language."))
+        kind = form.choice("entry", [name for name, _label in ENTRIES], missing=_("Choose how people come in."))
+        address = form.line("completion_url")
+        if address and not address.startswith("https://"):
+            form.error("completion_url", _("The address must begin with https://."))
+        entry = {"kind": kind} if kind != "open" else {}
+        value = {
+            "title": form.text("title", missing=_("Write a title.")),
+            "summary": form.text("summary", missing=_("Write what people will do and how long it takes.")),
+            "contact": form.line("contact", missing=_("Write whom participants can ask.")),
+            "languages": languages if languages != ["en"] else None,
+            "entry": entry | ({"completion_url": address} if address else {}) or None,
+        }
+        return {key: given for key, given in value.items() if given}
+
+    def _offered(self) -> dict[str, str]:
+        return LANGUAGE_NAMES | {code: LANGUAGE_NAMES.get(code, code) for code in self.definition.languages}
+
+    def context(self) -> dict[str, Any]:
+        return {"languages": list(self._offered().items()), "entries": ENTRIES}

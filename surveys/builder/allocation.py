@@ -1,0 +1,171 @@
+"""How people are spread over the groups, and what they must have waited for before they go on."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from surveys.builder.looking import LookingPage
+from surveys.builder.watching import WATCHING, read_watching, typed_watching
+from surveys.definition import DIRECT, Allocation, StudyDefinition, Watching
+from surveys.drafting.edits import Document, Edit
+from surveys.drafting.forms import DraftForm, typed_value
+from surveys.study_file import define, document_of
+
+SCHEMES = (
+    ("permuted_block", gettext_lazy("Blocks of random size: groups stay nearly of the planned size all the time")),
+    ("complete", gettext_lazy("One list with the planned shares: exact when all planned participants have come")),
+    ("simple", gettext_lazy("A fresh draw for each person: sizes are left to chance")),
+)
+MOST_PARTICIPANTS = 1_000_000
+LARGEST_WEIGHT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What the page edits, wherever it stands in the document: weights and quotas lie with the arms and the die."""
+
+    def current(self, document: Document) -> dict[str, Any]:
+        definition = define(dict(document))
+        return {
+            "scheme": definition.allocation.scheme,
+            "planned_participants": definition.allocation.planned_participants,
+            "block_multiples": list(definition.allocation.block_multiples),
+            "arms": {arm.name: {"weight": arm.weight, "quota": arm.quota} for arm in definition.arms},
+            "subsamples": definition.subsample_weights,
+            "minimum_seconds": definition.minimum_seconds,
+            "watching": {"mode": definition.watching.mode, "share": definition.watching.share},
+        }
+
+    def merged(self, document: Document, value: Mapping[str, Any]) -> dict[str, Any]:
+        definition = define(dict(document))
+        arms = tuple(arm.model_copy(update=value["arms"].get(arm.name, {})) for arm in definition.arms)
+        weights = {name: weight for name, weight in value["subsamples"].items() if name in definition.die.subsamples and weight != 1}
+        changed = definition.model_copy(
+            update={
+                "allocation": Allocation(**{key: value[key] for key in ("scheme", "planned_participants", "block_multiples")}),
+                "arms": arms,
+                "die": definition.die.model_copy(update={"weights": weights}),
+                "minimum_seconds": value["minimum_seconds"],
+                "watching": Watching(**value["watching"]),
+            }
+        )
+        return document_of(changed)
+
+
+class AllocationPage(LookingPage):
+    part = "allocation"
+    template_name: ClassVar[str] = "surveys/builder/allocation.html"
+
+    def edit(self) -> Edit:
+        return Spread()
+
+    def typed(self) -> dict[str, Any]:
+        found = Spread().current(self.document)
+        typed = {name: typed_value(found[name]) for name in ("scheme", "planned_participants", "minimum_seconds")}
+        typed |= {"block_multiples": ", ".join(map(str, found["block_multiples"])), **typed_watching(self.definition.watching)}
+        for name, arm in found["arms"].items():
+            typed |= {f"arms.{name}.weight": typed_value(arm["weight"]), f"arms.{name}.quota": typed_value(arm["quota"])}
+        return typed | {f"subsamples.{name}.weight": typed_value(weight) for name, weight in found["subsamples"].items()}
+
+    def read(self, form: DraftForm) -> Any:
+        scheme = form.choice("scheme", [name for name, _label in SCHEMES], missing=_("Choose how the list is drawn."))
+        planned = form.whole_number(
+            "planned_participants",
+            what=_("The number of participants"),
+            minimum=2,
+            maximum=MOST_PARTICIPANTS,
+            missing=_("Write how many participants are planned."),
+        )
+        multiples = self._multiples(form)
+        arms = {}
+        for arm in self.definition.arms:
+            place = f"arms.{arm.name}"
+            quota = form.whole_number(f"{place}.quota", what=_("The quota"), minimum=1, maximum=MOST_PARTICIPANTS)
+            arms[arm.name] = {"weight": self._weight(form, f"{place}.weight"), "quota": quota}
+        subsamples = {name: self._weight(form, f"subsamples.{name}.weight") for name in self.definition.die.subsamples}
+        seconds = form.whole_number(
+            "minimum_seconds", what=_("The time"), minimum=0, maximum=120, missing=_("Write a number of seconds; 0 is one.")
+        )
+        return {
+            "scheme": scheme,
+            "planned_participants": planned,
+            "block_multiples": multiples,
+            "arms": arms,
+            "subsamples": subsamples,
+            "minimum_seconds": seconds,
+            "watching": read_watching(form),
+        }
+
+    def _weight(self, form: DraftForm, place: str) -> int | None:
+        missing = _("Write a weight; 1 is the usual one.")
+        return form.whole_number(place, what=_("The weight"), minimum=1, maximum=LARGEST_WEIGHT, missing=missing)
+
+    def _multiples(self, form: DraftForm) -> list[int]:
+        text = form.line("block_multiples", missing=_("Write at least one number, such as 1, 2, 3."))
+        parts = [part for part in re.split(r"[\s,;]+", text) if part]
+        wrong = next((part for part in parts if not re.fullmatch("[0-9]{1,2}", part, re.ASCII) or not 1 <= int(part) <= 20), None)
+        if wrong is not None:
+            form.error("block_multiples", _("Each number must be a whole one from 1 to 20, not “%(found)s”.") % {"found": wrong[:40]})
+            return []
+        return list(dict.fromkeys(map(int, parts)))
+
+    def context_of(self, form: DraftForm) -> dict[str, Any]:
+        """What follows from what is typed; from the draft, as long as it has mistakes."""
+        trial = DraftForm(form.typed, languages=form.languages)
+        value = self.read(trial)
+        wrong = bool(trial.summary)
+        definition = self.definition if wrong else define(Spread().merged(self.document, value))
+        language = definition.languages[0]
+        return {
+            "schemes": SCHEMES,
+            "watching_modes": WATCHING,
+            "arm_fields": [(arm.label.in_language(language), form.root["arms"][arm.name]) for arm in self.definition.arms],
+            "subsample_fields": [(name, form.root["subsamples"][name]) for name in self.definition.die.subsamples],
+            "sizes": _sizes(definition, language),
+            "blocks": _blocks_in_words(definition),
+            "of_the_draft": wrong,
+        }
+
+
+def _sizes(definition: StudyDefinition, language: str) -> dict[str, Any]:
+    """How many people each group should have in the end, by subsample and arm; those who are asked directly are a group of their own."""
+    arms, groups = definition.arm_weights, definition.group_weights
+    planned = definition.allocation.planned_participants
+    whole = sum(arms.values()) * sum(groups.values())
+    expected = {(group, arm): Fraction(planned * groups[group] * arms[arm], whole) for group, arm in product(groups, arms)}
+    of_arm = {arm: sum((expected[one, arm] for one in groups), Fraction(0)) for arm in arms}
+    return {
+        "arms": [arm.label.in_language(language) for arm in definition.arms],
+        "rows": [(_("asked directly") if group == DIRECT else group, [float(expected[group, arm]) for arm in arms]) for group in groups],
+        "totals": [float(one) for one in of_arm.values()],
+        "short": [
+            (arm.label.in_language(language), arm.quota, float(of_arm[arm.name]))
+            for arm in definition.arms
+            if arm.quota is not None and arm.quota < of_arm[arm.name]
+        ],
+    }
+
+
+def _blocks_in_words(definition: StudyDefinition) -> str:
+    """How long blocks are, or nothing when the list has none."""
+    if definition.allocation.scheme != "permuted_block":
+        return ""
+    multiples = sorted(definition.allocation.block_multiples)
+    words = {
+        "subsamples": _listed([sum(definition.subsample_weights.values()) * multiple for multiple in multiples]),
+        "arms": _listed([sum(definition.arm_weights.values()) * multiple for multiple in multiples]),
+    }
+    return _(
+        "Subsamples are drawn in blocks of %(subsamples)s people, and within a subsample the arms in blocks of %(arms)s. "
+    ) % words + _("How long a block is, chance decides anew each time, so that nobody can guess the last one in it.")
+
+
+def _listed(sizes: list[int]) -> str:
+    texts = [str(size) for size in sizes]
+    return texts[0] if len(texts) == 1 else _("%(most)s or %(last)s") % {"most": ", ".join(texts[:-1]), "last": texts[-1]}

@@ -1,0 +1,133 @@
+"""Reading and changing a draft's definition. Whoever changes it says which version they saw, so that no edit is lost."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.http import parse_etags
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework.exceptions import ParseError
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.models import Role
+from accounts.tokens.api_access import person_of
+from audit.services import record_once_a_day
+from surveys import actions
+from surveys.definition import StudyDefinition
+from surveys.drafting.edits import fingerprint_of
+from surveys.errors import ConcurrentEditError, PreconditionFailedError, PreconditionRequiredError
+from surveys.models import Study
+from surveys.selectors import access_own_study, access_study, definition_for
+from surveys.studies.bodies import JsonText, MergePatchText, YamlText
+from surveys.studies.services import change_definition, fingerprint
+from surveys.study_file import document_of, dump, read_study_file
+
+IF_MATCH = OpenApiParameter(
+    "If-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="The ETag of the version that you changed. 428 without it, 412 if it is not the newest.",
+)
+DEFINITION = {
+    (200, "application/json"): OpenApiTypes.OBJECT,
+    (200, "application/yaml"): OpenApiTypes.OBJECT,
+}
+
+
+class StudyFileRenderer(BaseRenderer):
+    """The definition as people read and keep it."""
+
+    media_type = "application/yaml"
+    format = "yaml"
+    charset = "utf-8"
+
+    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None) -> bytes:
+        return dump(data).encode()
+
+
+class Definition(APIView):
+    """The study file: as JSON, or as YAML for `Accept: application/yaml` or `?format=yaml`."""
+
+    roles = tuple(Role)
+    parser_classes = (JsonText, YamlText)
+    renderer_classes = (JSONRenderer, StudyFileRenderer)
+
+    def get_parsers(self) -> Any:
+        patches = self.request is not None and self.request.method == "PATCH"
+        return [MergePatchText(), JsonText()] if patches else super().get_parsers()
+
+    @extend_schema(operation_id="studies_definition", responses=DEFINITION)
+    def get(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        study = access_study(user, slug)
+        record_once_a_day(actor=user, action=actions.STUDY_EXPORTED, subject=study)
+        return _answer(document_of(definition_for(user, study)), slug)
+
+    @extend_schema(
+        operation_id="studies_replace_definition",
+        description="Replace the draft's definition by another one of the same slug.",
+        parameters=[IF_MATCH],
+        request={"application/json": OpenApiTypes.OBJECT, "application/yaml": OpenApiTypes.OBJECT},
+        responses=DEFINITION,
+    )
+    def put(self, request: Request, slug: str) -> Response:
+        study = access_own_study(person_of(request), slug)
+        seen = _version_seen(study, request)
+        return _change(study, read_study_file(request.data if isinstance(request.data, str) else ""), seen=seen, request=request)
+
+    @extend_schema(
+        operation_id="studies_change_definition",
+        description="Change parts of the draft by a JSON merge patch (RFC 7396): what is null is taken out, lists are replaced.",
+        parameters=[IF_MATCH],
+        request={"application/merge-patch+json": OpenApiTypes.OBJECT, "application/json": OpenApiTypes.OBJECT},
+        responses=DEFINITION,
+        examples=[OpenApiExample("another number of people", request_only=True, value={"allocation": {"planned_participants": 200}})],
+    )
+    def patch(self, request: Request, slug: str) -> Response:
+        study = access_own_study(person_of(request), slug)
+        seen = _version_seen(study, request)
+        try:
+            patch = json.loads(request.data if isinstance(request.data, str) else "")
+        except (ValueError, RecursionError) as error:
+            raise ParseError(f"Expected a JSON merge patch: {error}") from error
+        if not isinstance(patch, dict):
+            raise ParseError(f"Expected an object with the parts to change, found {type(patch).__name__}.")
+        # Read as a study file, so that a patch can bring in nothing that a file cannot.
+        return _change(study, read_study_file(json.dumps(merged(study.definition, patch)), source="merged"), seen=seen, request=request)
+
+
+def merged(document: Any, patch: Any) -> Any:
+    """`document` after the merge patch, by RFC 7396."""
+    if not isinstance(patch, dict):
+        return patch
+    kept = document if isinstance(document, dict) else {}
+    changed = {name: merged(kept.get(name), part) for name, part in patch.items() if part is not None}
+    return {name: part for name, part in kept.items() if name not in patch} | changed
+
+
+def _version_seen(study: Study, request: Request) -> str:
+    """The fingerprint of the version that the program has seen, which is the newest one."""
+    given = request.headers.get("If-Match")
+    if not given:
+        raise PreconditionRequiredError
+    newest = fingerprint(study)
+    if not {"*", f'"{newest}"'} & set(parse_etags(given)):
+        raise PreconditionFailedError
+    return newest
+
+
+def _change(study: Study, definition: StudyDefinition, *, seen: str, request: Request) -> Response:
+    try:
+        changed = change_definition(study, definition=definition, actor=person_of(request), expected_fingerprint=seen)
+    except ConcurrentEditError as error:
+        raise PreconditionFailedError from error
+    return _answer(changed.definition, changed.slug)
+
+
+def _answer(document: dict[str, Any], slug: str) -> Response:
+    headers = {"ETag": f'"{fingerprint_of(document)}"', "Content-Disposition": f'inline; filename="{slug}.yaml"'}
+    return Response(document, headers=headers)

@@ -1,0 +1,129 @@
+"""Where a study begins: from nothing, from a file, or as a copy of another."""
+
+import re
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib import messages
+from django.core.files import File
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from accounts.access import require_role, user_of
+from surveys.builder.frame import typed_by
+from surveys.drafting.forms import DraftForm
+from surveys.drafting.names import name_from
+from surveys.drafting.starter import starter_document
+from surveys.drafting.texts import LANGUAGE_NAMES
+from surveys.errors import DefinitionError, SurveyError
+from surveys.models import Study
+from surveys.selectors import OWNER_ROLES, access_own_study, definition_for
+from surveys.studies.exchange import duplicate_study, free_slug, import_study, read_upload, with_slug
+from surveys.studies.services import create_study
+from surveys.study_file import define
+
+
+@require_role(*OWNER_ROLES)
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_study(request: HttpRequest) -> HttpResponse:
+    """A draft that is valid from the first minute, with gaps to fill."""
+    form = DraftForm(typed_by(request) if request.method == "POST" else {"languages": ["en"]}, languages=("en",))
+    if request.method == "POST":
+        title = form.line("title", missing=_("Write a title."))
+        languages = [code for code in LANGUAGE_NAMES if code in form.several("languages")]
+        if not languages:
+            form.error("languages", _("Choose at least one language."))
+        slug = _slug(form, suggestion=title)
+        if not form.summary:
+            try:
+                definition = define(starter_document(slug=slug, title=title, languages=languages))
+                study = create_study(definition=definition, owner=user_of(request))
+            except DefinitionError as error:
+                _tell(form, error)
+            else:
+                messages.success(request, _("The study is there. This is what is left to do."))
+                return redirect("surveys:build", study.slug)
+    context = {"languages": list(LANGUAGE_NAMES.items())}
+    return _page(request, "surveys/builder/new.html", form, context)
+
+
+@require_role(*OWNER_ROLES)
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_page(request: HttpRequest) -> HttpResponse:
+    """A draft from a study file, or from a ZIP file with its media."""
+    form = DraftForm(typed_by(request) if request.method == "POST" else {}, languages=("en",))
+    if request.method == "POST":
+        upload = request.FILES.get("file")
+        if upload is None:
+            form.error("file", _("Choose a study file or a ZIP file."))
+        else:
+            try:
+                study = _imported(request, upload, form)
+            except SurveyError as error:
+                _tell(form, error)
+            else:
+                return redirect("surveys:build", study.slug)
+    return _page(request, "surveys/builder/import.html", form, {})
+
+
+@require_role(*OWNER_ROLES)
+@require_http_methods(["GET", "HEAD", "POST"])
+def duplicate(request: HttpRequest, slug: str) -> HttpResponse:
+    """A copy of a study as a new draft of one's own."""
+    user = user_of(request)
+    study = access_own_study(user, slug)
+    if request.method == "POST":
+        form = DraftForm(typed_by(request), languages=("en",))
+        chosen = _slug(form, suggestion="")
+        if not form.summary:
+            try:
+                copy = duplicate_study(study, definition=definition_for(user, study), slug=chosen, owner=user)
+            except SurveyError as error:
+                _tell(form, error)
+            else:
+                messages.success(request, _("This is the copy."))
+                return redirect("surveys:build", copy.slug)
+    else:
+        wanted = free_slug(f"copy-of-{slug}"[:50].rstrip("-"), taken=_slugs())
+        form = DraftForm({"slug": wanted}, languages=("en",))
+    return _page(request, "surveys/builder/duplicate.html", form, {"study": study})
+
+
+def _imported(request: HttpRequest, upload: File, form: DraftForm) -> Study:  # type: ignore[type-arg]
+    definition, media, ignored, held = read_upload(upload, name=str(upload.name))
+    with held:
+        if form.line("slug"):
+            definition = with_slug(definition, _slug(form, suggestion=""))
+        study = import_study(definition, media=media, owner=user_of(request))
+    messages.success(request, _("The study was imported with %(count)d files.") % {"count": len(media)})
+    if ignored:
+        names = ", ".join(ignored[:20])
+        messages.warning(request, _("Not part of the study, and left out: %(names)s.") % {"names": names})
+    return study
+
+
+def _slug(form: DraftForm, *, suggestion: str) -> str:
+    """The address that was chosen; one that is made from the title when none was."""
+    typed = form.line("slug", missing="" if suggestion else _("Write an address."))
+    if not typed:
+        return free_slug(name_from(f"{suggestion} study" if len(suggestion) < 2 else suggestion, between="-"), taken=_slugs())
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{1,49}", typed):
+        form.error("slug", _("Use 2 to 50 small letters, digits and hyphens."))
+    return typed
+
+
+def _slugs() -> Any:
+    return Study.objects.values_list("slug", flat=True)
+
+
+def _tell(form: DraftForm, error: SurveyError) -> None:
+    """All problems; whether an address is free is known only when the study is stored."""
+    for problem in error.problems if isinstance(error, DefinitionError) else [str(error)]:
+        form.problem(problem, field="slug" if problem.startswith("slug: ") else "")
+
+
+def _page(request: HttpRequest, template: str, form: DraftForm, context: dict[str, Any]) -> HttpResponse:
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.summary else HTTPStatus.OK
+    return render(request, template, {**context, "form": form, "fields": form.root, "errors": form.summary}, status=status)

@@ -1,0 +1,49 @@
+"""The whole study as text, for those who know the study file; and the file with its media, to take away."""
+
+from typing import Any
+
+from django.http import HttpRequest, StreamingHttpResponse
+from django.utils.translation import gettext as _
+
+from accounts.access import user_of
+from audit.services import record
+from surveys import actions
+from surveys.builder.frame import BuilderPage, DraftPage
+from surveys.drafting.edits import Edit, Whole
+from surveys.drafting.forms import DraftForm
+from surveys.errors import DefinitionError
+from surveys.studies.exchange import archive_of
+from surveys.study_file import document_of, read_study_file, write_study_file
+
+
+class StudyFile(DraftPage):
+    part = "file"
+    template_name = "surveys/builder/file.html"
+
+    def edit(self) -> Edit:
+        return Whole()
+
+    def typed(self) -> dict[str, Any]:
+        return {"file": write_study_file(self.definition)}
+
+    def read(self, form: DraftForm) -> Any:
+        try:
+            definition = read_study_file(form.whole_text("file"), source=_("Study file"))
+        except DefinitionError as error:
+            form.error("file", _("The text has errors; all are listed at the top of the page."))
+            for problem in error.problems:
+                form.problem(problem, field="file")
+            return None
+        if definition.slug != self.study.slug:
+            form.error("file", _("A study keeps its slug: expected %(slug)s.") % {"slug": self.study.slug})
+        return document_of(definition)
+
+
+class Archive(BuilderPage):
+    """The study file and its media as a ZIP file."""
+
+    def get(self, request: HttpRequest) -> StreamingHttpResponse:
+        record(actor=user_of(request), action=actions.STUDY_EXPORTED, subject=self.study)
+        response = StreamingHttpResponse(archive_of(self.study, self.definition), content_type="application/zip")
+        response["Content-Disposition"] = f'attachment; filename="{self.study.slug}.zip"'
+        return response

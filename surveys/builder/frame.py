@@ -1,0 +1,146 @@
+"""What all pages of the builder share: who may, what is frozen, the side list, and one way to save a form without losing anything."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, ClassVar
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views import View
+
+from accounts.access import require_role, user_of
+from accounts.models import Role, User
+from surveys.builder.services import change_part
+from surveys.definition import StudyDefinition
+from surveys.drafting.edits import Edit, differences, fingerprint_of
+from surveys.drafting.forms import DraftForm
+from surveys.drafting.parts import PARTS, Part
+from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
+from surveys.models import Study, StudyStatus
+from surveys.selectors import access_own_study, definition_for
+from surveys.studies.readiness import ToDo, to_do
+from surveys.studies.services import FIXED_BY_LAUNCH, may_be_edited
+from surveys.study_file import define, document_of
+
+
+class BuilderPage(View):
+    """A page of one study's builder, for whoever may change the study. Where the protocol is frozen it can be read only."""
+
+    part: str = ""
+    template_name: ClassVar[str] = ""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return require_role(*Role)(self._enter)(request, *args, **kwargs)
+
+    def _enter(self, request: HttpRequest, /, slug: str, **kwargs: Any) -> HttpResponseBase:
+        self.person: User = user_of(request)
+        self.study: Study = access_own_study(self.person, slug)
+        draft = define(self.study.definition) if self.state != "frozen" else None
+        self.definition: StudyDefinition = draft or definition_for(self.person, self.study)
+        self.document = document_of(self.definition)
+        if request.method == "POST" and self.frozen and self.part:
+            raise TransitionError(_("This part of the protocol is frozen; nothing was changed."))
+        return super().dispatch(request, **kwargs)
+
+    @property
+    def state(self) -> str:
+        """What saving would change: the `draft`, an `amendment` of a running study, or nothing, because the protocol is `frozen`.
+
+        An approved study could be changed too, but only after somebody has said that its approval may go.
+        """
+        if self.study.status == StudyStatus.APPROVED or not may_be_edited(self.study):
+            return "frozen"
+        return "draft" if self.study.status == StudyStatus.DRAFT else "amendment"
+
+    @property
+    def frozen(self) -> bool:
+        """Whether this page can only be read. Since the launch that holds for every part that the answers hang on."""
+        fixed = next((set(part.keys) & set(FIXED_BY_LAUNCH) for part in PARTS if part.name == self.part), set())
+        return self.state == "frozen" or (self.state == "amendment" and bool(fixed - {"languages"}))
+
+    def context(self) -> dict[str, Any]:
+        """What the template needs beside the form."""
+        return {}
+
+    def page(self, context: Mapping[str, Any], *, status: int = HTTPStatus.OK) -> HttpResponse:
+        left = [] if self.state == "frozen" else to_do(self.study, self.definition)
+        common = {
+            "study": self.study,
+            "definition": self.definition,
+            "frozen": self.frozen,
+            "state": self.state,
+            "part": next((part for part in PARTS if part.name == self.part), None),
+            "parts": [_listed(part, self.study, left, current=part.name == self.part) for part in PARTS],
+            "to_do": left,
+        }
+        return render(self.request, self.template_name, {**common, **self.context(), **context}, status=status)
+
+
+class DraftPage(BuilderPage):
+    """A page with one form. GET shows what the draft says; POST puts it back in its place, or comes back with all that was typed."""
+
+    def edit(self) -> Edit:
+        """What the form edits."""
+        raise NotImplementedError
+
+    def typed(self) -> dict[str, Any]:
+        """The inputs as they stand in the draft, by name."""
+        raise NotImplementedError
+
+    def read(self, form: DraftForm) -> Any:
+        """What was typed as plain values for the document; mistakes go to the form."""
+        raise NotImplementedError
+
+    def next_address(self) -> str:
+        """Where saving leads."""
+        return self.request.path
+
+    def context_of(self, form: DraftForm) -> dict[str, Any]:
+        """What the template shows beside the inputs, of what was typed."""
+        return {}
+
+    def get(self, request: HttpRequest, **_arguments: Any) -> HttpResponse:
+        form = DraftForm(self.typed(), languages=self.definition.languages)
+        return self._shown(form, loaded=self._loaded())
+
+    def post(self, request: HttpRequest, **_arguments: Any) -> HttpResponse:
+        form = DraftForm(typed_by(request), languages=self.definition.languages)
+        loaded = request.POST.get("loaded", "")
+        value = self.read(form)
+        if form.summary:
+            return self._shown(form, loaded=loaded, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        try:
+            self.study = change_part(self.study, edit=self.edit(), value=value, loaded=loaded, actor=self.person)
+        except ConcurrentEditError:
+            theirs = self.edit().current(self.study.definition)
+            conflict = differences(value, theirs)
+            return self._shown(form, loaded=fingerprint_of(theirs), conflict=conflict, status=HTTPStatus.CONFLICT)
+        except DefinitionError as error:
+            for sentence in error.problems:
+                form.problem(sentence)
+            return self._shown(form, loaded=loaded, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        messages.success(request, _("Saved."))
+        return redirect(self.next_address())
+
+    def _loaded(self) -> str:
+        """The fingerprint of what the form edits."""
+        return fingerprint_of(self.edit().current(self.document))
+
+    def _shown(self, form: DraftForm, *, loaded: str, status: int = HTTPStatus.OK, conflict: Any = None) -> HttpResponse:
+        context = {"form": form, "fields": form.root, "errors": form.summary, "loaded": loaded, "conflict": conflict}
+        return self.page({**context, **self.context_of(form)}, status=status)
+
+
+def typed_by(request: HttpRequest) -> dict[str, str | list[str]]:
+    """The inputs that were sent, by name; those that were sent several times as lists."""
+    return {name: values if len(values) > 1 else values[0] for name, values in request.POST.lists() if values}
+
+
+def _listed(part: Part, study: Study, left: list[ToDo], *, current: bool) -> dict[str, Any]:
+    """A part in the side list, with how much is left to do in it."""
+    address = reverse(part.route, args=[study.slug])
+    return {"label": part.label, "address": address, "current": current, "left": [one for one in left if one.part == part.name]}

@@ -1,0 +1,178 @@
+"""Background questions, quiz and sensitive questions: a list that is put in order, and a page for each question."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from surveys.builder.frame import BuilderPage, DraftPage
+from surveys.builder.services import change_part
+from surveys.drafting.edits import Edit, Item, Order, fingerprint_of
+from surveys.drafting.forms import DraftForm
+from surveys.drafting.questions import read_background, read_quiz_item, read_sensitive, typed_item
+from surveys.errors import ConcurrentEditError, DefinitionError
+
+KINDS = (
+    ("single_choice", gettext_lazy("One choice")),
+    ("multiple_choice", gettext_lazy("Several choices")),
+    ("number", gettext_lazy("A number")),
+)
+ROLES = (
+    (
+        "quasi_identifier",
+        gettext_lazy("Others may know it (year of study, gender): together with other answers it could point to a person"),
+    ),
+    ("sensitive", gettext_lazy("Sensitive (grades, income): nobody should learn it about a person")),
+    ("auxiliary", gettext_lazy("Neither: it only makes the estimates sharper")),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questions:
+    """One of the three lists: how an item is read, how many there must be, and the words of its pages."""
+
+    read: Callable[..., dict[str, Any]]
+    add: Mapping[str, Promise]
+    """Kind → words of the button that adds one."""
+    about: Promise
+    least: int = 0
+
+
+LISTS = {
+    "background": Questions(
+        read=read_background,
+        add={"single_choice": gettext_lazy("Add a question"), "group": gettext_lazy("Add a group that can be answered several times")},
+        about=gettext_lazy("Asked before the lecture. Nobody has to answer; the answers make the estimates sharper."),
+    ),
+    "quiz": Questions(
+        read=read_quiz_item,
+        add={"quiz": gettext_lazy("Add a quiz item")},
+        about=gettext_lazy("Asked after the lecture, to learn how hard each item is. A study needs no quiz."),
+    ),
+    "questions": Questions(
+        read=read_sensitive,
+        add={"yes_no": gettext_lazy("Add a question")},
+        about=gettext_lazy("Answered with Yes or No as the die says. Each further question costs privacy: its ε adds to the total."),
+        least=1,
+    ),
+}
+
+
+class ListPage(BuilderPage):
+    template_name = "surveys/builder/list.html"
+
+    def context(self) -> dict[str, Any]:
+        items = getattr(self.definition, self.part)
+        language = self.definition.languages[0]
+        return {
+            "questions": [
+                {
+                    "name": item.name,
+                    "text": item.text.in_language(language),
+                    "kind": dict(KINDS).get(getattr(item, "kind", ""), _("A group") if getattr(item, "kind", "") == "group" else ""),
+                    "options": [option.text.in_language(language) for option in getattr(item, "options", ())],
+                    "address": reverse("surveys:build_item", args=[self.study.slug, self.part, item.name]),
+                }
+                for item in items
+            ],
+            "list": LISTS[self.part],
+            "moved": self.request.GET.get("moved", ""),
+            "way": self.request.GET.get("way", ""),
+        }
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.page({})
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Another order: one question up or down, or all names as they were dragged."""
+        edit = Order(self.part)
+        before = edit.current(self.study.definition)
+        way, _colon, name = request.POST.get("move", "").partition(":")
+        after = _moved(before, name, -1 if way == "up" else 1) if name else request.POST.get("order", "").split()
+        if sorted(after) != sorted(before):
+            errors = [{"field": "", "message": _("Somebody else changed this list in the meantime. Look at it and move again.")}]
+            return self.page({"errors": errors}, status=ConcurrentEditError.http_status)
+        change_part(self.study, edit=edit, value=after, loaded=fingerprint_of(before), actor=self.person)
+        if name not in after:
+            return redirect(request.path)
+        messages.success(request, _("Now number %(place)s of %(count)s.") % {"place": after.index(name) + 1, "count": len(after)})
+        return redirect(f"{request.path}?moved={name}&way={way}")
+
+
+class ItemPage(DraftPage):
+    """One question, new or there already."""
+
+    template_name = "surveys/builder/item.html"
+
+    def _enter(self, request: HttpRequest, /, slug: str, **kwargs: Any) -> HttpResponseBase:
+        self.part = kwargs["part"]
+        self.name: str = kwargs.get("name", "")
+        if self.part not in LISTS:
+            raise Http404("There is no such list.")
+        return super()._enter(request, slug=slug, **kwargs)
+
+    def edit(self) -> Edit:
+        return Item(self.part, self.name)
+
+    @property
+    def before(self) -> dict[str, Any]:
+        """The question as it stands; for a new one only its kind."""
+        found = self.edit().current(self.document)
+        if found is None and self.name and self.request.method != "POST":  # a POST comes back with what was typed
+            raise Http404("There is no such question.")
+        return found or {"kind": self.request.GET.get("kind", "single_choice"), "text": "", "whole": True, "at_most": 8}
+
+    def typed(self) -> dict[str, Any]:
+        return typed_item(self.before, self.definition.languages)
+
+    def post(self, request: HttpRequest, **arguments: Any) -> HttpResponse:
+        return self._remove(request) if "remove" in request.POST else super().post(request, **arguments)
+
+    def _remove(self, request: HttpRequest) -> HttpResponse:
+        """Take the question out, unless it has changed since this person saw it or there must be one."""
+        try:
+            change_part(self.study, edit=self.edit(), value=None, loaded=request.POST.get("loaded", ""), actor=self.person)
+        except ConcurrentEditError:
+            messages.error(request, _("Somebody else changed this question in the meantime, so it was not removed. Look at it first."))
+            return redirect(request.path)
+        except DefinitionError:
+            messages.error(request, _("A study needs at least one sensitive question."))
+            return redirect(request.path)
+        return redirect(self.next_address())
+
+    def read(self, form: DraftForm) -> Any:
+        taken = set(Order(self.part).current(self.study.definition)) - {self.name}
+        return LISTS[self.part].read(form, self.before, taken=taken)
+
+    def next_address(self) -> str:
+        return reverse(f"surveys:build_{self.part}", args=[self.study.slug])
+
+    def context_of(self, form: DraftForm) -> dict[str, Any]:
+        rows = form.rows("fields")
+        first_free = int(rows[-1].rpartition(".")[2]) + 1 if rows else 0
+        return {
+            "new": not self.name,
+            "kind": form.line("kind"),
+            "kinds": KINDS,
+            "roles": ROLES,
+            "group_rows": [form.root["fields"][str(number)] for number in range(first_free + 1)],
+            "removable": bool(self.name) and len(getattr(self.definition, self.part)) > LISTS[self.part].least,
+            "list_address": self.next_address(),
+        }
+
+
+def _moved(names: list[str], name: str, by: int) -> list[str]:
+    """The names with one of them a place up or down; the first and the last stay."""
+    if name not in names:
+        return []
+    rest = [one for one in names if one != name]
+    place = min(max(names.index(name) + by, 0), len(rest))
+    return [*rest[:place], name, *rest[place:]]

@@ -1,0 +1,31 @@
+"""The builder's first page: what is there, what is left to do, and the way back to a draft once the protocol is frozen."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+
+from surveys.builder.frame import BuilderPage
+from surveys.models import StudyStatus
+from surveys.studies.services import take_back
+
+
+class Overview(BuilderPage):
+    template_name = "surveys/builder/overview.html"
+
+    def context(self) -> dict[str, Any]:
+        return {"may_return": self.study.status in (StudyStatus.IN_REVIEW, StudyStatus.APPROVED), "warnings": self.definition.warnings()}
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.page({})
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Make a new version: back to draft, with a reason that stays in the log."""
+        reason = request.POST.get("reason", "").strip()
+        if not reason:
+            return self.page({"errors": [{"field": "reason", "message": _("Write why a new version is needed.")}]}, status=422)
+        self.study = take_back(self.study, actor=self.person, reason=reason[:2000])
+        messages.success(request, _("The study is a draft again. When it is ready, submit it for review."))
+        return redirect("surveys:build", self.study.slug)

@@ -1,0 +1,88 @@
+"""Consent and debrief: one Markdown text in every language, with a preview."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from accounts.access import require_role
+from accounts.models import Role
+from surveys.builder.frame import DraftPage
+from surveys.definition import Retention
+from surveys.drafting.edits import Edit, Keys
+from surveys.drafting.forms import DraftForm, typed_text, typed_value
+from surveys.drafting.markdown import sanitised_html
+
+LONGEST_PREVIEW = 20_000
+
+
+class MarkdownPage(DraftPage):
+    template_name = "surveys/builder/markdown.html"
+    key: str
+
+    def edit(self) -> Edit:
+        return Keys((self.key,))
+
+    def typed(self) -> dict[str, Any]:
+        return dict(typed_text(self.key, self.document[self.key], self.definition.languages))
+
+    def read(self, form: DraftForm) -> Any:
+        return {self.key: form.text(self.key, missing=self.missing())}
+
+    def missing(self) -> str:
+        raise NotImplementedError
+
+    def context_of(self, form: DraftForm) -> dict[str, Any]:
+        """Every language's text as typed, and as it will be seen."""
+        nodes = [(code, name, node, sanitised_html(node.line)) for code, name, node in form.root[self.key].in_languages]
+        return {"texts": nodes, "key": self.key}
+
+
+class Consent(MarkdownPage):
+    part = key = "consent"
+
+    def missing(self) -> str:
+        return _("Write what people consent to.")
+
+
+class Debrief(MarkdownPage):
+    part = key = "debrief"
+
+    def missing(self) -> str:
+        return _("Write what people learn at the end.")
+
+
+class Plans(DraftPage):
+    """What IRB officers want to know about the data: what is computed, what is released, when the rest is deleted."""
+
+    part = "plans"
+    template_name = "surveys/builder/plans.html"
+
+    def edit(self) -> Edit:
+        return Keys(("analysis_plan", "release_plan", "retention"))
+
+    def typed(self) -> dict[str, Any]:
+        languages = self.definition.languages
+        return {
+            **dict(typed_text("analysis_plan", self.document.get("analysis_plan"), languages)),
+            **dict(typed_text("release_plan", self.document.get("release_plan"), languages)),
+            "months": typed_value(self.definition.retention.months_after_closing),
+        }
+
+    def read(self, form: DraftForm) -> Any:
+        plans = {key: form.text(key) for key in ("analysis_plan", "release_plan")}
+        months = form.whole_number(
+            "months", what=_("The number of months"), minimum=0, maximum=120, missing=_("Write after how many months.")
+        )
+        retention = {"months_after_closing": months} if months != Retention().months_after_closing else None
+        return {key: given for key, given in (plans | {"retention": retention}).items() if given}
+
+
+@require_role(*Role)
+@require_POST
+def markdown_preview(request: HttpRequest) -> HttpResponse:
+    """What participants will see of a Markdown text that is being written."""
+    typed = next((str(value) for name, value in request.POST.items() if name.startswith(("consent", "debrief"))), "")
+    return render(request, "surveys/builder/_preview.html", {"html": sanitised_html(typed[:LONGEST_PREVIEW])})

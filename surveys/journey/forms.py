@@ -1,0 +1,94 @@
+"""Reading what participants typed. Background questions and quiz items are optional; a mistake gets a sentence with what was expected."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from surveys.journey.presentation import FieldView, SensitiveQuestionView
+
+Errors = list[dict[str, str]]
+
+
+def read_fields(fields: Iterable[FieldView], data: QueryDict) -> tuple[dict[str, Any], tuple[FieldView, ...]]:
+    """The answers by name (unanswered ones are left out), and the fields with what was typed and what is wrong."""
+    filled = tuple(_fill(field, data) for field in fields)
+    return _answers(filled), filled
+
+
+def errors_of(fields: Iterable[FieldView]) -> Errors:
+    """The error summary: each message with the input it belongs to."""
+    found: Errors = []
+    for field in fields:
+        found += [{"field": field.id, "message": f"{field.text}: {field.error}"}] if field.error else []
+        for row in field.rows:
+            found += errors_of(row)
+    return found
+
+
+def read_responses(questions: Iterable[SensitiveQuestionView], data: QueryDict) -> tuple[dict[str, bool], Errors]:
+    """The reported answers. All are needed, since a missing one would set its participant apart."""
+    values = {question.id: data.get(f"answer-{question.id}", "") for question in questions}
+    missing = [question for question in questions if values[question.id] not in ("0", "1")]
+    return {name: value == "1" for name, value in values.items()}, [
+        {"field": f"answer-{question.id}", "message": _("Choose an answer: %(question)s") % {"question": question.text}}
+        for question in missing
+    ]
+
+
+def read_direct_answers(questions: Iterable[SensitiveQuestionView], data: QueryDict) -> dict[str, bool]:
+    """What was answered without a die; whatever is neither yes nor no is left out."""
+    values = {question.id: data.get(f"answer-{question.id}", "") for question in questions}
+    return {name: value == "1" for name, value in values.items() if value in ("0", "1")}
+
+
+def _fill(field: FieldView, data: QueryDict) -> FieldView:
+    if field.kind == "group":
+        return replace(field, rows=tuple(tuple(_fill(inner, data) for inner in row) for row in field.rows))
+    if field.kind == "multiple_choice":
+        chosen = tuple(data.getlist(field.name))
+        return replace(field, value=chosen, error="" if set(chosen) <= _names(field) else _("Choose from the list."))
+    value = data.get(field.name, "").strip()
+    if field.kind == "single_choice":
+        return replace(field, value=value, error="" if not value or value in _names(field) else _("Choose one from the list."))
+    return replace(field, value=value[:40], error=_number_error(field, value) if value else "")
+
+
+def _names(field: FieldView) -> set[str]:
+    return {name for name, _text in field.options}
+
+
+def _number_error(field: FieldView, value: str) -> str:
+    number = _number(value, whole=field.whole)
+    expected: Mapping[str, Any] = {"minimum": f"{field.minimum:.15g}", "maximum": f"{field.maximum:.15g}", "value": value[:40]}
+    if number is None:
+        kind = _("a whole number from %(minimum)s to %(maximum)s") if field.whole else _("a number from %(minimum)s to %(maximum)s")
+        return _("Enter %(kind)s, not “%(value)s”.") % {"kind": kind % expected, "value": value[:40]}
+    if field.minimum is not None and field.maximum is not None and not field.minimum <= number <= field.maximum:
+        return _("Enter a number from %(minimum)s to %(maximum)s, not %(value)s.") % expected
+    return ""
+
+
+def _number(value: str, *, whole: bool) -> float | None:
+    """What was typed, with a decimal comma or point; a whole number has neither, for “1,000” and “1.000” mean a thousand to some."""
+    if not re.fullmatch(r"[+-]?\d{1,15}" if whole else r"[+-]?(\d{1,15}([.,]\d{0,20})?|[.,]\d{1,20})", value, re.ASCII):
+        return None
+    return float(value.replace(",", "."))
+
+
+def _answers(fields: Iterable[FieldView]) -> dict[str, Any]:
+    return {field.key: answer for field in fields if (answer := _answer(field)) not in (None, [], "")}
+
+
+def _answer(field: FieldView) -> Any:
+    if field.error:
+        return None
+    if field.kind == "group":
+        return [answers for row in field.rows if (answers := _answers(row))]
+    if field.kind == "number":
+        number = _number(str(field.value), whole=field.whole)
+        return int(number) if number is not None and field.whole else number
+    return list(field.value) if field.kind == "multiple_choice" else field.value

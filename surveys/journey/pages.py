@@ -1,0 +1,67 @@
+"""Pages that are the same for everybody who stands at the same place, but for a few marks, such as the CSRF token.
+
+The common part is rendered once per process from (protocol, language, step, variant) alone, so nothing of a person can get into it; the
+marks are filled in for each response. Otherwise templates take half of a journey's processor time (`benchmarks/journeys.py --profile`).
+"""
+
+import re
+from collections.abc import Callable, Hashable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import render
+from django.template.loader import get_template
+from django.utils.html import conditional_escape
+
+from surveys.journey.presentation import Presentation, presentation
+
+# Characters of Unicode's private use area, which no text of a study or a template contains.
+OPEN, CLOSE = "\ue000", "\ue001"
+MARKS = re.compile(f"{OPEN}([a-z_]+){CLOSE}")
+
+SharedContext = Callable[[Presentation, Any], dict[str, Any]]
+
+
+def mark(name: str) -> str:
+    """Where a personal value will stand."""
+    return f"{OPEN}{name}{CLOSE}"
+
+
+def common_context(shown: Presentation, step: str) -> dict[str, Any]:
+    return {"study": shown, "language": shown.language, "step": step, "progress": shown.progress(step), "errors": []}
+
+
+def shared_page(
+    request: HttpRequest,
+    template: str,
+    *,
+    protocol_id: int,
+    language: str,
+    step: str,
+    shared: SharedContext,
+    variant: Hashable,
+    personal: Mapping[str, str],
+) -> HttpResponse:
+    """The page of this step and variant, with the personal values filled in."""
+    values = {name: conditional_escape(value) for name, value in personal.items()} | {"csrf_token": get_token(request)}
+    pieces = _pieces(template, protocol_id, language, step, shared, variant, tuple(values))
+    return HttpResponse("".join(values[piece] if index % 2 else piece for index, piece in enumerate(pieces)))
+
+
+def own_page(
+    request: HttpRequest, template: str, *, shown: Presentation, step: str, context: Mapping[str, Any], status: int = 200
+) -> HttpResponse:
+    """The page for one person alone, with what they typed and what is wrong with it."""
+    return render(request, template, common_context(shown, step) | dict(context), status=status)
+
+
+@lru_cache(maxsize=1024)
+def _pieces(
+    template: str, protocol_id: int, language: str, step: str, shared: SharedContext, variant: Hashable, marks: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The rendered page cut at its marks: text, name of a mark, text, name, …, text."""
+    shown = presentation(protocol_id, language)
+    context = common_context(shown, step) | {name: mark(name) for name in marks} | shared(shown, variant)
+    return tuple(MARKS.split(get_template(template).render(context)))

@@ -1,0 +1,305 @@
+"""What a participant does, one function for each step. Every function reads the stored state again under the lock before it writes."""
+
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from surveys.allocation.services import has_room, take_slot
+from surveys.definition import DIRECT
+from surveys.errors import EntryRefusedError, JourneyError, StepOutOfOrderError, StudyClosedError, StudyFullError, StudyNotOpenError
+from surveys.events import answers_changed
+from surveys.journey.participant_store import insert, read_participant, read_study, update
+from surveys.journey.steps import (
+    BACKGROUND,
+    CONSENT,
+    DIE,
+    DIRECT_CONSENT,
+    DIRECT_QUESTIONS,
+    DIRECTLY,
+    FINISHED,
+    NOT_AT_ALL,
+    QUESTIONS,
+    QUIZ,
+    VIDEO,
+    WITH_DIE,
+    comes_before,
+    step_after,
+)
+from surveys.models import ENDED, RUNNING, DirectAnswer, EntryCode, PanelMember, Participant, Response, Study, StudyStatus, Tally, TallyKind
+from surveys.protocols import FrozenProtocol, frozen_protocol
+from surveys.tokens import hash_of_entry_code, hash_of_token, hash_of_withdrawal_code, panel_hash, withdrawal_code
+
+TALLY_SHARDS = 8
+PANELS = ("prolific", "sona")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """Somebody who pressed Start and has not consented yet; kept in their cookie, not on the server."""
+
+    token: str
+    language: str
+    code: str = ""
+    panel_identifier: str = ""
+    is_bot: bool = False
+
+
+class AlreadyDoneError(Exception):
+    """The step was done before, by a double click, another tab or the back button. Harmless: show where the person belongs now."""
+
+
+def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
+    """The protocol under which newcomers enter, or the reason why nobody can."""
+    if study.rehearsal_of_id is not None and not is_bot:
+        raise StudyNotOpenError("This is a rehearsal, for bots only", situation="rehearsal")
+    if study.status in ENDED:
+        raise StudyClosedError
+    if study.status == StudyStatus.PAUSED:
+        raise StudyNotOpenError("This study is paused", situation="paused")
+    if study.status != StudyStatus.RECRUITING or study.protocol_id is None:
+        raise StudyNotOpenError
+    if study.rehearsal_of_id is None and (study.approved_until is None or study.approved_until < timezone.localdate()):
+        raise StudyNotOpenError("The approval of this study has ended", situation="paused")
+    return frozen_protocol(study.protocol_id)
+
+
+def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_identifier: str) -> None:
+    """Refuse early who could not consent later: unknown or spent code, panel member who was here before, full study. Changes nothing."""
+    match protocol.definition.entry.kind:
+        case "codes":
+            spent = (
+                EntryCode.objects.filter(study=study, code_hash=hash_of_entry_code(code, study.slug))
+                .values_list("spent", flat=True)
+                .first()
+            )
+            if spent is not False:
+                raise EntryRefusedError(situation="code_spent" if spent else "code_unknown")
+        case kind if kind in PANELS:
+            if not panel_identifier:
+                raise EntryRefusedError(situation="link_unknown")
+            if PanelMember.objects.filter(study=study, identifier=panel_identifier).exists():
+                raise EntryRefusedError(situation="already_taken")
+    if not has_room(study):
+        raise StudyFullError
+
+
+def decline(study: Study) -> None:
+    """Somebody did not consent: one more in the count, and nothing else."""
+    count(study, TallyKind.DECLINED, version=frozen_protocol(study.protocol_id or 0).version)
+
+
+def enrol(study: Study, *, visit: Visit) -> Participant:
+    """Store a participant who consents. The same visit twice, or in two tabs at once, is one participant.
+
+    From the moment in which a study is paused or suspended nobody is stored, whenever their page was asked for.
+    """
+    token_hash = hash_of_token(visit.token)
+    try:
+        with transaction.atomic():
+            protocol = _require_still_open(study, is_bot=visit.is_bot)
+            if existing := read_participant(token_hash):
+                return existing
+            participant = Participant(
+                study=study,
+                protocol_id=protocol.id,
+                token_hash=token_hash,
+                withdrawal_hash=hash_of_withdrawal_code(withdrawal_code(visit.token)),
+                language=visit.language,
+                is_bot=visit.is_bot,
+                step=step_after(CONSENT, protocol.definition),
+                consented_on=timezone.localdate(),
+            )
+            if participant.step == VIDEO:
+                _assign(participant, protocol)
+            insert([participant])
+            _spend_entry(study, protocol, visit)
+    except IntegrityError:
+        # Another tab was quicker; or the same panel member came in with another token.
+        if existing := read_participant(token_hash):
+            return existing
+        raise EntryRefusedError(situation="already_taken") from None
+    return participant
+
+
+def _require_still_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
+    """The protocol that the person has read. What was read of the study before may be out of date; now it holds until they are stored."""
+    current = read_study(study.slug, hold=True)
+    if current is None or current.protocol_id != study.protocol_id:
+        raise StepOutOfOrderError
+    return require_open(current, is_bot=is_bot)
+
+
+def _spend_entry(study: Study, protocol: FrozenProtocol, visit: Visit) -> None:
+    kind = protocol.definition.entry.kind
+    if kind == "codes":
+        code = EntryCode.objects.filter(study=study, code_hash=hash_of_entry_code(visit.code, study.slug), spent=False)
+        if not code.update(spent=True):
+            raise EntryRefusedError(situation="code_spent")
+    elif kind in PANELS:
+        PanelMember.objects.create(study=study, identifier=visit.panel_identifier, panel_hash=panel_hash(withdrawal_code(visit.token)))
+
+
+def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
+    """The participant, locked, if `step` is theirs to do now."""
+    participant = read_participant(hash_of_token(token), lock=True)
+    if participant is None:  # withdrawn from another tab or device since the page was asked for
+        raise JourneyError("The data were taken out.", situation="withdrawn")
+    if participant.step == FINISHED or comes_before(step, participant.step):
+        raise AlreadyDoneError
+    if participant.step != step:
+        raise StepOutOfOrderError
+    if participant.study.status not in RUNNING:
+        raise StudyClosedError
+    return participant, frozen_protocol(participant.protocol_id)
+
+
+def _assign(participant: Participant, protocol: FrozenProtocol) -> None:
+    assignment = take_slot(participant.study, protocol.definition)
+    participant.subsample, participant.arm = assignment.subsample, assignment.arm
+
+
+def _way_of_asking(participant: Participant) -> tuple[str, ...]:
+    """Who was drawn to be asked directly but does not want that is not asked at all: chance alone decides who answers with the die."""
+    if participant.subsample != DIRECT:
+        return WITH_DIE
+    return DIRECTLY if participant.agrees_to_direct else NOT_AT_ALL
+
+
+def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str, token: str) -> None:
+    participant.step = step_after(participant.step, protocol.definition, asked=_way_of_asking(participant))
+    if participant.step != FINISHED:
+        update(participant, "step", *fields)
+        return
+    participant.finished_on = timezone.localdate()
+    update(participant, "step", "finished_on", *fields)
+    if protocol.definition.entry.kind in PANELS:
+        PanelMember.objects.filter(study=participant.study, panel_hash=panel_hash(withdrawal_code(token))).update(finished=True)
+    _tell_listeners(participant.study_id)
+
+
+@contextmanager
+def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, FrozenProtocol]]:
+    """The participant, as `_at`. If there turns out to be no room for them, nothing of them is kept."""
+    try:
+        with transaction.atomic():
+            participant, protocol = _at(token, step)
+            yield participant, protocol
+    except StudyFullError:
+        with transaction.atomic():
+            PanelMember.objects.filter(study_id=participant.study_id, panel_hash=panel_hash(withdrawal_code(token))).delete()
+            Participant.objects.filter(pk=participant.pk, step=step).delete()
+        raise
+
+
+def record_background(token: str, *, answers: Mapping[str, Any]) -> None:
+    """Store the background answers and assign, silently and once, subsample and arm, unless there is still something to be asked first."""
+    with _before_assignment(token, BACKGROUND) as (participant, protocol):
+        participant.background = dict(answers)
+        participant.step = step_after(BACKGROUND, protocol.definition)
+        if participant.step == VIDEO:
+            _assign(participant, protocol)
+        update(participant, "step", "background", "subsample", "arm")
+
+
+def record_direct_consent(token: str, *, agrees: bool) -> None:
+    """Store whether this person may be asked without a die, and only then assign: the next line of the list comes whatever they said."""
+    with _before_assignment(token, DIRECT_CONSENT) as (participant, protocol):
+        participant.agrees_to_direct = agrees
+        participant.step = step_after(DIRECT_CONSENT, protocol.definition)
+        _assign(participant, protocol)
+        update(participant, "step", "agrees_to_direct", "subsample", "arm")
+
+
+@transaction.atomic
+def record_watched(token: str, *, tenths: int) -> None:
+    """Remember how much of the lecture has been watched, in tenths; it never goes down."""
+    Participant.objects.filter(token_hash=hash_of_token(token), step=VIDEO, watched_tenths__lt=tenths).update(
+        watched_tenths=min(tenths, 10)
+    )
+
+
+@transaction.atomic
+def finish_video(token: str) -> None:
+    participant, protocol = _at(token, VIDEO)
+    _advance(participant, protocol, token=token)
+
+
+@transaction.atomic
+def record_quiz(token: str, *, answers: Mapping[str, str]) -> None:
+    participant, protocol = _at(token, QUIZ)
+    participant.quiz = dict(answers)
+    _advance(participant, protocol, "quiz", token=token)
+
+
+@transaction.atomic
+def finish_die(token: str, *, understood_at_once: bool) -> None:
+    """Go on to the questions. Whether the practice was understood is counted, not kept with the person."""
+    participant, protocol = _at(token, DIE)
+    _advance(participant, protocol, token=token)
+    kind = TallyKind.COMPREHENSION_PASSED if understood_at_once else TallyKind.COMPREHENSION_FAILED
+    count(participant.study, kind, version=protocol.version)
+
+
+@transaction.atomic
+def record_responses(token: str, *, reported: Mapping[str, bool]) -> None:
+    """Store the answers to all sensitive questions at once; from here on they are final."""
+    participant, protocol = _at(token, QUESTIONS)
+    expected = {question.name for question in protocol.definition.questions}
+    if set(reported) != expected:
+        raise JourneyError(f"Expected answers to {', '.join(sorted(expected))}, got answers to {', '.join(sorted(reported)) or 'none'}.")
+    insert([Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items()])
+    _advance(participant, protocol, token=token)
+
+
+@transaction.atomic
+def record_direct_answers(token: str, *, answers: Mapping[str, bool]) -> None:
+    """Store what somebody answers without a die. No question needs an answer, since nothing protects it."""
+    participant, protocol = _at(token, DIRECT_QUESTIONS)
+    if unknown := set(answers) - {question.name for question in protocol.definition.questions}:
+        raise JourneyError(f"Expected answers to questions of this study, got one to {', '.join(sorted(unknown))}.")
+    if answers:
+        insert([DirectAnswer(participant=participant, question=name, yes=yes) for name, yes in answers.items()])
+    _advance(participant, protocol, token=token)
+
+
+def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
+    return Participant.objects.filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).exists()
+
+
+@transaction.atomic
+def withdraw(study: Study, *, code: str) -> bool:
+    """Delete everything that is stored of the person who holds this code; only the count of those assigned stays. False: no such code."""
+    # First the participant, then the study: the order in which every step locks them.
+    participant = Participant.objects.select_for_update().filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).first()
+    study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if study.data_published:
+        raise JourneyError("The data of this study are published.", situation="published")
+    if study.forgotten_on is not None:
+        raise JourneyError("Nobody's answers can be found any more.", situation="forgotten")
+    if participant is None:
+        return False
+    participant.delete()
+    PanelMember.objects.filter(study=study, panel_hash=panel_hash(code)).delete()
+    count(study, TallyKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
+    _tell_listeners(study.pk)
+    return True
+
+
+def count(study: Study, kind: TallyKind, *, version: int) -> None:
+    """One more of `kind` under this version of the protocol, on a random shard, so that many at once do not wait for each other."""
+    table = connection.ops.quote_name(Tally._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {table} (study_id, kind, version, shard, count) VALUES (%s, %s, %s, %s, 1) "  # noqa: S608
+            f"ON CONFLICT (study_id, kind, version, shard) DO UPDATE SET count = {table}.count + 1",
+            [study.pk, kind.value, version, secrets.randbelow(TALLY_SHARDS)],
+        )
+
+
+def _tell_listeners(study_id: int) -> None:
+    transaction.on_commit(lambda: answers_changed.send(sender=Study, study_id=study_id) and None)

@@ -1,0 +1,257 @@
+"""A study in one language, as the templates show it; that of a frozen protocol is built once per process and language."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from django.urls import reverse
+
+from surveys.definition import BackgroundQuestion, Group, MultipleChoice, Number, QuizItem, SingleChoice, StudyDefinition, Text
+from surveys.drafting.markdown import sanitised_html
+from surveys.drafting.texts import LANGUAGE_NAMES
+from surveys.journey.steps import DIRECT_QUESTIONS, QUESTIONS, steps_of
+from surveys.protocols import frozen_protocol
+
+# The page offers double speed; durations and clocks differ a little.
+FASTEST_SPEED = 2.2
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldView:
+    """A background question or quiz item as it stands on the page."""
+
+    name: str
+    key: str
+    kind: str
+    text: str
+    hint: str = ""
+    options: Pairs = ()
+    value: str | tuple[str, ...] = ""
+    error: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    whole: bool = True
+    unit: str = ""
+    at_most: int = 1
+    rows: tuple[tuple["FieldView", ...], ...] = ()
+
+    @property
+    def id(self) -> str:
+        return self.name
+
+    def with_options(self, options: Pairs) -> "FieldView":
+        return replace(self, options=options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VideoView:
+    """`missing` names the files that a draft has no upload of yet; a frozen protocol has them all."""
+
+    title: str
+    sources: Pairs
+    captions: tuple[tuple[str, str, str], ...]
+    poster_url: str
+    transcript_html: str
+    duration_seconds: float
+    missing: tuple[str, ...] = ()
+
+    def believable_tenths(self, claimed: int, *, at_opening: int, seconds: float) -> int:
+        """At most what can be watched in the time since the page was opened, beyond what had been watched then."""
+        return min(claimed, at_opening + int(seconds * FASTEST_SPEED / self.duration_seconds * 10), 10)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DieRow:
+    faces: tuple[int, ...]
+    says: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DieView:
+    """What one subsample's die says. Which subsample it is stands nowhere on the page."""
+
+    sides: int
+    table: tuple[DieRow, ...]
+    yes_faces: tuple[int, ...]
+    no_faces: tuple[int, ...]
+    truth_faces: tuple[int, ...]
+    epsilon: float
+
+    @property
+    def odds_factor(self) -> float:
+        return math.exp(self.epsilon)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SensitiveQuestionView:
+    id: str
+    text: str
+    hint: str
+    yes_label: str
+    no_label: str
+
+    @property
+    def options(self) -> Pairs:
+        return ("1", self.yes_label), ("0", self.no_label)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presentation:
+    """`address` takes what the pages' forms send; `progress_address` hears how much of the lecture has been watched."""
+
+    slug: str
+    address: str
+    progress_address: str
+    title: str
+    summary_html: str
+    contact: str
+    language: str
+    languages: Pairs
+    version: int
+    entry: str
+    consent_html: str
+    debrief_html: str
+    direct_consent_html: str
+    direct_share: float
+    background: tuple[FieldView, ...]
+    questions: tuple[SensitiveQuestionView, ...]
+    steps: tuple[str, ...]
+    quiz_orders: int
+    required_share: float
+    minimum_seconds: int
+    completion_url: str
+    videos: dict[str, VideoView]
+    dice: dict[str, DieView]
+
+    def progress(self, step: str) -> dict[str, int]:
+        """The same number of steps for everybody, so that nobody reads from it before their turn how they will be asked."""
+        place = self.steps.index(QUESTIONS if step == DIRECT_QUESTIONS else step)
+        return {"number": place + 1, "total": len(self.steps)}
+
+
+@lru_cache(maxsize=256)
+def presentation(protocol_id: int, language: str) -> Presentation:
+    """Everything a participant's page says, in `language`."""
+    protocol = frozen_protocol(protocol_id)
+    slug = protocol.definition.slug
+    return present(
+        protocol.definition,
+        media=protocol.media,
+        version=protocol.version,
+        language=language,
+        address=reverse("surveys:journey", args=[slug]),
+        progress_address=reverse("surveys:progress", args=[slug]),
+        media_address=lambda media_id: reverse("surveys:media", args=[slug, media_id]),
+    )
+
+
+def present(
+    definition: StudyDefinition,
+    *,
+    media: Mapping[str, Mapping[str, Any]],
+    version: int,
+    language: str,
+    address: str,
+    progress_address: str,
+    media_address: Callable[[str], str],
+) -> Presentation:
+    """A definition with the media that there are, frozen or not. `media_address` tells where the file with an id is to be had."""
+    return Presentation(
+        slug=definition.slug,
+        address=address,
+        progress_address=progress_address,
+        title=definition.title.in_language(language),
+        summary_html=sanitised_html(definition.summary.in_language(language)),
+        contact=definition.contact,
+        language=language,
+        languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
+        version=version,
+        entry=definition.entry.kind,
+        consent_html=sanitised_html(definition.consent.in_language(language)),
+        debrief_html=sanitised_html(definition.debrief.in_language(language)),
+        direct_consent_html=sanitised_html(_said(definition.direct_group.consent, language)) if definition.direct_group else "",
+        direct_share=float(definition.direct_share),
+        background=tuple(field_view(question, language) for question in definition.background),
+        questions=tuple(
+            SensitiveQuestionView(
+                id=question.name,
+                text=question.text.in_language(language),
+                hint=_said(question.hint, language),
+                yes_label=question.yes.in_language(language),
+                no_label=question.no.in_language(language),
+            )
+            for question in definition.questions
+        ),
+        steps=steps_of(definition),
+        quiz_orders=math.prod(math.factorial(len(item.options)) for item in definition.quiz if item.shuffle),
+        required_share=definition.watching.share,
+        minimum_seconds=definition.minimum_seconds,
+        completion_url=definition.entry.completion_url or "",
+        videos={arm.name: _video(definition, arm.name, language, media, media_address) for arm in definition.arms},
+        dice={subsample: _die(definition, subsample) for subsample in definition.die.subsamples},
+    )
+
+
+def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: str = "") -> FieldView:
+    """One question as a field called `name`."""
+    view = FieldView(
+        name=name or question.name,
+        key=question.name,
+        kind=question.kind if not isinstance(question, QuizItem) else "single_choice",
+        text=question.text.in_language(language),
+        hint=_said(question.hint, language),
+        options=tuple((option.name, option.text.in_language(language)) for option in getattr(question, "options", ())),
+    )
+    match question:
+        case Number():
+            unit = _said(question.unit, language)
+            return replace(view, minimum=question.minimum, maximum=question.maximum, whole=question.whole, unit=unit)
+        case Group():
+            rows = tuple(
+                tuple(field_view(field, language, name=f"{question.name}-{row}-{field.name}") for field in question.fields)
+                for row in range(question.at_most)
+            )
+            return replace(view, at_most=question.at_most, rows=rows)
+        case SingleChoice() | MultipleChoice() | QuizItem():
+            return view
+
+
+def _said(text: Text | None, language: str) -> str:
+    return text.in_language(language) if text else ""
+
+
+def _video(
+    definition: StudyDefinition, arm: str, language: str, media: Mapping[str, Mapping[str, Any]], media_address: Callable[[str], str]
+) -> VideoView:
+    video = definition.arm(arm).video
+    there = {name: media_address(media[name]["id"]) for name in video.files() if name in media}
+    captions = video.captions_in_order([language, *definition.languages])  # a browser shows the first
+    return VideoView(
+        title=definition.title.in_language(language),
+        missing=tuple(name for name in video.files() if name not in there),
+        sources=tuple((there[name], media[name]["media_type"]) for name in video.sources if name in there),
+        captions=tuple((there[name], code, LANGUAGE_NAMES.get(code, code)) for code, name in captions if name in there),
+        poster_url=there.get(video.poster or "", ""),
+        transcript_html=sanitised_html(video.transcript.in_language(language)) if video.transcript else "",
+        duration_seconds=max((media[name]["duration_seconds"] for name in video.sources if name in there), default=0.0),
+    )
+
+
+def _die(definition: StudyDefinition, subsample: str) -> DieView:
+    faces = definition.die.subsamples[subsample]
+    said: dict[int, str] = dict.fromkeys(faces.yes, "yes") | dict.fromkeys(faces.no, "no")
+    by_answer = {
+        says: tuple(face for face in range(1, definition.die.sides + 1) if said.get(face, "truth") == says)
+        for says in ("yes", "no", "truth")
+    }
+    return DieView(
+        sides=definition.die.sides,
+        table=tuple(DieRow(faces=shown, says=says) for says, shown in by_answer.items() if shown),
+        yes_faces=by_answer["yes"],
+        no_faces=by_answer["no"],
+        truth_faces=by_answer["truth"],
+        epsilon=definition.die.design().forced_responses()[subsample].epsilon,
+    )

@@ -1,0 +1,211 @@
+"""The study as participants will see it: the real pages, from the draft, for any arm and subsample. What is sent is not stored."""
+
+import math
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import translation
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.access import require_role, user_of
+from accounts.models import Role
+from surveys.definition import DIRECT
+from surveys.drafting.texts import LANGUAGE_NAMES
+from surveys.journey.pages import own_page
+from surveys.journey.presentation import Presentation, present
+from surveys.journey.step_views import STEP_PAGES, quiz_fields
+from surveys.journey.steps import (
+    BACKGROUND,
+    CONSENT,
+    DIE,
+    DIRECT_CONSENT,
+    DIRECT_QUESTIONS,
+    DIRECTLY,
+    FINISHED,
+    QUESTIONS,
+    QUIZ,
+    VIDEO,
+    WELCOME,
+    WITH_DIE,
+    steps_of,
+)
+from surveys.media.views import media_response
+from surveys.selectors import Edition, access_study, edition_for
+
+DECLINED, PRIVACY = "declined", "privacy"
+STEP_NAMES: dict[str, Promise] = {
+    WELCOME: gettext_lazy("Welcome"),
+    CONSENT: gettext_lazy("Consent"),
+    BACKGROUND: gettext_lazy("Background questions"),
+    DIRECT_CONSENT: gettext_lazy("Consent to be asked directly"),
+    VIDEO: gettext_lazy("Lecture"),
+    QUIZ: gettext_lazy("Quiz"),
+    DIE: gettext_lazy("The die explained"),
+    QUESTIONS: gettext_lazy("Sensitive questions"),
+    DIRECT_QUESTIONS: gettext_lazy("Sensitive questions, asked directly"),
+    FINISHED: gettext_lazy("Thank you"),
+    DECLINED: gettext_lazy("After saying no"),
+    PRIVACY: gettext_lazy("“Is this really private?”"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A page of the preview, as it stands in the address."""
+
+    slug: str
+    step: str
+    arm: str
+    subsample: str
+    language: str
+
+    @property
+    def address(self) -> str:
+        query = urlencode({"step": self.step, "arm": self.arm, "subsample": self.subsample, "language": self.language})
+        return f"{reverse('surveys:preview', args=[self.slug])}?{query}"
+
+    def at(self, step: str) -> "Place":
+        return replace(self, step=step)
+
+
+@require_role(*Role)
+@require_http_methods(["GET", "HEAD", "POST"])
+@cache_control(no_store=True)
+def preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """A choice of pages; with a `step`, that page. What is sent from a page only leads on to the next one."""
+    user = user_of(request)
+    study = access_study(user, slug)
+    edition = edition_for(user, study)
+    place = _place(request.GET, edition, slug)
+    steps = steps_of(edition.definition, asked=DIRECTLY if place.subsample == DIRECT else WITH_DIE)
+    if not place.step:
+        directly = (DIRECT_QUESTIONS,) if edition.definition.direct_group else ()
+        names = [(step, STEP_NAMES[step]) for step in (*steps, *directly, DECLINED, PRIVACY)]
+        languages = [(code, LANGUAGE_NAMES.get(code, code)) for code in edition.definition.languages]
+        arms = [(arm.name, arm.label.in_language(translation.get_language() or "en")) for arm in edition.definition.arms]
+        missing = sorted(edition.definition.files() - set(edition.media))
+        context = {"study": study, "place": place, "steps": names, "arms": arms, "languages": languages, "missing": missing}
+        return render(request, "surveys/investigator/preview.html", context | {"subsamples": list(edition.definition.die.subsamples)})
+    if place.step not in (*steps, DECLINED, PRIVACY):
+        raise Http404("This study has no such page.")
+    if request.method == "POST":
+        return _onwards(request.POST, place, steps, edition)
+    with translation.override(place.language):
+        return _page(request, place, steps, edition)
+
+
+@require_role(*Role)
+@require_safe
+def preview_media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
+    """A file of the study as it stands, of any arm, for those who may see the study."""
+    user = user_of(request)
+    study = access_study(user, slug)
+    return media_response(request, edition_for(user, study).media, study_id=study.pk, media_id=media_id)
+
+
+def _place(query: QueryDict, edition: Edition, slug: str) -> Place:
+    """What does not stand in the address, or is not there any more, is the first of its kind."""
+
+    def chosen(name: str, offered: Iterable[str]) -> str:
+        names = list(offered)
+        return found if (found := query.get(name, "")) in names else names[0]
+
+    definition, step = edition.definition, query.get("step", "")
+    directly = step == DIRECT_QUESTIONS and definition.direct_group is not None
+    groups = [DIRECT] if directly else list(definition.die.subsamples)
+    return Place(
+        slug=slug,
+        step=step,
+        arm=chosen("arm", (arm.name for arm in definition.arms)),
+        subsample=chosen("subsample", groups),
+        language=chosen("language", definition.languages),
+    )
+
+
+def _onwards(sent: QueryDict, place: Place, steps: tuple[str, ...], edition: Edition) -> HttpResponse:
+    if "share" in sent:  # the lecture says how much of it has been watched; here nobody listens
+        return HttpResponse(status=204)
+    if (language := sent.get("language", "")) in edition.definition.languages:
+        place = replace(place, language=language)
+    declined = place.step == CONSENT and sent.get("choice") == "decline"
+    following = DECLINED if declined else _neighbour(steps, place.step, +1)
+    response = HttpResponseRedirect(place.at(following).address if following else reverse("surveys:preview", args=[place.slug]))
+    response.status_code = 303
+    return response
+
+
+def _neighbour(steps: tuple[str, ...], step: str, direction: int) -> str:
+    """The step before or after; nothing at the ends."""
+    index = steps.index(step) + direction if step in steps else -1
+    return steps[index] if 0 <= index < len(steps) else ""
+
+
+def _page(request: HttpRequest, place: Place, steps: tuple[str, ...], edition: Edition) -> HttpResponse:
+    shown = present(
+        edition.definition,
+        media=edition.media,
+        version=edition.version,
+        language=place.language,
+        address=place.at(WELCOME).address if place.step == DECLINED else place.address,
+        progress_address=place.address,
+        media_address=lambda media_id: reverse("surveys:preview_media", args=[place.slug, media_id]),
+    )
+    before, after = (_neighbour(steps, place.step, direction) for direction in (-1, +1))
+    context = _context(shown, place, edition) | {
+        "preview": {
+            "step": STEP_NAMES[place.step],
+            "place": place,
+            "arm": edition.definition.arm(place.arm).label.in_language(place.language),
+            "before": place.at(before).address if before else "",
+            "after": place.at(after).address if after else "",
+            "privacy_address": place.at(PRIVACY).address,
+            "missing": shown.videos[place.arm].missing if place.step == VIDEO else (),
+        }
+    }
+    if place.step in steps:
+        template = STEP_PAGES[place.step].template if place.step in STEP_PAGES else f"surveys/participant/{place.step}.html"
+        return own_page(request, template, shown=shown, step=place.step, context=context)
+    return render(request, f"surveys/participant/{place.step}.html", {"study": shown, "language": shown.language} | context)
+
+
+def _context(shown: Presentation, place: Place, edition: Edition) -> dict[str, Any]:
+    """What the page shows of the study, and in the place of personal values something that looks like them."""
+    personal = {"resume_url": _("A personal link stands here.")}
+    match place.step:
+        case step if step == WELCOME:
+            return {"entry": shown.entry, "entry_fields": [], "code_value": ""}
+        case step if step == CONSENT:
+            return {"consent_html": shown.consent_html, "consent_version": shown.version}
+        case step if step == DECLINED:
+            return {}
+        case step if step == PRIVACY:
+            design, die = edition.definition.design(), shown.dice[place.subsample]
+            epsilons = {"epsilon_per_question": design.epsilon, "epsilon_total": design.composed_epsilon(len(shown.questions))}
+            return {"die": die, "questions": shown.questions, "odds_factor": math.exp(design.epsilon), **epsilons}
+        case step if step == VIDEO:
+            variant: Any = (place.arm, 0, edition.definition.watching.mode)
+        case step if step == QUIZ:
+            variant = quiz_fields(edition.definition, place.language, order="")
+        case step if step in (DIE, QUESTIONS):
+            variant = place.subsample
+            personal["roll_key"] = secrets.token_hex(8)  # every visit begins with fresh dice
+        case step if step == FINISHED:
+            variant, code = None, _("only in the study itself")
+            personal = {"completion_code": code, "withdrawal_code": code}
+            if shown.completion_url:
+                personal["completion_url"] = place.address
+        case _:
+            variant = None
+    return {**personal, **STEP_PAGES[place.step].shared(shown, variant)}

@@ -1,0 +1,214 @@
+"""What each step of a participant shows and takes. `Invalid` sends the page back with what was typed and what is wrong."""
+
+import random
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from surveys.definition import StudyDefinition
+from surveys.journey import participation, visitors
+from surveys.journey.forms import errors_of, read_direct_answers, read_fields, read_responses
+from surveys.journey.pages import SharedContext
+from surveys.journey.presentation import FieldView, Presentation, field_view
+from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO
+from surveys.models import Participant
+from surveys.protocols import frozen_protocol
+from surveys.selectors import way_back
+from surveys.tokens import completion_code, roll_key, withdrawal_code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """A participant on their way, with the texts of their language."""
+
+    token: str
+    participant: Participant
+    shown: Presentation
+    is_bot: bool
+
+
+class Invalid(Exception):  # noqa: N818  (not an error of the program: the page comes back)
+    """What was sent cannot be taken; `context` fills the page with the reason."""
+
+    def __init__(self, **context: Any) -> None:
+        self.context = context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepPage:
+    """`shared` makes the context from the protocol's texts and the `variant` alone; `personal` are the few strings of this person."""
+
+    template: str
+    variant: Callable[[Person], Hashable]
+    shared: SharedContext
+    personal: Callable[[Person], dict[str, str]]
+    take: Callable[[QueryDict, Person], None] | None
+
+    def context(self, person: Person) -> dict[str, Any]:
+        return {**self.personal(person), **self.shared(person.shown, self.variant(person))}
+
+
+def _nothing(person: Person) -> Any:
+    return None
+
+
+def _no_marks(person: Person) -> dict[str, str]:
+    return {}
+
+
+def _subsample(person: Person) -> str:
+    return person.participant.subsample
+
+
+def _background_context(shown: Presentation, variant: None) -> dict[str, Any]:
+    return {"fields": shown.background}
+
+
+def _take_background(data: QueryDict, person: Person) -> None:
+    answers, fields = read_fields(person.shown.background, data)
+    if errors := errors_of(fields):
+        raise Invalid(fields=fields, errors=errors)
+    participation.record_background(person.token, answers=answers)
+
+
+def _direct_consent_context(shown: Presentation, variant: None) -> dict[str, Any]:
+    return {"direct_consent_html": shown.direct_consent_html, "percent": round(shown.direct_share * 100)}
+
+
+def _take_direct_consent(data: QueryDict, person: Person) -> None:
+    if (choice := data.get("choice")) in ("agree", "decline"):
+        participation.record_direct_consent(person.token, agrees=choice == "agree")
+
+
+def _video_variant(person: Person) -> tuple[str, int, str]:
+    watching = frozen_protocol(person.participant.protocol_id).definition.watching
+    return person.participant.arm, person.participant.watched_tenths, "optional" if person.is_bot else watching.mode
+
+
+def _video_context(shown: Presentation, variant: tuple[str, int, str]) -> dict[str, Any]:
+    arm, tenths, mode = variant
+    return {"video": shown.videos[arm], "watch": mode, "required_share": shown.required_share, "watched_share": tenths / 10}
+
+
+def _video_marks(person: Person) -> dict[str, str]:
+    return {"opened": visitors.opening_ticket(person.participant)}
+
+
+def _take_video(data: QueryDict, person: Person) -> None:
+    watching = frozen_protocol(person.participant.protocol_id).definition.watching
+    if watching.mode == "required" and not person.is_bot:
+        # Without JavaScript nothing is reported while the lecture plays; then the time since the page was opened speaks.
+        waited, _tenths = visitors.since_opening(data.get("opened", ""), person.participant)
+        needed = watching.share * person.shown.videos[person.participant.arm].duration_seconds
+        if person.participant.watched_tenths / 10 < int(watching.share * 10 + 1e-6) / 10 and waited < needed:
+            raise Invalid(errors=[{"field": "lecture", "message": _("Please watch a little more of the lecture first.")}])
+    participation.finish_video(person.token)
+
+
+def quiz_fields(definition: StudyDefinition, language: str, *, order: str) -> tuple[FieldView, ...]:
+    """The quiz; shuffled options stand as `order` says, which is the same for one person whenever they look."""
+    fields = []
+    for item in definition.quiz:
+        view = field_view(item, language, name=f"quiz-{item.name}")
+        if item.shuffle:
+            options = list(view.options)
+            random.Random(f"{order}{item.name}").shuffle(options)  # noqa: S311  (an order on a page, not a secret)
+            view = view.with_options(tuple(options))
+        fields.append(view)
+    return tuple(fields)
+
+
+def _quiz_fields(person: Person) -> tuple[FieldView, ...]:
+    definition = frozen_protocol(person.participant.protocol_id).definition
+    return quiz_fields(definition, person.shown.language, order=str(person.participant.id))
+
+
+def _quiz_context(shown: Presentation, items: tuple[FieldView, ...]) -> dict[str, Any]:
+    return {"items": items}
+
+
+def _take_quiz(data: QueryDict, person: Person) -> None:
+    answers, items = read_fields(_quiz_fields(person), data)
+    if errors := errors_of(items):
+        raise Invalid(items=items, errors=errors)
+    participation.record_quiz(person.token, answers=answers)
+
+
+# The practice case: the die forces a yes although the truth is no. Whoever gets it right has understood what protects whom.
+CHECK = {"die_says": "yes", "truth": "no", "right": "yes"}
+
+
+def _die_context(shown: Presentation, subsample: str) -> dict[str, Any]:
+    return {"die": shown.dice[subsample], "check": CHECK, "tried": ""}
+
+
+def _take_die(data: QueryDict, person: Person) -> None:
+    chosen, tried = data.get("check", ""), data.get("tried", "")
+    if chosen != CHECK["right"]:
+        wrong = _(
+            "Not quite. The die said “answer yes”, so you click Yes, although your true answer is no. That is what protects everybody."
+        )
+        message = wrong if chosen else _("Choose what you would click.")
+        raise Invalid(
+            check=CHECK | {"error": message}, errors=[{"field": "check", "message": message}], tried="1" if chosen or tried else ""
+        )
+    participation.finish_die(person.token, understood_at_once=not tried)
+
+
+def _questions_context(shown: Presentation, subsample: str) -> dict[str, Any]:
+    return {"die": shown.dice[subsample], "questions": shown.questions, "minimum_seconds": shown.minimum_seconds}
+
+
+def _questions_marks(person: Person) -> dict[str, str]:
+    return {"roll_key": roll_key(person.token)}
+
+
+def _take_questions(data: QueryDict, person: Person) -> None:
+    reported, errors = read_responses(person.shown.questions, data)
+    if errors:
+        raise Invalid(errors=errors)
+    participation.record_responses(person.token, reported=reported)
+
+
+def _direct_questions_context(shown: Presentation, variant: None) -> dict[str, Any]:
+    return {"questions": shown.questions}
+
+
+def _take_direct_questions(data: QueryDict, person: Person) -> None:
+    participation.record_direct_answers(person.token, answers=read_direct_answers(person.shown.questions, data))
+
+
+def _debrief_context(shown: Presentation, variant: None) -> dict[str, Any]:
+    return {"debrief_html": shown.debrief_html}
+
+
+def _debrief_marks(person: Person) -> dict[str, str]:
+    code = withdrawal_code(person.token)
+    marks = {"completion_code": completion_code(person.token, person.shown.slug), "withdrawal_code": code}
+    if person.shown.completion_url:
+        marks["completion_url"] = way_back(person.participant, code=code, completion_url=person.shown.completion_url)
+    return marks
+
+
+STEP_PAGES = {
+    step: StepPage(
+        template=f"surveys/participant/{'debrief' if step == FINISHED else step}.html",
+        variant=variant,
+        shared=shared,
+        personal=personal,
+        take=take,
+    )
+    for step, variant, shared, personal, take in (
+        (BACKGROUND, _nothing, _background_context, _no_marks, _take_background),
+        (DIRECT_CONSENT, _nothing, _direct_consent_context, _no_marks, _take_direct_consent),
+        (VIDEO, _video_variant, _video_context, _video_marks, _take_video),
+        (QUIZ, _quiz_fields, _quiz_context, _no_marks, _take_quiz),
+        (DIE, _subsample, _die_context, _no_marks, _take_die),
+        (QUESTIONS, _subsample, _questions_context, _questions_marks, _take_questions),
+        (DIRECT_QUESTIONS, _nothing, _direct_questions_context, _no_marks, _take_direct_questions),
+        (FINISHED, _nothing, _debrief_context, _debrief_marks, None),
+    )
+}

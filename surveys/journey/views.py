@@ -1,0 +1,272 @@
+"""The participant's pages. Stored state decides which page it is, never the address; only a click (POST) changes anything."""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils import translation
+from django.views.decorators.http import require_http_methods, require_POST
+
+from surveys.errors import JourneyError, LinkUnknownError, StepOutOfOrderError, StudyClosedError
+from surveys.journey import participation, visitors
+from surveys.journey.language import asked_for, language_of
+from surveys.journey.pages import mark, own_page, shared_page
+from surveys.journey.participant_store import read_study
+from surveys.journey.participation import AlreadyDoneError, Visit
+from surveys.journey.presentation import Presentation, presentation
+from surveys.journey.step_views import STEP_PAGES, Invalid, Person
+from surveys.journey.steps import CONSENT, FINISHED, QUIZ, VIDEO, WELCOME, comes_before
+from surveys.models import RUNNING, Participant, Study
+from surveys.tokens import new_token, withdrawal_code
+
+View = Callable[..., HttpResponse]
+
+
+def participant_page(view: View) -> View:
+    """A page that says what happened when a participant cannot go on, and that no browser keeps a copy of."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            response = view(request, slug, *args, **kwargs)
+        except JourneyError as error:
+            study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
+            _token, participant = visitors.participant_of(request, slug)
+            shown = _shown(study, request, participant)
+            with translation.override(shown.language if shown else None):
+                response = render(
+                    request,
+                    "surveys/participant/not_open.html",
+                    {"study": shown or study, "situation": error.situation, "message": str(error)},
+                    status=error.http_status,
+                )
+        response["Cache-Control"] = "no-store"
+        return response
+
+    return wrapped
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@participant_page
+def journey(request: HttpRequest, slug: str) -> HttpResponse:
+    """The one address of a study: shows the page where this person belongs, and takes what they send from it."""
+    token, participant = visitors.participant_of(request, slug)
+    if participant is None:
+        if (study := read_study(slug)) is None:
+            raise Http404("There is no such study.")
+        return _newcomer(request, study)
+    shown = presentation(participant.protocol_id, participant.language)
+    with translation.override(participant.language):
+        person = Person(
+            token=token, participant=participant, shown=shown, is_bot=participant.is_bot and visitors.is_bot(request, participant.study)
+        )
+        if participant.step != FINISHED and participant.study.status not in RUNNING:
+            raise StudyClosedError
+        return _take(request, person) if request.method == "POST" else _show(request, person)
+
+
+def _show(request: HttpRequest, person: Person) -> HttpResponse:
+    """The page where the person belongs."""
+    step = person.participant.step
+    page = STEP_PAGES[step]
+    if step == QUIZ and person.shown.quiz_orders > MOST_SHARED_ORDERS:
+        return own_page(request, page.template, shown=person.shown, step=step, context=page.context(person) | _resume_link(request, person))
+    return shared_page(
+        request,
+        page.template,
+        protocol_id=person.participant.protocol_id,
+        language=person.shown.language,
+        step=step,
+        shared=page.shared,
+        variant=page.variant(person),
+        personal=page.personal(person) | _resume_link(request, person),
+    )
+
+
+def _show_again(request: HttpRequest, person: Person, invalid: Invalid) -> HttpResponse:
+    """The same page with what was typed and what is wrong with it."""
+    page = STEP_PAGES[person.participant.step]
+    context = page.context(person) | _resume_link(request, person) | invalid.context
+    return own_page(request, page.template, shown=person.shown, step=person.participant.step, context=context, status=422)
+
+
+def _resume_link(request: HttpRequest, person: Person) -> dict[str, str]:
+    """The address by which this person can go on elsewhere; whoever has finished needs none."""
+    if person.participant.step == FINISHED:
+        return {}
+    return {"resume_url": request.build_absolute_uri(reverse("surveys:resume", args=[person.shown.slug, person.token]))}
+
+
+def _take(request: HttpRequest, person: Person) -> HttpResponse:
+    """Act on what was sent. What was done before is harmless: the person goes to where they belong."""
+    sent, here = request.POST.get("step", ""), person.participant.step
+    page = STEP_PAGES.get(sent)
+    if page is None or page.take is None or comes_before(sent, here):
+        return _to_journey(person.shown.slug)
+    if sent != here:
+        raise StepOutOfOrderError
+    try:
+        page.take(request.POST, person)
+    except AlreadyDoneError:
+        pass
+    except Invalid as invalid:
+        return _show_again(request, person, invalid)
+    return _to_journey(person.shown.slug)
+
+
+def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
+    """Welcome and consent: nothing is stored until somebody agrees."""
+    participation.require_open(study, is_bot=visitors.is_bot(request, study))
+    visit = visitors.visit_of(request, study)
+    shown = presentation(study.protocol_id or 0, visit.language if visit else asked_for(request, study))
+    with translation.override(shown.language):
+        if request.method != "POST":
+            return _show_newcomer(request, study, shown, visit)
+        if request.POST.get("step") == WELCOME:
+            return _start(request, study, shown)
+        if visit is None or request.POST.get("step") != CONSENT:
+            return _to_journey(study.slug)
+        if request.POST.get("choice") == "decline":
+            participation.decline(study)
+            response = render(request, "surveys/participant/declined.html", {"study": shown, "language": shown.language})
+            visitors.forget(response, study.slug)
+            return response
+        # Whoever read another version of the text than the one now in force reads this one first.
+        if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
+            return _to_journey(study.slug)
+        participation.enrol(study, visit=visit)
+        response = _to_journey(study.slug)
+        visitors.remember_participant(response, study.slug, visit.token)
+        return response
+
+
+def _welcome_context(shown: Presentation, has_panel_identifier: bool) -> dict[str, Any]:
+    fields = [("panel_identifier", mark("panel_identifier"))] if has_panel_identifier else []
+    return {"entry": shown.entry, "entry_fields": fields, "code_value": ""}
+
+
+def _consent_context(shown: Presentation, variant: None) -> dict[str, Any]:
+    return {"consent_html": shown.consent_html, "consent_version": shown.version}
+
+
+def _show_newcomer(request: HttpRequest, study: Study, shown: Presentation, visit: Visit | None) -> HttpResponse:
+    panel = {} if visit else _panel_identifier(request.GET, shown.entry)
+    step = CONSENT if visit else WELCOME
+    return shared_page(
+        request,
+        f"surveys/participant/{step}.html",
+        protocol_id=study.protocol_id or 0,
+        language=shown.language,
+        step=step,
+        shared=_consent_context if visit else _welcome_context,
+        variant=None if visit else bool(panel),
+        personal=panel,
+    )
+
+
+# A quiz whose options can stand in more orders than this is rendered for each person anew.
+MOST_SHARED_ORDERS = 200
+PANEL_IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,100}")
+PANEL_PARAMETERS: Mapping[str, str] = {"prolific": "PROLIFIC_PID", "sona": "survey_code"}
+
+
+def _panel_identifier(data: Mapping[str, str], entry: str) -> dict[str, str]:
+    """What Prolific or SONA put into the address, carried to the moment when somebody presses Start."""
+    parameter = PANEL_PARAMETERS.get(entry, "")
+    return {"panel_identifier": data[parameter]} if parameter and data.get(parameter) else {}
+
+
+def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpResponse:
+    language = request.POST.get("language", shown.language)
+    visit = Visit(
+        token=new_token(),
+        language=language if language in dict(shown.languages) else shown.language,
+        code=request.POST.get("code", "").strip()[:128],
+        panel_identifier=identifier if PANEL_IDENTIFIER.fullmatch(identifier := request.POST.get("panel_identifier", "")) else "",
+        is_bot=visitors.is_bot(request, study),
+    )
+    if shown.entry == "codes" and not visit.code:
+        errors = [{"field": "code", "message": translation.gettext("Enter your code.")}]
+        context = _welcome_context(shown, False) | {"errors": errors}
+        return own_page(request, "surveys/participant/welcome.html", shown=shown, step=WELCOME, context=context, status=422)
+    protocol = participation.require_open(study, is_bot=visit.is_bot)
+    participation.require_entry(study, protocol, code=visit.code, panel_identifier=visit.panel_identifier)
+    response = _to_journey(study.slug)
+    visitors.remember_visit(response, study, visit)
+    return response
+
+
+# What the lecture page says, and nothing finer: 0, 0.1, … 1.
+TENTHS: Mapping[str, int] = {f"{tenths / 10:g}": tenths for tenths in range(11)}
+
+
+@require_POST
+@participant_page
+def progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """The browser says, in tenths, how much of the lecture has been watched; more than time allows is not believed."""
+    token, participant = visitors.participant_of(request, slug)
+    if participant is None:
+        raise LinkUnknownError
+    if participant.step == VIDEO:
+        video = presentation(participant.protocol_id, participant.language).videos[participant.arm]
+        seconds, at_opening = visitors.since_opening(request.POST.get("opened", ""), participant)
+        claimed = TENTHS.get(request.POST.get("share", ""), 0)
+        participation.record_watched(token, tenths=video.believable_tenths(claimed, at_opening=at_opening, seconds=seconds))
+    return HttpResponse(status=204)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@participant_page
+def resume(request: HttpRequest, slug: str, token: str) -> HttpResponse:
+    """A personal link: a click on Continue makes this browser the participant's."""
+    participant = visitors.participant_with(token, slug)
+    if participant is None:
+        raise LinkUnknownError
+    shown = presentation(participant.protocol_id, participant.language)
+    with translation.override(shown.language):
+        if request.method != "POST":
+            return render(request, "surveys/participant/resume.html", {"study": shown, "language": shown.language})
+    response = _to_journey(slug)
+    visitors.remember_participant(response, slug, token)
+    return response
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@participant_page
+def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
+    """Enter the code, confirm, gone. In the participant's own browser the code is filled in already."""
+    study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
+    token, participant = visitors.participant_of(request, slug)
+    shown = _shown(study, request, participant)
+    own_code = withdrawal_code(token) if participant else ""
+    stage = "published" if study.data_published else "forgotten" if study.forgotten_on else "enter"
+    errors, code = [], request.POST.get("code", own_code).strip()[:64]
+    with translation.override(shown.language if shown else None):
+        if request.method == "POST" and stage == "enter":
+            if not participation.withdrawal_code_is_known(study, code=code):
+                errors = [{"field": "code", "message": translation.gettext("No data belong to this code. Look at it again.")}]
+            elif request.POST.get("stage") != "confirm":
+                stage = "confirm"
+            else:
+                participation.withdraw(study, code=code)
+                stage = "done"
+        context = {"study": shown or study, "stage": stage, "errors": errors, "code_value": code, "step": "withdraw"}
+        response = render(request, "surveys/participant/withdraw.html", context, status=422 if errors else 200)
+    if stage == "done" and token and visitors.participant_with(token, slug) is None:
+        visitors.forget(response, slug)
+    return response
+
+
+def _shown(study: Study, request: HttpRequest, participant: Participant | None) -> Presentation | None:
+    """The study in the visitor's language; None before it has a protocol."""
+    return presentation(study.protocol_id, language_of(request, study, participant)) if study.protocol_id else None
+
+
+def _to_journey(slug: str) -> HttpResponseRedirect:
+    response = HttpResponseRedirect(reverse("surveys:journey", args=[slug]))
+    response.status_code = 303
+    return response

@@ -1,0 +1,95 @@
+"""Who stands behind a request: somebody new, somebody who pressed Start, or a participant. Known by one cookie that no script reads."""
+
+import time
+from dataclasses import asdict
+from typing import Any
+
+from django.conf import settings
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from surveys.journey.participant_store import read_participant
+from surveys.journey.participation import Visit
+from surveys.models import Participant, Study
+from surveys.tokens import hash_of_token
+
+COOKIE = "candor_participant"
+BOT_COOKIE = "candor_bot"
+COOKIE_SECONDS = 180 * 24 * 60 * 60
+_VISIT_SALT, _BOT_SALT, _OPENED_SALT = "surveys.visit", "surveys.bot", "surveys.opened"
+
+
+def participant_of(request: HttpRequest, slug: str) -> tuple[str, Participant | None]:
+    """The token in the cookie (empty if there is none, or if the person has not consented yet) and the participant whom it belongs to."""
+    token = request.COOKIES.get(COOKIE, "")
+    if not token or ":" in token:
+        return "", None
+    return token, participant_with(token, slug)
+
+
+def participant_with(token: str, slug: str) -> Participant | None:
+    """The participant of this study who holds `token`."""
+    return read_participant(hash_of_token(token), slug=slug)
+
+
+def visit_of(request: HttpRequest, study: Study) -> Visit | None:
+    """What somebody chose on the welcome page of this study."""
+    try:
+        content: dict[str, Any] = signing.loads(request.COOKIES.get(COOKIE, ""), salt=f"{_VISIT_SALT}.{study.pk}", max_age=COOKIE_SECONDS)
+    except signing.BadSignature:
+        return None
+    return Visit(**content)
+
+
+def remember_visit(response: HttpResponse, study: Study, visit: Visit) -> None:
+    _set_cookie(response, study.slug, signing.dumps(asdict(visit), salt=f"{_VISIT_SALT}.{study.pk}"))
+
+
+def remember_participant(response: HttpResponse, slug: str, token: str) -> None:
+    _set_cookie(response, slug, token)
+
+
+def forget(response: HttpResponse, slug: str) -> None:
+    response.delete_cookie(COOKIE, path=reverse("surveys:journey", args=[slug]), samesite="Lax")
+
+
+def _set_cookie(response: HttpResponse, slug: str, value: str) -> None:
+    response.set_cookie(
+        COOKIE,
+        value,
+        max_age=COOKIE_SECONDS,
+        path=reverse("surveys:journey", args=[slug]),
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def is_bot(request: HttpRequest, study: Study) -> bool:
+    """Whether a simulated participant sent by this installation is asking, and the study takes such."""
+    if not study.accepts_bots or BOT_COOKIE not in request.COOKIES:
+        return False
+    try:
+        return bool(signing.loads(request.COOKIES[BOT_COOKIE], salt=_BOT_SALT) == study.slug)
+    except signing.BadSignature:
+        return False
+
+
+def bot_ticket(slug: str) -> str:
+    """The cookie by which a study recognises the bots of its own installation."""
+    return signing.dumps(slug, salt=_BOT_SALT)
+
+
+def opening_ticket(participant: Participant) -> str:
+    """When the lecture's page was opened and what had been watched by then; signed and kept in the page, so that no time is stored."""
+    return signing.dumps([int(time.time()), participant.watched_tenths], salt=f"{_OPENED_SALT}.{participant.pk}")
+
+
+def since_opening(ticket: str, participant: Participant) -> tuple[float, int]:
+    """The seconds since the page was opened and the tenths watched by then; nothing for a ticket that this participant was not given."""
+    try:
+        opened, tenths = signing.loads(ticket, salt=f"{_OPENED_SALT}.{participant.pk}")
+    except signing.BadSignature:
+        return 0.0, 0
+    return max(time.time() - opened, 0.0), tenths

@@ -1,0 +1,184 @@
+"""The audit log to be read: who did what, when; whether it is still as it was written; and as a file, all of it or of one study."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext, gettext_lazy
+from django.views.decorators.http import require_POST, require_safe
+from kombu.exceptions import OperationalError
+
+from accounts.access import require_role, user_of
+from accounts.models import Role
+from audit import actions, selectors
+from audit.models import Entry
+from surveys.log import services
+from surveys.models import Study
+from surveys.selectors import access_log, access_study, log_for, names_of_hidden, studies_of
+
+READERS = (Role.IRB_OFFICER, Role.ADMINISTRATOR)
+LONGEST_VALUE = 60
+HASH = re.compile(r"[0-9a-f]{64}")
+
+
+class Filter(forms.Form):
+    """Which entries are asked for; what cannot be read asks for nothing less."""
+
+    kind = forms.CharField(required=False)
+    person = forms.CharField(required=False, max_length=150)
+    study = forms.SlugField(required=False)
+    since = forms.DateField(required=False)
+    until = forms.DateField(required=False)
+    before = forms.IntegerField(required=False, min_value=0, max_value=2**62)
+    after = forms.IntegerField(required=False, min_value=0, max_value=2**62)
+
+    def wrong(self) -> list[dict[str, str]]:
+        return [{"field": field, "message": str(error)} for field, errors in self.errors.items() for error in errors]
+
+
+@require_role(*READERS)
+@require_safe
+def whole_log(request: HttpRequest) -> HttpResponse:
+    """Everything that staff and the platform did."""
+    asked = Filter(request.GET)
+    asked.is_valid()
+    slug = asked.cleaned_data.get("study")
+    study = access_study(user_of(request), slug) if slug else None
+    context = {"studies": studies_of(user_of(request)).values_list("slug", "title"), "chosen_study": slug or ""}
+    return _page(request, asked, study=study, template="surveys/investigator/log.html", context=context)
+
+
+@require_role(*Role)
+@require_safe
+def study_log(request: HttpRequest, slug: str) -> HttpResponse:
+    """What was done to one study, for those who run and review it."""
+    study = access_log(user_of(request), slug)
+    asked = Filter(request.GET)
+    asked.is_valid()
+    return _page(request, asked, study=study, template="surveys/investigator/study_log.html", context={"study": study})
+
+
+@require_role(*READERS)
+@require_POST
+def verify_log(request: HttpRequest) -> HttpResponse:
+    """Check the chain now, or have it checked."""
+    try:
+        if services.verify_log(actor=user_of(request)) is None:
+            messages.success(request, gettext("The log is being checked. The finding stands here in a minute or so; reload the page then."))
+    except OperationalError:
+        messages.error(request, gettext("The worker cannot be reached now. Try again in a minute."))
+    return redirect("surveys:log")
+
+
+@require_role(*READERS)
+@require_safe
+def export_log(request: HttpRequest) -> HttpResponseBase:
+    """The whole log as JSON Lines with hashes; less what its reader must not know."""
+    lines = services.export_log(actor=user_of(request)) if request.method == "GET" else iter(())
+    return _file(lines, "audit-log.jsonl")
+
+
+@require_role(*Role)
+@require_safe
+def export_study_log(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The entries about one study, in the same form, with what they prove by themselves."""
+    user = user_of(request)
+    study = access_log(user, slug)
+    lines = services.export_log(study=study, actor=user) if request.method == "GET" else iter(())
+    return _file(lines, f"audit-log-{study.slug}.jsonl")
+
+
+def _file(lines: Iterator[str], name: str) -> HttpResponseBase:
+    response = StreamingHttpResponse(lines, content_type="application/jsonl")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _page(request: HttpRequest, asked: Filter, *, study: Study | None, template: str, context: Mapping[str, Any]) -> HttpResponse:
+    wanted = asked.cleaned_data
+    filters = log_for(
+        user_of(request),
+        study=study,
+        kind=wanted.get("kind", ""),
+        person=wanted.get("person", ""),
+        since=wanted.get("since"),
+        until=wanted.get("until"),
+    )
+    page = selectors.page_of(filters, before=wanted.get("before"), after=wanted.get("after"))
+    kept = request.GET.copy()
+    for name in ("before", "after"):
+        kept.pop(name, None)
+    checked = selectors.last_verification()
+    shown = {
+        "entries": list(_lines(page.entries)),
+        "page": page,
+        "query": kept.urlencode(),
+        "is_filtered": any(kept.values()),
+        "asked": {name: request.GET.get(name, "") for name in ("kind", "person", "since", "until")},
+        "kinds": kinds(),
+        "checked": checked,
+        "is_broken": bool(checked and checked.details.get("broken_at")),
+        "errors": asked.wrong(),
+        "hidden": names_of_hidden(filters),
+    }
+    return render(request, template, {**shown, **context}, status=422 if asked.errors else 200)
+
+
+# By the first part of an action's name; what is not named here is called as it is.
+GROUPS = {
+    "account": gettext_lazy("Accounts"),
+    "study": gettext_lazy("Studies"),
+    "results": gettext_lazy("Results"),
+    "log": gettext_lazy("This log"),
+}
+
+
+def kinds() -> list[tuple[Any, str, list[tuple[str, str]]]]:
+    """What can be chosen: groups of actions, and each action by what it means."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for name, description in actions.registered().items():
+        groups.setdefault(name.split(".")[0], []).append((name, description))
+    return [
+        (GROUPS.get(group, group.capitalize()), f"{group}.", sorted(members, key=lambda one: one[1])) for group, members in groups.items()
+    ]
+
+
+def _lines(entries: Iterable[Entry]) -> Iterable[dict[str, Any]]:
+    entries = list(entries)
+    names = selectors.names_of_subjects(entries)
+    known = actions.registered()
+    for entry in entries:
+        subject = names.get((entry.subject_kind, entry.subject_id), "")
+        if not subject and entry.subject_kind:
+            subject = f"{entry.subject_kind.rpartition('.')[2]} {entry.subject_id}"
+        details = [(key.replace("_", " "), _in_words(value)) for key, value in entry.details.items()]
+        yield {
+            "entry": entry,
+            "sentence": known.get(entry.action, entry.action),
+            "subject": "" if subject == entry.actor_name else subject,
+            "details": [(key, value) for key, value in details if value],
+            "person": entry.actor_name or gettext("Candor itself"),
+        }
+
+
+def _in_words(value: Any) -> str:
+    """A value of an entry's details, shortened where it is long; the whole of it is one click away."""
+    match value:
+        case None | "" | [] | {}:
+            return ""
+        case str() if HASH.fullmatch(value):
+            return f"{value[:12]}…"
+        case bool():
+            return gettext("yes") if value else gettext("no")
+        case list():
+            text = ", ".join(_in_words(one) for one in value)
+        case dict():
+            text = ", ".join(f"{key.replace('_', ' ')} {_in_words(one)}" for key, one in value.items())
+        case _:
+            text = str(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"

@@ -1,0 +1,114 @@
+"""An arm and its files: each upload stands in the draft at once, and what nobody can see any more is deleted."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from django.core.files import File
+from django.db import transaction
+
+from accounts.models import User
+from audit.services import record
+from surveys import actions
+from surveys.drafting.edits import Item, WithoutArm
+from surveys.errors import ConcurrentEditError, TransitionError
+from surveys.media.services import MediaError, add_media_file
+from surveys.models import MediaFile, Study, StudyStatus
+from surveys.studies.services import change_definition
+from surveys.studies.study_steps import locked
+from surveys.study_file import define
+
+SUFFIXES = {"video": (".mp4", ".webm"), "captions": (".vtt",), "poster": (".png", ".jpg", ".jpeg", ".webp")}
+Video = Mapping[str, Any]
+
+
+def put_arm_file(study: Study, *, arm: str, kind: str, language: str = "", content: File, actor: User) -> MediaFile:  # type: ignore[type-arg]
+    """Check and store a video (one of each container), captions in a language or a poster, in place of what the arm had there."""
+    suffix = PurePath(content.name or "").suffix.lower()
+    if suffix not in SUFFIXES[kind]:
+        raise MediaError(f"{content.name}: expected a file that ends in {' or '.join(SUFFIXES[kind])}, got {suffix or 'no suffix'}")
+    _arm_of(study, arm)
+    name = arm + {"video": "", "captions": f"-{language}", "poster": "-poster"}[kind] + suffix
+    # Probing a long video takes its time, so the draft is not locked meanwhile; until it is named there, nobody sees the file.
+    media = add_media_file(study, name=name, content=content, actor=actor)
+    with transaction.atomic():
+        study = _locked_draft(study)
+        video = dict(_arm_of(study, arm)["video"])
+        before = set(_files(video))
+        match kind:
+            case "video":
+                there = set(MediaFile.objects.filter(study=study, current=True).values_list("name", flat=True))
+                others = [other for other in video["sources"] if other in there and PurePath(other).suffix.lower() != suffix]
+                video["sources"] = [*others, name]
+            case "captions":
+                video["captions"] = {**video.get("captions", {}), language: name}
+            case _:
+                video["poster"] = name
+        _change_video(study, arm, video, actor=actor)
+        _retire(study, before - set(_files(video)), actor=actor)
+    return media
+
+
+@transaction.atomic
+def remove_arm_file(study: Study, *, arm: str, name: str, actor: User) -> None:
+    """Take a file out of an arm; the last video leaves a place to fill."""
+    study = _locked_draft(study)
+    video = dict(_arm_of(study, arm)["video"])
+    video["sources"] = [other for other in video["sources"] if other != name] or [f"{arm}.mp4"]
+    video["captions"] = {code: other for code, other in video.get("captions", {}).items() if other != name}
+    if video.get("poster") == name:
+        del video["poster"]
+    _change_video(study, arm, video, actor=actor)
+    _retire(study, {name}, besides=arm, actor=actor)
+
+
+@transaction.atomic
+def remove_arm(study: Study, *, arm: str, actor: User) -> None:
+    """Take an arm out of a draft, with its files."""
+    study = _locked_draft(study)
+    names = set(_files(_arm_of(study, arm)["video"]))
+    change_definition(study, definition=define(WithoutArm(arm).merged(study.definition, None)), actor=actor)
+    study.refresh_from_db()
+    _retire(study, names, actor=actor)
+
+
+def _arm_of(study: Study, name: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] | None = Item("arms", name).current(study.definition)
+    if found is None:
+        raise ConcurrentEditError(f"There is no arm called {name} any more.")
+    return found
+
+
+def _files(video: Video) -> Iterable[str]:
+    yield from video["sources"]
+    yield from video.get("captions", {}).values()
+    if video.get("poster"):
+        yield video["poster"]
+
+
+def _change_video(study: Study, arm: str, video: Video, *, actor: User) -> None:
+    changed = Item("arms", arm).merged(study.definition, {**_arm_of(study, arm), "video": video})
+    change_definition(study, definition=define(changed), actor=actor)
+    study.definition = changed
+
+
+def _retire(study: Study, names: set[str], *, besides: str = "", actor: User) -> None:
+    """Delete files that no arm (other than `besides`) names; those of a protocol stay, but are no longer current."""
+    used = {name for arm in study.definition["arms"] if arm["name"] != besides for name in _files(arm["video"])}
+    frozen = {facts["id"] for media in study.protocols.values_list("media", flat=True) for facts in media.values()}
+    for media in MediaFile.objects.filter(study=study, name__in=names - used, current=True):
+        record(actor=actor, action=actions.MEDIA_REMOVED, subject=study, details={"name": media.name, "sha256": media.sha256})
+        if str(media.pk) in frozen:
+            media.current = False
+            media.save(update_fields=["current"])
+        else:
+            storage, path = media.file.storage, media.file.name
+            media.delete()
+            transaction.on_commit(lambda storage=storage, path=path: storage.delete(path))  # type: ignore[misc]
+
+
+def _locked_draft(study: Study) -> Study:
+    study = locked(study)
+    if study.status != StudyStatus.DRAFT:
+        raise TransitionError(f"Only a draft can be changed; this study is {study.get_status_display().lower()}.")
+    return study

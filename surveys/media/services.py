@@ -1,0 +1,80 @@
+"""Videos, captions and posters come in here, after a look at what they really are."""
+
+import hashlib
+from pathlib import PurePath
+
+from django.core.files import File
+from django.core.files.base import ContentFile
+from django.db import transaction
+
+from accounts.models import User
+from audit.services import record
+from surveys import actions
+from surveys.errors import SurveyError, TransitionError
+from surveys.media.video_files import VideoError, check_captions, check_video
+from surveys.models import RUNNING, MediaFile, Study, StudyStatus
+from surveys.studies.study_steps import locked
+
+MAXIMUM_VIDEO_BYTES = 500 * 1024 * 1024
+MAXIMUM_VIDEO_SECONDS = 2 * 60 * 60
+MAXIMUM_PICTURE_BYTES = 5 * 1024 * 1024
+PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"RIFF": "image/webp"}
+
+
+class MediaError(SurveyError, ValueError):
+    title = "This file cannot be used"
+    advice = "Choose another file and upload it again; nothing was changed."
+
+
+def add_media_file(study: Study, *, name: str, content: File, actor: User) -> MediaFile:  # type: ignore[type-arg]
+    """Check and store a file under `name`; an older file of that name stays for the protocols that use it, but is no longer current."""
+    if study.status not in (StudyStatus.DRAFT, *RUNNING):
+        raise TransitionError(f"Files can be added to a draft or an amendment only; this study is {study.get_status_display().lower()}.")
+    media = examine(name, content)
+    media.study = study
+    content.seek(0)
+    with transaction.atomic():
+        locked(study)
+        MediaFile.objects.filter(study=study, name=name, current=True).update(current=False)
+        media.file.save(media.id.hex, ContentFile(content.read()) if content.size < MAXIMUM_PICTURE_BYTES else content, save=False)
+        media.full_clean()
+        media.save(force_insert=True)
+        record(actor=actor, action=actions.MEDIA_ADDED, subject=study, details={"name": name, "sha256": media.sha256, "size": media.size})
+    return media
+
+
+def examine(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
+    """What the file really is, as an unsaved MediaFile; MediaError if a study cannot use it."""
+    try:
+        return _facts(name, content)
+    except VideoError as error:
+        raise MediaError(f"{name}: {error}") from error
+
+
+def _facts(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
+    content.seek(0)
+    match PurePath(name).suffix.lower():
+        case ".mp4" | ".webm":
+            video = check_video(content, max_bytes=MAXIMUM_VIDEO_BYTES, max_seconds=MAXIMUM_VIDEO_SECONDS)
+            return MediaFile(
+                name=name, media_type=video.media_type, size=video.size_bytes, sha256=video.sha256, duration_seconds=video.duration_seconds
+            )
+        case ".vtt":
+            captions = check_captions(content)
+            return MediaFile(name=name, media_type="text/vtt", size=captions.size_bytes, sha256=captions.sha256)
+        case ".png" | ".jpg" | ".jpeg" | ".webp":
+            return _picture(name, content)
+        case other:
+            raise MediaError(
+                f"{name}: expected a video (.mp4, .webm), captions (.vtt) or a picture (.png, .jpg, .webp), got {other or 'no suffix'}"
+            )
+
+
+def _picture(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
+    data = content.read(MAXIMUM_PICTURE_BYTES + 1)
+    if len(data) > MAXIMUM_PICTURE_BYTES:
+        raise MediaError(f"{name}: expected a picture of at most {MAXIMUM_PICTURE_BYTES // 1024**2} MB")
+    media_type = next((kind for head, kind in PICTURES.items() if data.startswith(head)), None)
+    if media_type is None or (media_type == "image/webp" and data[8:12] != b"WEBP"):  # RIFF also holds sounds and films
+        raise MediaError(f"{name}: expected a PNG, JPEG or WebP picture, but the file does not begin like one")
+    return MediaFile(name=name, media_type=media_type, size=len(data), sha256=hashlib.sha256(data).hexdigest())

@@ -1,0 +1,32 @@
+"""The tables of a study and of what participants leave behind, by subject."""
+
+from surveys.models.allocation import AllocationList as AllocationList
+from surveys.models.allocation import AllocationSlot as AllocationSlot
+from surveys.models.allocation import ArmState as ArmState
+from surveys.models.allocation import SlotStatus as SlotStatus
+from surveys.models.media import MediaFile as MediaFile
+from surveys.models.media import media_path as media_path
+from surveys.models.media import place_of_media as place_of_media
+from surveys.models.members import Invitation as Invitation
+from surveys.models.members import MemberRole as MemberRole
+from surveys.models.members import StudyMember as StudyMember
+from surveys.models.participants import Departure as Departure
+from surveys.models.participants import DirectAnswer as DirectAnswer
+from surveys.models.participants import Participant as Participant
+from surveys.models.participants import Response as Response
+from surveys.models.participants import Step as Step
+from surveys.models.participants import Tally as Tally
+from surveys.models.participants import TallyKind as TallyKind
+from surveys.models.recruitment import EntryCode as EntryCode
+from surveys.models.recruitment import PanelMember as PanelMember
+from surveys.models.rehearsal import Crowd as Crowd
+from surveys.models.rehearsal import CrowdStatus as CrowdStatus
+from surveys.models.review import Comment as Comment
+from surveys.models.review import Decision as Decision
+from surveys.models.review import PacketSection as PacketSection
+from surveys.models.review import Verdict as Verdict
+from surveys.models.studies import ENDED as ENDED
+from surveys.models.studies import RUNNING as RUNNING
+from surveys.models.studies import Protocol as Protocol
+from surveys.models.studies import Study as Study
+from surveys.models.studies import StudyStatus as StudyStatus

@@ -1,0 +1,39 @@
+"""Videos, captions and posters."""
+
+import uuid
+
+from django.db import models
+
+from surveys.models.studies import Study
+
+
+def place_of_media(study_id: int, media_id: uuid.UUID) -> str:
+    """Where the storage keeps a file."""
+    return f"studies/{study_id}/{media_id.hex}"
+
+
+def media_path(media: "MediaFile", name: str) -> str:
+    return place_of_media(media.study_id, media.id)
+
+
+class MediaFile(models.Model):
+    """A video, captions or a poster that was checked when it came in. Its random id is its address; the name never leaves the desk."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="media_files")
+    name = models.CharField(max_length=100)
+    file = models.FileField(upload_to=media_path)
+    media_type = models.CharField(max_length=100)
+    size = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    duration_seconds = models.FloatField(null=True, blank=True)
+    current = models.BooleanField(default=True, help_text="The newest file of this name; older ones stay for the protocols that use them.")
+
+    class Meta:
+        ordering = ("study", "name")
+        constraints = (
+            models.UniqueConstraint(fields=("study", "name"), condition=models.Q(current=True), name="one_current_file_of_a_name"),
+        )
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,135 @@
+"""What participants leave behind.
+
+Participants' rows carry no address, no user agent, no sequence number and no time finer than the day; their keys are random.
+What identifies a person to a lab (codes, Prolific numbers) stands in tables without a link to the answers."""
+
+import uuid
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from surveys.models.studies import Protocol, Study
+
+
+class Step(models.TextChoices):
+    """Where a participant is: the page that is to be answered next."""
+
+    BACKGROUND = "background"
+    DIRECT_CONSENT = "direct_consent"
+    VIDEO = "video"
+    QUIZ = "quiz"
+    DIE = "die"
+    QUESTIONS = "questions"
+    DIRECT_QUESTIONS = "direct_questions"
+    FINISHED = "finished"
+
+
+class Participant(models.Model):
+    """One person (or bot) who consented, known only by the hash of a token that lives in their browser."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="participants")
+    protocol = models.ForeignKey(Protocol, on_delete=models.PROTECT, related_name="+")
+    token_hash = models.CharField(max_length=64, unique=True)
+    withdrawal_hash = models.CharField(max_length=64, unique=True)
+    language = models.CharField(max_length=12)
+    is_bot = models.BooleanField(default=False)
+    step = models.CharField(max_length=20, choices=Step)
+    agrees_to_direct = models.BooleanField(null=True, help_text="Whether they may be asked without a die; empty where nobody is.")
+    subsample = models.CharField(max_length=50, blank=True)
+    arm = models.CharField(max_length=50, blank=True)
+    background = models.JSONField(default=dict)
+    watched_tenths = models.PositiveSmallIntegerField(default=0)
+    quiz = models.JSONField(default=dict)
+    consented_on = models.DateField(null=True, blank=True, help_text="None once operational data are deleted.")
+    finished_on = models.DateField(null=True, blank=True)
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(subsample="", arm="", step__in=(Step.BACKGROUND, Step.DIRECT_CONSENT))
+                | (~models.Q(subsample="") & ~models.Q(arm="")),
+                name="participant_is_assigned_wholly_after_background",
+            ),
+            models.CheckConstraint(condition=models.Q(watched_tenths__lte=10), name="watched_share_is_at_most_one"),
+            models.CheckConstraint(
+                condition=models.Q(step=Step.FINISHED, finished_on__isnull=False)
+                | (~models.Q(step=Step.FINISHED) & models.Q(finished_on__isnull=True))
+                | models.Q(step=Step.FINISHED, consented_on__isnull=True, finished_on__isnull=True),
+                name="finished_participant_has_a_day",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class Response(models.Model):
+    """What a participant reported to one sensitive question, after a die that only they saw. Final: unique, never changed."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="responses")
+    question = models.CharField(max_length=50)
+    reported_yes = models.BooleanField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("participant", "question"), name="each_answer_is_final"),)
+
+    def __str__(self) -> str:
+        return f"{self.question}: {'yes' if self.reported_yes else 'no'}"
+
+
+class DirectAnswer(models.Model):
+    """What a participant truly answered to one sensitive question without a die. Nothing protects it, so it leaves in counts alone."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="direct_answers")
+    question = models.CharField(max_length=50)
+    yes = models.BooleanField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("participant", "question"), name="each_direct_answer_is_final"),)
+
+    def __str__(self) -> str:
+        return self.question
+
+
+class TallyKind(models.TextChoices):
+    DECLINED = "declined", _("did not consent")
+    COMPREHENSION_PASSED = "comprehension_passed", _("understood the die at once")
+    COMPREHENSION_FAILED = "comprehension_failed", _("misunderstood the die at first")
+    WITHDREW = "withdrew", _("withdrew their data")
+    UNFINISHED = "unfinished", _("agreed, did not finish, and were deleted with the operational data")
+
+
+class Tally(models.Model):
+    """A count of something about which nothing else is stored. Spread over shards, so that many people at once do not queue for one row."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="tallies")
+    kind = models.CharField(max_length=30, choices=TallyKind)
+    version = models.PositiveIntegerField(default=1, help_text="Of the protocol that was in force, so that consent is counted per version.")
+    shard = models.PositiveSmallIntegerField()
+    count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        verbose_name_plural = "tallies"
+        constraints = (models.UniqueConstraint(fields=("study", "kind", "version", "shard"), name="tally_shard_is_unique"),)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.count}"
+
+
+class Departure(models.Model):
+    """How many people stopped at a step, by group: what is kept of those who did not finish when operational data are deleted."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="departures")
+    step = models.CharField(max_length=20, choices=Step)
+    subsample = models.CharField(max_length=50, blank=True)
+    arm = models.CharField(max_length=50, blank=True)
+    count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("study", "step", "subsample", "arm"), name="departures_are_counted_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.step}: {self.count}"

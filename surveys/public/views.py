@@ -1,0 +1,107 @@
+"""What anybody may read about a study: consent, why answers are private, how groups are drawn; and the lecture, for whom it is meant."""
+
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import translation
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_safe
+
+from audit.services import record
+from surveys import actions
+from surveys.allocation.selectors import allocation_document
+from surveys.journey import visitors
+from surveys.journey.language import language_of
+from surveys.journey.presentation import presentation
+from surveys.journey.steps import VIDEO, comes_before
+from surveys.media.views import media_response
+from surveys.models import ENDED, AllocationList
+from surveys.protocols import frozen_protocol
+from surveys.selectors import study_in_public
+
+
+@require_safe
+@cache_control(no_store=True)
+def consent_copy(request: HttpRequest, slug: str) -> HttpResponse:
+    """The consent text to keep: the version that this participant agreed to, or the one in force."""
+    study = study_in_public(slug)
+    _token, participant = visitors.participant_of(request, slug)
+    shown = presentation(participant.protocol_id if participant else study.protocol_id, language_of(request, study, participant))
+    with translation.override(shown.language):
+        context = {"study": shown, "language": shown.language, "consent_html": shown.consent_html, "consent_version": shown.version}
+        return render(request, "surveys/participant/consent_copy.html", context)
+
+
+@require_safe
+@cache_control(no_store=True)
+def privacy(request: HttpRequest, slug: str) -> HttpResponse:
+    """Is this really private? With this study's own die and numbers; a participant sees the die of their own subsample."""
+    study = study_in_public(slug)
+    _token, participant = visitors.participant_of(request, slug)
+    shown = presentation(study.protocol_id, language_of(request, study, participant))
+    weakest = max(shown.dice.values(), key=lambda die: die.epsilon)
+    context = {
+        "study": shown,
+        "language": shown.language,
+        "die": shown.dice.get(participant.subsample) if participant else None,
+        "questions": shown.questions,
+        "epsilon_per_question": study.epsilon_per_question,
+        "epsilon_total": study.epsilon_total,
+        "odds_factor": weakest.odds_factor,
+    }
+    with translation.override(shown.language):
+        return render(request, "surveys/participant/privacy.html", context)
+
+
+@require_safe
+def allocation(request: HttpRequest, slug: str) -> HttpResponse:
+    """The fingerprints of the allocation lists, and after closing the lists themselves."""
+    study = study_in_public(slug)
+    _token, participant = visitors.participant_of(request, slug)
+    shown = presentation(study.protocol_id, language_of(request, study, participant))
+    lists = [
+        {
+            "number": one.number,
+            "sha256": one.sha256,
+            "drawn_on": one.drawn_on,
+            "url": reverse("surveys:allocation_list", args=[slug, one.number]),
+        }
+        for one in study.allocation_lists.order_by("number")
+    ]
+    context = {
+        "study": shown,
+        "language": shown.language,
+        "launched_on": study.launched_on,
+        "lists": lists,
+        "list_published": study.status in ENDED,
+    }
+    with translation.override(shown.language):
+        return render(request, "surveys/participant/allocation.html", context)
+
+
+@require_safe
+def allocation_list(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """The very text whose SHA-256 was published at launch."""
+    study = study_in_public(slug)
+    found = AllocationList.objects.filter(study=study, number=number).first()
+    if found is None or study.status not in ENDED:
+        raise Http404
+    if request.user.is_authenticated:
+        record(actor=request.user, action=actions.ALLOCATION_FETCHED, subject=study, details={"list": number})
+    response = HttpResponse(allocation_document(found), content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="allocation-{number}.json"'
+    return response
+
+
+@require_safe
+def media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
+    """A file of the participant's own arm. For everybody else, and for every other arm, there is nothing at this address."""
+    _token, participant = visitors.participant_of(request, slug)
+    if participant is None or not participant.arm or comes_before(participant.step, VIDEO):
+        raise Http404
+    protocol = frozen_protocol(participant.protocol_id)
+    own = {name: protocol.media[name] for name in protocol.definition.arm(participant.arm).video.files()}
+    return media_response(request, own, study_id=participant.study_id, media_id=media_id)

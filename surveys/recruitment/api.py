@@ -1,0 +1,61 @@
+"""Personal entry codes come in; completion codes that students hand in are checked."""
+
+from django.db.models import Count, Q
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.models import Role
+from accounts.tokens.api_access import person_of
+from surveys.models import EntryCode
+from surveys.recruitment.services import add_entry_codes, check_completion_codes, read_codes
+from surveys.selectors import access_own_study
+from surveys.serializers import AddedCodesSerializer, CheckedCodeSerializer, CodesToCheckSerializer, EntryCodeCountsSerializer
+from surveys.studies.bodies import CsvBytes
+
+
+class EntryCodes(APIView):
+    """How many codes there are. The codes themselves are not kept, and nobody learns whose answers came in with one."""
+
+    roles = tuple(Role)
+    parser_classes = (CsvBytes,)
+
+    @extend_schema(operation_id="studies_codes", responses=EntryCodeCountsSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        study = access_own_study(person_of(request), slug)
+        counts = EntryCode.objects.filter(study=study).aggregate(total=Count("pk"), spent=Count("pk", filter=Q(spent=True)))
+        return Response(EntryCodeCountsSerializer(counts).data)
+
+    @extend_schema(
+        operation_id="studies_add_codes",
+        description="Add the codes in the first column of a CSV file. Those that the study has already are left as they are.",
+        request={"text/csv": OpenApiTypes.STR},
+        responses=AddedCodesSerializer,
+        examples=[OpenApiExample("two codes", request_only=True, media_type="text/csv", value="code\nA7KD-22XM\nB3PQ-90LL\n")],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        study = access_own_study(user, slug)
+        content = request.data if isinstance(request.data, bytes) else b""
+        added = add_entry_codes(study, codes=read_codes(content), actor=user)
+        return Response(AddedCodesSerializer({"added": added}).data)
+
+
+class CompletionCodes(APIView):
+    """Which of the codes that students handed in are genuine, and which were handed in more than once; in the order sent."""
+
+    roles = tuple(Role)
+    changes_nothing = True
+
+    @extend_schema(
+        operation_id="studies_check_completion_codes", request=CodesToCheckSerializer, responses=CheckedCodeSerializer(many=True)
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        study = access_own_study(user, slug)
+        asked = CodesToCheckSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        checked = check_completion_codes(study, codes=asked.validated_data["codes"], actor=user)
+        return Response(CheckedCodeSerializer(checked, many=True).data)

@@ -1,0 +1,136 @@
+"""Rehearsing a study: a sandbox copy for bots and nobody else, who answer as was planted, to see whether that is found again."""
+
+import logging
+import secrets
+from dataclasses import asdict, dataclass
+from uuid import uuid4
+
+from django.db import transaction
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from accounts.models import User
+from audit.services import record
+from surveys import actions, tasks
+from surveys.allocation.services import draw_first_list
+from surveys.definition import Allocation, Entry
+from surveys.errors import SurveyError, TransitionError
+from surveys.models import Crowd, CrowdStatus, Participant, Study, StudyStatus
+from surveys.protocols import next_protocol
+from surveys.selectors import Edition
+from surveys.study_file import document_of
+
+MOST_BOTS = 5000
+# Of a lecture that nobody has uploaded yet; bots do not watch.
+UNKNOWN_SECONDS = 60.0
+
+logger = logging.getLogger(__name__)
+
+
+class RehearsalError(SurveyError, ValueError):
+    title = "This rehearsal is not possible"
+    advice = "Change the numbers and try again; nothing was changed."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planted:
+    """Who the bots are. Shares and the effect are proportions, not percentages; `effect` is that of every arm but the control.
+
+    `under_reports` is the share who deny a true yes when they are asked without a die.
+    """
+
+    bots: int
+    prevalence: float
+    effect: float
+    cheater_proportion: float
+    behaviour: str
+    drops_out: float
+    under_reports: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.bots <= MOST_BOTS:
+            raise RehearsalError(f"Expected 1 to {MOST_BOTS:,} bots, found {self.bots:,}.")
+        for name in ("prevalence", "cheater_proportion", "drops_out", "under_reports"):
+            if not 0 <= (share := getattr(self, name)) <= 1:
+                raise RehearsalError(f"Expected a {name.replace('_', ' ')} from 0 to 1, found {share:g}.")
+        if not 0 <= (treated := self.prevalence + self.effect) <= 1:
+            raise RehearsalError(f"Prevalence and effect together must lie between 0 and 1, found {treated:g}.")
+
+
+@transaction.atomic
+def rehearse(study: Study, *, edition: Edition, planted: Planted, actor: User) -> Crowd:
+    """Make a sandbox copy of `edition` in the place of an older one, and send the bots on their way."""
+    if study.rehearsal_of_id is not None:
+        raise TransitionError("A rehearsal cannot be rehearsed.")
+    if planted.under_reports and edition.definition.direct_group is None:
+        raise RehearsalError("This study asks nobody without a die, so nobody can deny a yes there.")
+    _delete_sandbox(Study.objects.select_for_update(no_key=True).get(pk=study.pk))
+    slug = f"rehearsal-{secrets.token_hex(8)}"
+    allocation = Allocation(**dict(edition.definition.allocation) | {"planned_participants": max(planted.bots, 2)})
+    definition = edition.definition.model_copy(update={"slug": slug, "entry": Entry(), "allocation": allocation})
+    sandbox = Study(
+        slug=slug,
+        title=study.title,
+        owner=study.owner,
+        definition=document_of(definition),
+        epsilon_per_question=study.epsilon_per_question,
+        epsilon_total=study.epsilon_total,
+        accepts_bots=True,
+        rehearsal_of=study,
+    )
+    sandbox.full_clean(exclude=("protocol",))
+    sandbox.save(force_insert=True)
+    media = {name: edition.media.get(name) or _unknown() for name in definition.files()}
+    sandbox.protocol = next_protocol(sandbox, definition, media=media)
+    sandbox.protocol.save(force_insert=True)
+    # No officer has to approve it: nobody but bots of this installation can come in.
+    sandbox.status, sandbox.launched_on = StudyStatus.RECRUITING, timezone.localdate()
+    sandbox.save()
+    draw_first_list(sandbox, definition)
+    crowd = Crowd(study=sandbox, heard_at=timezone.now(), seed=secrets.randbits(32), **asdict(planted))
+    crowd.full_clean()
+    crowd.save()
+    record(actor=actor, action=actions.REHEARSED, subject=study, details={**asdict(planted), "seed": crowd.seed})
+    transaction.on_commit(lambda: _queue(crowd))
+    return crowd
+
+
+@transaction.atomic
+def stop_rehearsal(study: Study, *, actor: User) -> bool:
+    """Send no further bots; those who are on their way come to their end. False: there was nothing to stop."""
+    if not Crowd.objects.filter(study__rehearsal_of=study, status=CrowdStatus.WALKING).update(status=CrowdStatus.STOPPED, heard_at=None):
+        return False
+    record(actor=actor, action=actions.REHEARSAL_STOPPED, subject=study)
+    return True
+
+
+@transaction.atomic
+def delete_rehearsal(study: Study, *, actor: User) -> bool:
+    """Take the sandbox copy away with everything in it. False: there was none."""
+    if not _delete_sandbox(study):
+        return False
+    record(actor=actor, action=actions.REHEARSAL_DELETED, subject=study)
+    return True
+
+
+def _delete_sandbox(study: Study) -> bool:
+    # Bots who come in at this moment wait for the lock, and then find that there is no such study any more.
+    sandbox = Study.objects.select_for_update().filter(rehearsal_of=study).first()
+    if sandbox is None:
+        return False
+    Participant.objects.filter(study=sandbox).delete()
+    sandbox.status, sandbox.protocol = StudyStatus.DRAFT, None
+    sandbox.save()
+    sandbox.delete()
+    return True
+
+
+def _unknown() -> dict[str, object]:
+    return {"id": str(uuid4()), "media_type": "video/mp4", "sha256": "", "duration_seconds": UNKNOWN_SECONDS}
+
+
+def _queue(crowd: Crowd) -> None:
+    try:
+        tasks.send_bots.apply_async(args=(crowd.pk, crowd.turn), retry=False)
+    except OperationalError:  # the crowd stands in the database; the sweep will find it when the broker is back
+        logger.warning("The broker is away; a rehearsal waits for the sweep")

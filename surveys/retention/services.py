@@ -1,0 +1,138 @@
+"""Deleting operational data of closed studies when the protocol says so, or earlier when their owner says so.
+
+What goes: background and quiz answers, what people said without a die, tokens and withdrawal codes, days, watched shares, languages,
+people who did not finish, panel members, entry codes. What stays: arm, subsample and reported answers of those who finished, which the
+die protects; and counts.
+"""
+
+from collections import Counter
+from datetime import date
+
+from django.db import transaction
+from django.db.models import Case, CharField, F, Q, When
+from django.db.models.functions import Cast
+from django.utils import timezone
+
+from accounts.models import User
+from audit.selectors import entries_about
+from audit.services import record
+from surveys import actions
+from surveys.definition import DIRECT
+from surveys.errors import TransitionError
+from surveys.events import operational_data_forgotten
+from surveys.models import ENDED, Departure, DirectAnswer, EntryCode, PanelMember, Participant, Step, Study, Tally, TallyKind
+from surveys.selectors import day_of_forgetting
+from surveys.studies.study_steps import locked
+
+CHUNK = 1000
+
+
+def forget_what_is_due(today: date | None = None) -> list[str]:
+    """Delete what the protocols say must be deleted by now, and finish what was begun; the slugs of the studies that this was about."""
+    today = today or timezone.localdate()
+    found = []
+    for study in Study.objects.filter(status__in=ENDED, closed_on__lt=today).defer("definition"):
+        day = day_of_forgetting(study) if study.forgotten_on is None else None
+        if _is_unfinished(study) or (day is not None and day <= today):
+            forget_operational_data(study)
+            found.append(study.slug)
+    return found
+
+
+def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
+    """All of it, in chunks. Whoever is killed in the middle, or calls it twice, loses and spoils nothing: the next call goes on."""
+    begin_forgetting(study, actor=actor)
+    for model in (PanelMember, EntryCode):
+        while keys := list(model.objects.filter(study=study).values_list("pk", flat=True)[:CHUNK]):
+            model.objects.filter(pk__in=keys).delete()
+    forget_direct_answers(study)
+    while _forget_some_finished(study) or _forget_some_unfinished(study):
+        pass
+    _finish(study)
+
+
+@transaction.atomic
+def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
+    """From now on nobody can withdraw, because nobody's answers can be found, and nothing that uses background answers is computed."""
+    study = locked(study)
+    if study.forgotten_on is not None:
+        return
+    if study.status not in ENDED:
+        raise TransitionError(f"Operational data are deleted once a study is closed; this one is {study.get_status_display().lower()}.")
+    study.forgotten_on = timezone.localdate()
+    study.save(update_fields=["forgotten_on"])
+    operational_data_forgotten.send(sender=Study, study_id=study.pk)
+    people = Participant.objects.filter(study=study)
+    finished = people.filter(step=Step.FINISHED).count()
+    details = {
+        "finished_participants": finished,
+        "unfinished_participants": people.count() - finished,
+        "panel_members": PanelMember.objects.filter(study=study).count(),
+        "entry_codes": EntryCode.objects.filter(study=study).count(),
+        "due_on": day_of_forgetting(study),
+    }
+    if direct := DirectAnswer.objects.filter(participant__study=study).count():
+        details["direct_answers"] = direct
+    record(actor=actor, action=actions.FORGETTING_BEGUN, subject=study, details=details)
+
+
+def forget_direct_answers(study: Study) -> None:
+    """Delete what people said without a die; the counts that were made of it after closing stay."""
+    while keys := list(DirectAnswer.objects.filter(participant__study=study).values_list("pk", flat=True)[:CHUNK]):
+        DirectAnswer.objects.filter(pk__in=keys).delete()
+
+
+def _identifiable(study: Study) -> Q:
+    """Rows that were not forgotten yet: with the rest they lose their day."""
+    return Q(study=study, consented_on__isnull=False)
+
+
+@transaction.atomic
+def _forget_some_finished(study: Study) -> int:
+    """Leave of these rows what the die protects. Hashes must be unique, so each becomes the row's own random key, which no code has."""
+    finished = Participant.objects.filter(_identifiable(study), step=Step.FINISHED)
+    keys = list(finished.select_for_update().values_list("pk", flat=True)[:CHUNK])
+    return Participant.objects.filter(pk__in=keys).update(
+        background={},
+        quiz={},
+        watched_tenths=0,
+        # Of those who were drawn to be asked without a die it stays known who was asked, as it stays known who answered.
+        agrees_to_direct=Case(When(subsample=DIRECT, then=F("agrees_to_direct")), default=None),
+        language="",
+        consented_on=None,
+        finished_on=None,
+        token_hash=Cast("id", CharField(max_length=64)),
+        withdrawal_hash=Cast("id", CharField(max_length=64)),
+    )
+
+
+@transaction.atomic
+def _forget_some_unfinished(study: Study) -> int:
+    """Who did not finish goes, and is counted where they stopped, so that the flow of participants stays right."""
+    unfinished = Participant.objects.filter(study=study).exclude(step=Step.FINISHED)
+    columns = ("pk", "protocol__version", "step", "subsample", "arm")
+    rows = list(unfinished.select_for_update(of=("self",)).values_list(*columns)[:CHUNK])
+    stopped = Counter((step, subsample, arm) for _key, _version, step, subsample, arm in rows)
+    for (step, subsample, arm), count in stopped.items():
+        departure, _created = Departure.objects.get_or_create(study=study, step=step, subsample=subsample, arm=arm)
+        Departure.objects.filter(pk=departure.pk).update(count=F("count") + count)
+    for version, count in Counter(version for _key, version, *_rest in rows).items():
+        tally, _created = Tally.objects.get_or_create(study=study, kind=TallyKind.UNFINISHED, version=version, shard=0)
+        Tally.objects.filter(pk=tally.pk).update(count=F("count") + count)
+    Participant.objects.filter(pk__in=[key for key, *_rest in rows]).delete()
+    return len(rows)
+
+
+@transaction.atomic
+def _finish(study: Study) -> None:
+    study = locked(study)
+    if not entries_about(study).filter(action=actions.FORGOTTEN).exists():
+        answers = Participant.objects.filter(study=study).count()
+        record(actor=None, action=actions.FORGOTTEN, subject=study, details={"participants_left_with_reported_answers": answers})
+
+
+def _is_unfinished(study: Study) -> bool:
+    """Whether it was begun and something is left to be done."""
+    if study.forgotten_on is None:
+        return False
+    return not entries_about(study).filter(action=actions.FORGOTTEN).exists()

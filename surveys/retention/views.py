@@ -1,0 +1,33 @@
+"""Deleting operational data before their day, by typing the study's name."""
+
+from contextlib import suppress
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods
+from kombu.exceptions import OperationalError
+
+from accounts.access import require_role, user_of
+from accounts.models import Role
+from surveys import tasks
+from surveys.retention.services import begin_forgetting
+from surveys.selectors import access_owned_study, day_of_forgetting
+
+
+@require_role(*Role)
+@require_http_methods(["GET", "HEAD", "POST"])
+def forget(request: HttpRequest, slug: str) -> HttpResponse:
+    """What goes and what stays; and, confirmed, the beginning of it. A worker does the rest."""
+    user = user_of(request)
+    study = access_owned_study(user, slug)
+    errors = []
+    if request.method == "POST":
+        if request.POST.get("confirmation", "").strip() == study.slug:
+            begin_forgetting(study, actor=user)
+            with suppress(OperationalError):  # the hourly task finishes what was begun
+                tasks.forget_study.apply_async(args=(study.pk,), retry=False)
+            return redirect("surveys:forget", slug)
+        errors = [{"field": "confirmation", "message": gettext("Nothing was deleted. Type %(slug)s to go on.") % {"slug": study.slug}}]
+    context = {"study": study, "day": day_of_forgetting(study), "errors": errors}
+    return render(request, "surveys/investigator/forget.html", context, status=422 if errors else 200)

@@ -1,0 +1,167 @@
+"""Review for programs: what was decided, what is being talked about, and the protocol that it is about. Decisions are actions."""
+
+from dataclasses import asdict
+
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.models import Role
+from accounts.tokens.api_access import asked_choice, person_of
+from surveys.models import Protocol, Study
+from surveys.review import services as reviews
+from surveys.review.packets import changes_since, packet_of
+from surveys.review.reading import consent_counts, last_reviewed_before, queue_of, threads_of
+from surveys.selectors import access_study, protocol_for
+from surveys.serializers import (
+    CommentSerializer,
+    NewCommentSerializer,
+    ProtocolChangesSerializer,
+    ProtocolSerializer,
+    QueueSerializer,
+    ReviewSerializer,
+)
+
+MOST_DIGITS = 9
+"""Of the number of a version; what is longer is no such number."""
+
+
+VERSION = OpenApiParameter("version", OpenApiTypes.INT, description="This frozen version.")
+DRAFT = OpenApiParameter("draft", str, enum=["1"], description="The draft as it would be, for those who may change the study.")
+
+
+class ReviewQueue(APIView):
+    """What waits for a decision, approvals that end soon, and studies that are suspended."""
+
+    roles = (Role.IRB_OFFICER,)
+
+    @extend_schema(operation_id="review_queue", responses=QueueSerializer)
+    def get(self, request: Request) -> Response:
+        return Response(QueueSerializer(queue_of(person_of(request))).data)
+
+
+class Review(APIView):
+    """How the review stands: every decision, the newest first, the comments by section, and who agreed to which version."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_review", responses=ReviewSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        study = access_study(person_of(request), slug)
+        document = {
+            "study": study.slug,
+            "status": study.status,
+            "suspended": study.suspended,
+            "submitted_version": study.submitted.version if study.submitted else None,
+            "submitted_on": study.submitted_on,
+            "approved_until": study.approved_until,
+            "decisions": study.decisions.select_related("protocol", "decided_by", "acknowledged_by").order_by("-pk"),
+            "threads": [thread for thread in threads_of(study).values() if thread.comments],
+            "consents": [asdict(count) for count in consent_counts(study)],
+        }
+        return Response(ReviewSerializer(document).data)
+
+
+class Comments(APIView):
+    """Remarks on sections of the protocol, by officers and by whoever runs the study."""
+
+    roles = tuple(Role)
+
+    @extend_schema(
+        operation_id="studies_comment",
+        description="Comment on a section of the newest protocol. An officer who has no part in the study ends its thread by `resolves`.",
+        request=NewCommentSerializer,
+        responses={201: CommentSerializer},
+        examples=[
+            OpenApiExample("a remark", request_only=True, value={"section": "consent", "text": "Say how long the lecture takes."}),
+            OpenApiExample("the end of a thread", request_only=True, value={"section": "consent", "resolves": True}),
+        ],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        study = access_study(user, slug)
+        asked = NewCommentSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        return Response(CommentSerializer(reviews.comment(study, actor=user, **asked.validated_data)).data, status=201)
+
+
+class ProtocolPacket(APIView):
+    """A version of the protocol: by default the one that waits for a decision, or else the one in force.
+
+    Of a study that was never submitted it is the draft as it would be, and so it is for those who run it while it is a draft again.
+    """
+
+    roles = tuple(Role)
+
+    @extend_schema(
+        operation_id="studies_protocol",
+        parameters=[VERSION, DRAFT],
+        responses=ProtocolSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        study = access_study(person_of(request), slug)
+        found = _asked_protocol(request, study)
+        packet, reviewed = packet_of(found, language=""), last_reviewed_before(found)
+        document = {
+            "study": study.slug,
+            "version": packet.version,
+            "sha256": packet.sha256,
+            "frozen_on": packet.frozen_on,
+            "versions": list(study.protocols.values_list("version", flat=True)),
+            "reviewed_before": reviewed.version if reviewed else None,
+            "epsilon_per_question": packet.epsilon,
+            "epsilon_total": packet.epsilon_total,
+            "identified": packet.identified,
+            "assumption": packet.assumption,
+            "files": packet.files,
+            "definition": found.definition,
+        }
+        return Response(ProtocolSerializer(document).data)
+
+
+class ProtocolChanges(APIView):
+    """What a version of the protocol changes, by section: by default against the newest older one that officers decided on."""
+
+    roles = tuple(Role)
+
+    @extend_schema(
+        operation_id="studies_protocol_changes",
+        parameters=[VERSION, DRAFT, OpenApiParameter("since", OpenApiTypes.INT, description="Compare with this frozen version instead.")],
+        responses=ProtocolChangesSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        study = access_study(person_of(request), slug)
+        found, since = _asked_protocol(request, study), _asked_version(request, "since")
+        older = last_reviewed_before(found) if since is None else study.protocols.filter(version=since).first()
+        if since is not None and older is None:
+            raise Http404("There is no such version of the protocol.")
+        sections = changes_since(older, found) if older else []
+        document = {
+            "study": study.slug,
+            "version": found.version,
+            "since": older.version if older else None,
+            "sections": [{"section": section.value, "changes": changes} for section, changes in sections],
+        }
+        return Response(ProtocolChangesSerializer(document).data)
+
+
+def _asked_protocol(request: Request, study: Study) -> Protocol:
+    """The version that the query asks for, by default the one that waits or is in force."""
+    draft = asked_choice(request, "draft", ["1"]) is not None
+    found = protocol_for(person_of(request), study, version=_asked_version(request, "version"), draft=draft)
+    if found is None:
+        raise Http404("There is no such version of the protocol.")
+    return found
+
+
+def _asked_version(request: Request, name: str) -> int | None:
+    asked = request.query_params.get(name)
+    if asked is None:
+        return None
+    if not (asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS):
+        raise ValidationError({name: [f"Expected the number of a version, found {asked[:50]!r}."]})
+    return int(asked)

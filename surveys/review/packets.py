@@ -1,0 +1,238 @@
+"""The protocol packet: all that an officer has to know of one version of a study, frozen or still a draft."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from surveys.definition import Group, StudyDefinition, texts_of
+from surveys.drafting.markdown import sanitised_html
+from surveys.drafting.texts import LANGUAGE_NAMES
+from surveys.journey.presentation import DieView, FieldView, Presentation, field_view, present
+from surveys.models import PacketSection, Protocol
+from surveys.review.changes import Change, changes_between, section_of
+from surveys.study_file import define
+
+ADDRESS_OF_NOTHING = "#"
+MARKDOWN = re.compile(r"summary|consent|debrief|direct_group\.consent|.*\.transcript")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmView:
+    name: str
+    label: str
+    is_control: bool
+    share: float
+    quota: int | None
+    files: tuple[str, ...]
+    captions: str
+    transcript_html: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubsampleDie:
+    name: str
+    share: float
+    die: DieView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    name: str
+    media_type: str
+    seconds: float | None
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackgroundView:
+    field: FieldView
+    roles: tuple[str, ...]
+    fields: tuple[FieldView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranslatedText:
+    """A text in another language than the packet's; in HTML where students see it formatted."""
+
+    place: str
+    text: str
+    html: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Translation:
+    """What a section of the packet says to students in another language."""
+
+    section: str
+    language: str
+    name: str
+    texts: tuple[TranslatedText, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packet:
+    """One version in one language. `frozen_on` is None for a draft."""
+
+    version: int
+    sha256: str
+    frozen_on: date | None
+    definition: StudyDefinition
+    shown: Presentation
+    arms: tuple[ArmView, ...]
+    dice: tuple[SubsampleDie, ...]
+    background: tuple[BackgroundView, ...]
+    quiz: tuple[tuple[FieldView, str], ...]
+    files: tuple[StoredFile, ...]
+    languages: tuple[tuple[str, str], ...]
+    translations: tuple[Translation, ...]
+    subsample_blocks: tuple[int, ...]
+    arm_blocks: tuple[int, ...]
+    analysis_plan: str
+    release_plan: str
+    epsilon: float
+    epsilon_total: float
+    odds_factor: float
+    odds_factor_total: float
+    assumption: str
+    identified: bool
+
+    @property
+    def direct_percent(self) -> int:
+        """How many in a hundred are asked without a die."""
+        return round(self.shown.direct_share * 100)
+
+    @property
+    def sections(self) -> list[PacketSection]:
+        return list(PacketSection)
+
+
+def packet_of(protocol: Protocol, *, language: str) -> Packet:
+    """The packet of a protocol, stored or not, with its texts in `language` (the study's first if it has no such)."""
+    definition = define(protocol.definition)
+    language = language if language in definition.languages else definition.languages[0]
+    shown = present(
+        definition,
+        media=protocol.media,
+        version=protocol.version,
+        language=language,
+        address=ADDRESS_OF_NOTHING,
+        progress_address=ADDRESS_OF_NOTHING,
+        media_address=lambda media_id: ADDRESS_OF_NOTHING,
+    )
+    design = definition.design()
+    return Packet(
+        version=protocol.version,
+        sha256=protocol.sha256,
+        frozen_on=protocol.frozen_on if protocol.pk else None,
+        definition=definition,
+        shown=shown,
+        arms=tuple(_arms(definition, shown, protocol.media)),
+        dice=tuple(
+            SubsampleDie(name=name, share=weight / sum(definition.subsample_weights.values()), die=shown.dice[name])
+            for name, weight in definition.subsample_weights.items()
+        ),
+        background=tuple(_background(definition, language)),
+        quiz=tuple((field_view(item, language), _answer(item, language)) for item in definition.quiz),
+        files=tuple(
+            StoredFile(name=name, media_type=facts["media_type"], seconds=facts["duration_seconds"], sha256=facts["sha256"])
+            for name, facts in sorted(protocol.media.items())
+        ),
+        languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
+        translations=tuple(_translations(definition, besides=language)),
+        subsample_blocks=_blocks(definition, sum(definition.subsample_weights.values())),
+        arm_blocks=_blocks(definition, sum(definition.arm_weights.values())),
+        analysis_plan=definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
+        release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",
+        epsilon=design.epsilon,
+        epsilon_total=design.composed_epsilon(len(definition.questions)),
+        odds_factor=max(die.odds_factor for die in shown.dice.values()),
+        odds_factor_total=math.exp(design.composed_epsilon(len(definition.questions))),
+        assumption=design.identification.assumption,
+        identified=design.identification.effect,
+    )
+
+
+def changes_since(old: Protocol, new: Protocol) -> list[tuple[PacketSection, list[Change]]]:
+    """What differs between two versions, by section; sections without a change are left out."""
+    found = changes_between(
+        define(old.definition),
+        define(new.definition),
+        old_files={name: facts["sha256"] for name, facts in old.media.items()},
+        new_files={name: facts["sha256"] for name, facts in new.media.items()},
+        language_names=LANGUAGE_NAMES,
+    )
+    by_section = ((section, [change for change in found if change.section == section]) for section in PacketSection)
+    return [(section, changes) for section, changes in by_section if changes]
+
+
+def _translations(definition: StudyDefinition, *, besides: str) -> Iterator[Translation]:
+    """Every text that says something else in another language, by section and language."""
+    for code in definition.languages:
+        if code == besides:
+            continue
+        texts: dict[str, list[TranslatedText]] = {}
+        for path, text in texts_of(definition):
+            if isinstance(text.root, dict):
+                said = text.in_language(code)
+                html = sanitised_html(said) if MARKDOWN.fullmatch(path) else ""
+                texts.setdefault(section_of(re.split(r"\W", path)[0]), []).append(TranslatedText(place=_place(path), text=said, html=html))
+        for section, found in texts.items():
+            in_order = tuple(sorted(found, key=lambda one: _words_and_numbers(one.place)))
+            yield Translation(section=section, language=code, name=LANGUAGE_NAMES.get(code, code), texts=in_order)
+
+
+def _place(path: str) -> str:
+    """`background[0].options[1].text` is what is numbered “background 1 › option 2” on the page."""
+    numbered = re.sub(r"s?\[(\d+)\]", lambda found: f" {int(found[1]) + 1}", re.sub(r"\.(text|label)$", "", path))
+    return numbered.replace(".", " › ").replace("_", " ")
+
+
+def _words_and_numbers(place: str) -> list[tuple[bool, int, str]]:
+    """To sort by: a question before its options, and the tenth after the second."""
+    parts = re.findall(r"\d+|[^\d›]+", place)
+    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
+
+
+def _blocks(definition: StudyDefinition, weights: int) -> tuple[int, ...]:
+    """How long the random blocks of a list can be whose labels have this sum of weights."""
+    return tuple(sorted({weights * multiple for multiple in definition.allocation.block_multiples}))
+
+
+def _arms(definition: StudyDefinition, shown: Presentation, media: Mapping[str, Mapping[str, Any]]) -> list[ArmView]:
+    total = sum(definition.arm_weights.values())
+    return [
+        ArmView(
+            name=arm.name,
+            label=arm.label.in_language(shown.language),
+            is_control=arm.name == definition.control,
+            share=arm.weight / total,
+            quota=arm.quota,
+            files=arm.video.sources,
+            captions=", ".join(LANGUAGE_NAMES.get(code, code) for code, _name in arm.video.captions_in_order(definition.languages)),
+            transcript_html=shown.videos[arm.name].transcript_html,
+            seconds=shown.videos[arm.name].duration_seconds,
+        )
+        for arm in definition.arms
+    ]
+
+
+def _background(definition: StudyDefinition, language: str) -> list[BackgroundView]:
+    found = []
+    for question in definition.background:
+        parts = question.fields if isinstance(question, Group) else (question,)
+        found.append(
+            BackgroundView(
+                field=field_view(question, language),
+                roles=tuple(dict.fromkeys(part.role.replace("_", " ") for part in parts)),
+                fields=tuple(field_view(part, language) for part in parts),
+            )
+        )
+    return found
+
+
+def _answer(item: Any, language: str) -> str:
+    return str(next(option.text.in_language(language) for option in item.options if option.name == item.answer))

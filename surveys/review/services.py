@@ -1,0 +1,207 @@
+"""What IRB officers do: decide on a submitted protocol, suspend a running study, comment. Nobody reviews a study that is their own."""
+
+from datetime import date, timedelta
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from audit.selectors import entries_about
+from audit.services import record
+from surveys import actions
+from surveys.errors import TransitionError
+from surveys.models import RUNNING, Comment, Decision, Study, StudyStatus, Verdict
+from surveys.review.notices import Audience, record_and_tell
+from surveys.selectors import REMINDER_DAYS, approval_of, may_change, may_review
+from surveys.studies.study_steps import each_held, locked, take_step
+
+DAYS_OF_AN_APPROVAL = 365
+LONGEST_YEARS = 5
+
+
+def last_possible_day() -> date:
+    """An approval ends on this day or before."""
+    today = timezone.localdate()
+    return today.replace(year=today.year + LONGEST_YEARS, day=min(today.day, 28) if today.month == 2 else today.day)
+
+
+@transaction.atomic
+def approve(
+    study: Study, *, actor: User, valid_until: date | None = None, conditions: str = "", reason: str = "", version: int | None = None
+) -> Study:
+    """Let a study recruit under the submitted protocol until `valid_until`, a year from now if nothing is said.
+
+    Of a running study newcomers see that protocol from now on, but nobody is taken in until the investigator resumes. A renewal lets
+    a study go on that recruits, unless it comes with conditions: these have to be acknowledged before anybody else is taken in.
+    `version` is the one that the officer has read: another one that came in meanwhile is not approved by mistake.
+    """
+    study = _submitted(study, actor=actor, version=version)
+    today = timezone.localdate()
+    valid_until = valid_until or today + timedelta(days=DAYS_OF_AN_APPROVAL)
+    if not today <= valid_until <= last_possible_day():
+        expected = _("Expected a day from %(first)s to %(last)s, found %(found)s.")
+        raise ValidationError({"valid_until": expected % {"first": today, "last": last_possible_day(), "found": valid_until}})
+    decision = _decide(study, Verdict.APPROVED, actor=actor, reason=reason, conditions=conditions, valid_until=valid_until)
+    if study.status == StudyStatus.IN_REVIEW:
+        take_step(study, StudyStatus.APPROVED)
+    elif study.status == StudyStatus.RECRUITING and decision.conditions:
+        take_step(study, StudyStatus.PAUSED)
+    study.protocol, study.approved_until = decision.protocol, valid_until
+    study.submitted = study.submitted_on = None
+    study.save()
+    details = {"version": decision.protocol.version, "valid_until": valid_until.isoformat(), "conditions": decision.conditions}
+    record_and_tell(Audience.TEAM, actor=actor, action=actions.APPROVED, study=study, details=details)
+    return study
+
+
+@transaction.atomic
+def ask_for_changes(study: Study, *, actor: User, reason: str, version: int | None = None) -> Study:
+    """Send the submitted protocol back. A first one becomes a draft again; a running study keeps the approval it has."""
+    return _send_back(study, Verdict.CHANGES, actor=actor, reason=reason, version=version, action=actions.RETURNED)
+
+
+@transaction.atomic
+def reject(study: Study, *, actor: User, reason: str, version: int | None = None) -> Study:
+    """Send the submitted protocol back for good: the same protocol cannot be submitted again, a changed one can."""
+    return _send_back(study, Verdict.REJECTED, actor=actor, reason=reason, version=version, action=actions.REJECTED)
+
+
+@transaction.atomic
+def suspend(study: Study, *, actor: User, reason: str) -> Study:
+    """Stop recruiting at once; only an officer can lift it. Who is in may finish, as in any pause."""
+    study = locked(study)
+    _require_reviewer(study, actor)
+    if study.status not in RUNNING or study.suspended:
+        raise TransitionError(_("Only a running study that is not suspended yet can be suspended."))
+    _decide(study, Verdict.SUSPENDED, actor=actor, reason=reason)
+    study.suspended = True
+    if study.status == StudyStatus.RECRUITING:
+        take_step(study, StudyStatus.PAUSED)
+    study.save()
+    record_and_tell(Audience.TEAM, actor=actor, action=actions.SUSPENDED, study=study, details={"reason": reason})
+    return study
+
+
+@transaction.atomic
+def lift_suspension(study: Study, *, actor: User, reason: str) -> Study:
+    """The study stays paused; its investigator may resume it."""
+    study = locked(study)
+    _require_reviewer(study, actor)
+    if not study.suspended:
+        raise TransitionError(_("This study is not suspended."))
+    _decide(study, Verdict.LIFTED, actor=actor, reason=reason)
+    study.suspended = False
+    study.save()
+    record_and_tell(Audience.TEAM, actor=actor, action=actions.SUSPENSION_LIFTED, study=study, details={"reason": reason})
+    return study
+
+
+@transaction.atomic
+def acknowledge_conditions(study: Study, *, actor: User) -> Study:
+    """The investigator has read the conditions of the approval and will keep to them."""
+    study = locked(study)
+    approval = approval_of(study)
+    if not may_change(actor, study) or approval is None or not approval.conditions or approval.acknowledged_on:
+        raise TransitionError(_("There are no conditions that you have to acknowledge."))
+    approval.acknowledged_by, approval.acknowledged_on = actor, timezone.localdate()
+    approval.save()
+    details = {"version": approval.protocol.version, "conditions": approval.conditions}
+    record(actor=actor, action=actions.CONDITIONS_ACKNOWLEDGED, subject=study, details=details)
+    return study
+
+
+@transaction.atomic
+def comment(study: Study, *, actor: User, section: str, text: str, resolves: bool = False) -> Comment:
+    """A remark on a section of the newest protocol, by officers and by those who run the study; officers resolve threads."""
+    study = locked(study)
+    protocol = study.submitted or study.protocol
+    if protocol is None:
+        raise TransitionError(_("Comments are possible once the study has been submitted."))
+    if not may_review(actor, study) and (resolves or not may_change(actor, study)):
+        raise TransitionError(_("Only an IRB officer who has no part in the study can resolve a thread."))
+    written = Comment(study=study, protocol=protocol, section=section, author=actor, text=text.strip(), resolves=resolves)
+    written.written_on = timezone.localdate()
+    if not written.text and not resolves:
+        raise ValidationError({"text": _("Write your comment.")})
+    written.full_clean()
+    written.save()
+    details = {"section": section, "version": protocol.version, "resolves": resolves}
+    audience = Audience.TEAM if may_review(actor, study) else Audience.OFFICERS
+    record_and_tell(audience, actor=actor, action=actions.COMMENTED, study=study, details=details)
+    return written
+
+
+def pause_expired_studies() -> list[str]:
+    """Pause what recruits although its approval has ended; returns their names."""
+
+    def pause(study: Study) -> None:
+        take_step(study, StudyStatus.PAUSED)
+        study.save()
+        details = {"valid_until": study.approved_until}
+        record_and_tell(Audience.TEAM, actor=None, action=actions.APPROVAL_EXPIRED, study=study, details=details)
+
+    return each_held(Study.objects.filter(status=StudyStatus.RECRUITING, approved_until__lt=timezone.localdate()), pause)
+
+
+def remind_of_ends() -> None:
+    """Tell those who run a study, once, that its approval ends soon, unless they have asked to renew it."""
+
+    def remind(study: Study) -> None:
+        details = {"approved_until": str(study.approved_until)}
+        if not entries_about(study).filter(action=actions.REMINDED, details=details).exists():
+            record_and_tell(Audience.TEAM, actor=None, action=actions.REMINDED, study=study, details=details)
+
+    today = timezone.localdate()
+    if settings.EMAIL_IS_CONFIGURED:
+        soon = (today, today + REMINDER_DAYS)
+        each_held(Study.objects.filter(status__in=RUNNING, submitted=None, rehearsal_of=None, approved_until__range=soon), remind)
+
+
+def _send_back(study: Study, verdict: Verdict, *, actor: User, reason: str, version: int | None, action: str) -> Study:
+    study = _submitted(study, actor=actor, version=version)
+    decision = _decide(study, verdict, actor=actor, reason=reason)
+    if study.status == StudyStatus.IN_REVIEW:
+        take_step(study, StudyStatus.DRAFT)
+    study.submitted = study.submitted_on = None
+    study.save()
+    details = {"version": decision.protocol.version, "reason": decision.reason}
+    record_and_tell(Audience.TEAM, actor=actor, action=action, study=study, details=details)
+    return study
+
+
+def _submitted(study: Study, *, actor: User, version: int | None) -> Study:
+    """The study, locked, if this officer may decide on what was submitted, and if that is what they have read."""
+    study = locked(study)
+    _require_reviewer(study, actor)
+    if study.submitted is None:
+        raise TransitionError(_("Nothing of this study waits for a decision. Somebody else may have decided already."))
+    if version is not None and version != study.submitted.version:
+        newer = _("You have read version %(read)s, but version %(waits)s waits for a decision now.")
+        raise TransitionError(newer % {"read": version, "waits": study.submitted.version})
+    return study
+
+
+def _require_reviewer(study: Study, actor: User) -> None:
+    if not may_review(actor, study):
+        raise TransitionError(_("Only an IRB officer who has no part in the study can decide about it."))
+
+
+def _decide(study: Study, verdict: Verdict, *, actor: User, reason: str, conditions: str = "", valid_until: date | None = None) -> Decision:
+    decision = Decision(
+        study=study,
+        protocol=study.submitted or study.protocol,
+        verdict=verdict,
+        reason=reason.strip(),
+        conditions=conditions.strip(),
+        valid_until=valid_until,
+        decided_by=actor,
+        decided_on=timezone.localdate(),
+    )
+    if verdict != Verdict.APPROVED and not decision.reason:
+        raise ValidationError({"reason": _("Write the reason; the investigator reads it.")})
+    decision.full_clean()
+    decision.save()
+    return decision

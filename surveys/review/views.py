@@ -1,0 +1,125 @@
+"""Pages of review: the officers' queue, the protocol packet with its comments, what changed, and how a study's review stands."""
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.access import require_role, user_of
+from accounts.models import Role, User
+from surveys.errors import SurveyError
+from surveys.models import PacketSection, Protocol, Study, StudyStatus
+from surveys.review import services as reviews
+from surveys.review.packets import changes_since, packet_of
+from surveys.review.reading import (
+    consent_counts,
+    last_reviewed_before,
+    queue_of,
+    threads_of,
+)
+from surveys.selectors import access_study, approval_of, may_change, may_review, protocol_for
+from surveys.studies.study_actions import actions_of
+from surveys.studies.study_steps import amendment_waits, obstacles_to_recruiting
+
+
+@require_role(Role.IRB_OFFICER)
+@require_safe
+def queue(request: HttpRequest) -> HttpResponse:
+    """What waits for a decision, the oldest first; then approvals that end soon and studies that are suspended."""
+    return render(request, "surveys/irb/queue.html", {"queue": queue_of(user_of(request))})
+
+
+@require_role(*Role)
+@require_safe
+def protocol(request: HttpRequest, slug: str, version: int | None = None) -> HttpResponse:
+    """The packet: the version that waits or is in force; for those who write it, the draft."""
+    user = user_of(request)
+    study = access_study(user, slug)
+    found = _protocol(user, study, version, draft=request.GET.get("draft") == "1")
+    reviewed = last_reviewed_before(found)
+    context = {
+        "study": study,
+        "packet": packet_of(found, language=request.GET.get("language", "")),
+        "threads": threads_of(study),
+        "versions": study.protocols.values_list("version", flat=True),
+        "reviewed": reviewed,
+        "may_comment": study.protocols.exists() and (may_change(user, study) or may_review(user, study)),
+        "may_review": may_review(user, study),
+        "may_change": may_change(user, study),
+    }
+    return render(request, "surveys/irb/protocol.html", context)
+
+
+@require_role(*Role)
+@require_safe
+def changes(request: HttpRequest, slug: str, version: int) -> HttpResponse:
+    """What this version changes against the last one that officers decided on, or against another one that was asked for."""
+    user = user_of(request)
+    study = access_study(user, slug)
+    found = _protocol(user, study, version, draft=False)
+    since = request.GET.get("since", "")
+    older = _protocol(user, study, int(since), draft=False) if since.isascii() and since.isdigit() else last_reviewed_before(found)
+    context = {
+        "study": study,
+        "protocol": found,
+        "older": older,
+        "versions": [number for number in study.protocols.values_list("version", flat=True) if number != found.version],
+        "sections": changes_since(older, found) if older else [],
+    }
+    return render(request, "surveys/irb/changes.html", context)
+
+
+@require_role(*Role)
+@require_safe
+def review(request: HttpRequest, slug: str) -> HttpResponse:
+    """How the review stands: what can be decided, what was decided and why, what is still being talked about, who agreed to what."""
+    user = user_of(request)
+    study = access_study(user, slug)
+    running = (StudyStatus.APPROVED, StudyStatus.RECRUITING, StudyStatus.PAUSED)
+    open_now = actions_of(study, user)
+    context = {
+        "study": study,
+        "is_amendment": amendment_waits(study) and study.status != StudyStatus.IN_REVIEW,
+        "actions": {name: action for name, action in open_now.items() if action.needs_words},
+        "obstacles": obstacles_to_recruiting(study) if study.status in running else [],
+        "approval": approval_of(study),
+        "decisions": study.decisions.select_related("protocol", "decided_by", "acknowledged_by").order_by("-pk"),
+        "threads": [thread for thread in threads_of(study).values() if thread.comments],
+        "consents": consent_counts(study),
+        "own_study": user.role == Role.IRB_OFFICER and not may_review(user, study),
+        "reviewed": last_reviewed_before(study.submitted) if study.submitted else None,
+    }
+    return render(request, "surveys/irb/review.html", context)
+
+
+@require_role(*Role)
+@require_POST
+def comment(request: HttpRequest, slug: str) -> HttpResponse:
+    """A remark on a section, or the end of its thread."""
+    study = access_study(user_of(request), slug)
+    section = request.POST.get("section", "")
+    try:
+        reviews.comment(
+            study,
+            actor=user_of(request),
+            section=section,
+            text=request.POST.get("text", "").replace("\r\n", "\n"),
+            resolves=request.POST.get("resolves") == "1",
+        )
+        messages.success(request, gettext("Saved."))
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    except SurveyError as error:
+        messages.error(request, str(error))
+    place = f"#{section}" if section in PacketSection.values else ""
+    return redirect(reverse("surveys:protocol", args=[slug]) + place)
+
+
+def _protocol(user: User, study: Study, version: int | None, *, draft: bool) -> Protocol:
+    found = protocol_for(user, study, version=version, draft=draft)
+    if found is None:
+        raise Http404("There is no such version of the protocol.")
+    return found

@@ -1,0 +1,147 @@
+"""Who works on a study: invitations, members and their roles, and the owner. Every change stands in the audit log."""
+
+import secrets
+from datetime import timedelta
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts.models import Role, User
+from accounts.services import create_user
+from audit.services import record
+from surveys import actions
+from surveys.errors import SharingError
+from surveys.models import Invitation, MemberRole, Study, StudyMember
+from surveys.selectors import OWNER_ROLES, open_invitations
+from surveys.studies.study_steps import locked
+from surveys.tokens import hash_of_token
+
+DAYS = 14
+
+
+@transaction.atomic
+def invite(study: Study, *, addressee: str, role: MemberRole, actor: User) -> tuple[Invitation, str]:
+    """An invitation for an e-mail address or for somebody who has an account, and the token of its link, which nobody can read again."""
+    addressee = addressee.strip()
+    user = None if "@" in addressee else User.objects.filter(username=addressee, is_active=True).first()
+    if user is not None:
+        _must_be_new(study, user)
+    else:
+        try:
+            validate_email(addressee)
+        except ValidationError as error:
+            raise SharingError(
+                _("Expected an e-mail address or the name of an account, found “%(text)s”.") % {"text": addressee}
+            ) from error
+    token = secrets.token_urlsafe(32)
+    invitation = Invitation(
+        study=study,
+        role=role,
+        addressee=addressee,
+        user=user,
+        token_hash=hash_of_token(token),
+        last_day=timezone.localdate() + timedelta(days=DAYS),
+    )
+    invitation.full_clean()
+    invitation.save()
+    record(actor=actor, action=actions.INVITED, subject=study, details={"addressee": addressee, "role": role})
+    return invitation, token
+
+
+@transaction.atomic
+def withdraw_invitation(study: Study, *, invitation_id: int, actor: User) -> None:
+    """From now on its link opens nothing."""
+    invitation = Invitation.objects.select_for_update().filter(study=study, pk=invitation_id, accepted=False, withdrawn=False).first()
+    if invitation is None:
+        raise SharingError(_("This invitation was accepted or withdrawn in the meantime."))
+    invitation.withdrawn = True
+    invitation.save(update_fields=["withdrawn"])
+    record(actor=actor, action=actions.INVITATION_WITHDRAWN, subject=study, details={"addressee": invitation.addressee})
+
+
+@transaction.atomic
+def accept_invitation(invitation: Invitation, *, user: User) -> StudyMember:
+    """Make this person a member, once."""
+    invitation = _locked(invitation)
+    if invitation.user_id not in (None, user.pk):
+        raise SharingError(_("This invitation is for another account."))
+    _must_be_new(invitation.study, user)
+    invitation.accepted, invitation.user = True, user
+    invitation.save(update_fields=["accepted", "user"])
+    member = StudyMember(study=invitation.study, user=user, role=invitation.role)
+    member.full_clean()
+    member.save()
+    details = {"user": user.username, "role": member.role}
+    record(actor=user, action=actions.INVITATION_ACCEPTED, subject=invitation.study, details=details)
+    return member
+
+
+@transaction.atomic
+def create_invited_user(invitation: Invitation, *, username: str, password: str) -> User:
+    """An account for somebody who was invited and has none: an analyst, who sees what is shared with them. One for each invitation."""
+    invitation = _locked(invitation)
+    if invitation.user_id is not None:
+        raise SharingError(_("There is an account for this invitation already. Log in with it."))
+    user = create_user(username=username, password=password, role=Role.ANALYST, email=invitation.addressee)
+    invitation.user = user
+    invitation.save(update_fields=["user"])
+    return user
+
+
+@transaction.atomic
+def change_member_role(study: Study, *, user_id: int, role: MemberRole, actor: User) -> None:
+    member = _member(study, user_id)
+    former, member.role = member.role, role
+    if former == role:
+        return
+    member.full_clean()
+    member.save(update_fields=["role"])
+    details = {"user": member.user.username, "from": former, "to": role}
+    record(actor=actor, action=actions.MEMBER_ROLE_CHANGED, subject=study, details=details)
+
+
+@transaction.atomic
+def remove_member(study: Study, *, user_id: int, actor: User) -> None:
+    """Take the study away from somebody; members may leave by themselves."""
+    member = _member(study, user_id)
+    username = member.user.username
+    member.delete()
+    record(actor=actor, action=actions.MEMBER_REMOVED, subject=study, details={"user": username, "role": member.role})
+
+
+@transaction.atomic
+def transfer_study(study: Study, *, user_id: int, actor: User) -> None:
+    """Make a member the owner; the former owner stays as an editor."""
+    study = locked(study)
+    member, former = _member(study, user_id), study.owner
+    if member.user.role not in OWNER_ROLES:
+        raise SharingError(_("Only an investigator or an administrator can own a study."))
+    if member.role == MemberRole.BLINDED_VIEWER:
+        raise SharingError(_("A blinded viewer cannot own the study; give them another role first."))
+    study.owner = member.user
+    member.delete()
+    StudyMember.objects.create(study=study, user=former, role=MemberRole.EDITOR)
+    study.save(update_fields=["owner"])
+    record(actor=actor, action=actions.TRANSFERRED, subject=study, details={"from": former.username, "to": study.owner.username})
+
+
+def _locked(invitation: Invitation) -> Invitation:
+    found = open_invitations().filter(pk=invitation.pk).select_for_update(of=("self",)).first()
+    if found is None:
+        raise SharingError(_("This invitation was accepted or withdrawn in the meantime."))
+    return found
+
+
+def _member(study: Study, user_id: int) -> StudyMember:
+    member = StudyMember.objects.select_for_update(of=("self",)).select_related("user").filter(study=study, user_id=user_id).first()
+    if member is None:
+        raise SharingError(_("This person is not a member of the study any more."))
+    return member
+
+
+def _must_be_new(study: Study, user: User) -> None:
+    if study.owner_id == user.pk or StudyMember.objects.filter(study=study, user=user).exists():
+        raise SharingError(_("%(name)s works on this study already.") % {"name": user.username})

@@ -1,0 +1,106 @@
+"""What studies there are, import of a study file, and the same steps as on a study's page."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework.filters import OrderingFilter, SearchFilter
+from rest_framework.generics import ListAPIView
+from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.models import Role
+from accounts.tokens.api_access import asked_choice, person_of
+from surveys.models import Study, StudyStatus
+from surveys.selectors import OWNER_ROLES, access_study, definition_for, studies_of
+from surveys.serializers import ActionDataSerializer, StudyDetailSerializer, StudySerializer
+from surveys.studies.bodies import JsonText, YamlText
+from surveys.studies.services import create_study
+from surveys.studies.study_actions import OFFICER_ACTIONS, OWNER_ACTIONS, take_action
+from surveys.study_file import read_study_file
+
+
+class Studies(ListAPIView[Study]):
+    """The studies that you may see: your own and those shared with you; for IRB officers all ever submitted; for administrators all."""
+
+    roles = tuple(Role)
+    writing_roles = OWNER_ROLES
+    serializer_class = StudySerializer
+    filter_backends = (SearchFilter, OrderingFilter)
+    search_fields = ("slug", "title")
+    ordering_fields = ("slug", "title", "status", "created_on", "launched_on", "closed_on")
+    parser_classes = (YamlText, JsonText)
+
+    def get_queryset(self) -> QuerySet[Study]:
+        studies = studies_of(person_of(self.request))
+        status = asked_choice(self.request, "status", StudyStatus.values)
+        return studies if status is None else studies.filter(status=status)
+
+    @extend_schema(
+        operation_id="studies_list",
+        parameters=[OpenApiParameter("status", str, enum=StudyStatus.values, description="Only studies of this status.")],
+    )
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(
+        operation_id="studies_create",
+        description="Read a study file, YAML or JSON, into a new draft. Its videos, captions and posters follow by `media/`.",
+        request={"application/yaml": OpenApiTypes.OBJECT, "application/json": OpenApiTypes.OBJECT},
+        responses={201: StudyDetailSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        text = request.data if isinstance(request.data, str) else ""
+        study = create_study(definition=read_study_file(text), owner=person_of(request))
+        address = reverse("surveys:api_study", args=[study.slug])
+        return Response(_detail(study, request), status=201, headers={"Location": address})
+
+
+class StudyDetail(APIView):
+    """One study: its definition, its status, its privacy loss, and what you can do with it now."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_retrieve", responses=StudyDetailSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(_detail(access_study(person_of(request), slug), request))
+
+
+class StudyAction(APIView):
+    """Take a step of a study's life, under the same guards as on its page: all but the review are for whoever runs the study.
+
+    `return`, `reject`, `suspend` and `lift` need a reason. `approve` takes a last day and conditions. With a `version`, a decision is
+    refused when another version waits by now.
+    """
+
+    parser_classes = (JSONParser, FormParser, MultiPartParser)
+    roles = tuple(Role)
+
+    @extend_schema(
+        operation_id="studies_take_action",
+        parameters=[OpenApiParameter("action", str, OpenApiParameter.PATH, enum=[*OWNER_ACTIONS, *OFFICER_ACTIONS])],
+        request=ActionDataSerializer,
+        responses=StudyDetailSerializer,
+        examples=[
+            OpenApiExample(
+                "approve", value={"version": 2, "valid_until": "2027-06-30", "conditions": "Only after the exams."}, request_only=True
+            ),
+            OpenApiExample(
+                "launched", response_only=True, value={"slug": "lecture-videos", "status": "recruiting", "actions": ["pause", "close"]}
+            ),
+        ],
+    )
+    def post(self, request: Request, slug: str, action: str) -> Response:
+        user = person_of(request)
+        data = request.data if isinstance(request.data, Mapping) else {}
+        return Response(_detail(take_action(access_study(user, slug), action, actor=user, data=data), request))
+
+
+def _detail(study: Study, request: Request) -> dict[str, Any]:
+    user = person_of(request)
+    return StudyDetailSerializer(study, context={"user": user, "definition": definition_for(user, study)}).data

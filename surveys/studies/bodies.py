@@ -1,0 +1,52 @@
+"""What programs send: study files as text, codes as CSV, each up to a size."""
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
+
+from surveys import study_file
+from surveys.recruitment import services as entry
+
+
+class LimitedBytes(BaseParser):
+    """The body as it is, up to `most` bytes."""
+
+    what: str
+    most: int
+
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+        content = stream.read(self.most + 1)
+        if len(content) > self.most:
+            raise ParseError(f"Expected {self.what} of at most {self.most:,} bytes.")
+        return content
+
+
+class YamlText(LimitedBytes):
+    """The body as text, for `read_study_file`, whose errors name lines."""
+
+    media_type = "application/yaml"
+    what, most = "a study file", study_file.MAXIMUM_BYTES
+
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+        content = super().parse(stream, media_type, parser_context)
+        try:
+            return str(content, "utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ParseError(f"Expected text in UTF-8, found another byte at position {error.start}.") from error
+
+
+class JsonText(YamlText):
+    media_type = "application/json"
+
+
+class MergePatchText(YamlText):
+    """RFC 7396."""
+
+    media_type = "application/merge-patch+json"
+
+
+class CsvBytes(LimitedBytes):
+    media_type = "text/csv"
+    what, most = "a list", entry.MAXIMUM_BYTES

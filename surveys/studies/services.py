@@ -1,0 +1,265 @@
+"""A study's life: draft → in review → approved → recruiting ⇄ paused → closed → archived. Each step is guarded and audited."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from accounts.models import User
+from audit.services import record
+from surveys import actions
+from surveys.allocation.services import draw_first_list
+from surveys.definition import StudyDefinition
+from surveys.drafting.edits import fingerprint_of
+from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
+from surveys.events import study_closed
+from surveys.models import RUNNING, Protocol, Study, StudyStatus, Verdict
+from surveys.protocols import frozen_protocol, media_facts, next_protocol
+from surveys.review.notices import Audience, record_and_tell
+from surveys.studies.readiness import to_do
+from surveys.studies.study_steps import DAYS_TO_RENEW, amendment_waits, each_held, locked, require_no_obstacle, take_step
+from surveys.study_file import define, document_of
+
+# What the allocation list and the answers hang on. From launch on these stay as they are; consent and the other texts can be amended.
+FIXED_BY_LAUNCH = ("languages", "arms", "control", "background", "quiz", "questions", "die", "direct_share", "allocation")
+EDITABLE = (StudyStatus.DRAFT, StudyStatus.APPROVED, *RUNNING)
+
+
+@transaction.atomic
+def create_study(*, definition: StudyDefinition, owner: User, accepts_bots: bool = False) -> Study:
+    """A new draft."""
+    study = Study(slug=definition.slug, owner=owner, accepts_bots=accepts_bots)
+    _describe(study, definition)
+    if Study.objects.filter(slug=definition.slug).exists():
+        raise DefinitionError([f"slug: a study called {definition.slug} exists already; choose another slug"])
+    study.full_clean(exclude=("protocol",))
+    try:
+        study.save(force_insert=True)
+    except IntegrityError as error:
+        raise DefinitionError([f"slug: a study called {definition.slug} exists already; choose another slug"]) from error
+    record(actor=owner, action=actions.STUDY_CREATED, subject=study, details={"slug": study.slug})
+    return study
+
+
+@transaction.atomic
+def change_definition(
+    study: Study,
+    *,
+    definition: StudyDefinition,
+    actor: User,
+    owner: User | None = None,
+    accepts_bots: bool | None = None,
+    expected_fingerprint: str | None = None,
+) -> Study:
+    """Replace the draft, and if given its owner and whether bots may walk it.
+
+    An approved study loses its approval and is a draft again. Of a running study this prepares an amendment: participants go on with
+    the protocol in force, and what their answers hang on cannot be changed any more. What lies before the officers cannot be changed.
+    With `expected_fingerprint`, of the draft that was changed, a ConcurrentEditError if somebody else was quicker.
+    """
+    study = locked(study)
+    running = study.status in RUNNING
+    if not may_be_edited(study):
+        advice = gettext("It waits for the IRB officers; take it back from review first.") if study.submitted_id else ""
+        raise TransitionError(f"This study cannot be changed now; it is {study.get_status_display().lower()}. {advice}".strip())
+    if expected_fingerprint is not None and expected_fingerprint != (found := fingerprint(study)):
+        raise ConcurrentEditError(f"Expected the draft with the fingerprint {expected_fingerprint[:64]}, found {found}.")
+    if definition.slug != study.slug:
+        raise DefinitionError([f"slug: expected {study.slug}, got {definition.slug}; a study keeps its slug"])
+    if running and (owner not in (None, study.owner) or accepts_bots not in (None, study.accepts_bots)):
+        raise TransitionError("The owner of a running study, and whether bots may walk it, cannot be changed.")
+    before = fingerprint(study)
+    _describe(study, definition)
+    if running:
+        _require_answers_fit(study, definition)
+    study.owner = owner or study.owner
+    study.accepts_bots = study.accepts_bots if accepts_bots is None else accepts_bots
+    approval_lost = study.status == StudyStatus.APPROVED and fingerprint(study) != before
+    if approval_lost:
+        _back_to_draft(study)
+    study.full_clean(exclude=("protocol", "submitted"))
+    study.save()
+    details = {"sha256": fingerprint(study)} | ({"approval_lost": True} if approval_lost else {})
+    record(actor=actor, action=actions.STUDY_CHANGED, subject=study, details=details)
+    return study
+
+
+@transaction.atomic
+def submit_for_review(study: Study, *, actor: User) -> Study:
+    """Freeze the protocol and lay it before the officers.
+
+    A running study submits an amendment, and stops recruiting until it is decided on; or, if nothing was changed, asks to renew its
+    approval and goes on. What an officer rejected cannot be submitted again as it was.
+    """
+    study = locked(study)
+    if study.submitted_id is not None:
+        raise TransitionError(gettext("This study waits for the IRB officers already."))
+    if study.status not in RUNNING:
+        take_step(study, StudyStatus.IN_REVIEW)
+    if missing := missing_before_review(study):
+        raise TransitionError("Before review: " + " ".join(missing))
+    study.submitted, study.submitted_on = _frozen_draft(study), timezone.localdate()
+    details = {"version": study.submitted.version, "sha256": study.submitted.sha256}
+    if study.status == StudyStatus.IN_REVIEW:
+        study.protocol = study.submitted
+    elif amendment_waits(study) and study.status == StudyStatus.RECRUITING:
+        take_step(study, StudyStatus.PAUSED)
+    study.save()
+    record_and_tell(Audience.OFFICERS, actor=actor, action=actions.SUBMITTED, study=study, details=details)
+    return study
+
+
+@transaction.atomic
+def take_back(study: Study, *, actor: User, reason: str = "") -> Study:
+    """The investigator takes a study back from review or gives an approval up, to a draft; or takes back what a running study submitted."""
+    study = locked(study)
+    if study.status in RUNNING and study.submitted_id is not None:
+        study.submitted = study.submitted_on = None
+    else:
+        take_step(study, StudyStatus.DRAFT)
+        _back_to_draft(study)
+    study.save()
+    record(actor=actor, action=actions.TAKEN_BACK, subject=study, details={"reason": reason} if reason else None)
+    return study
+
+
+@transaction.atomic
+def launch(study: Study, *, actor: User) -> Study:
+    """Draw the concealed allocation list, publish its hash, open the study."""
+    study = locked(study)
+    if study.status != StudyStatus.APPROVED or study.protocol_id is None:
+        raise TransitionError(f"Only an approved study can be launched; this one is {study.get_status_display().lower()}.")
+    require_no_obstacle(study)
+    take_step(study, StudyStatus.RECRUITING)
+    definition = frozen_protocol(study.protocol_id).definition
+    study.launched_on = timezone.localdate()
+    study.save()
+    allocation_list = draw_first_list(study, definition)
+    record(
+        actor=actor, action=actions.LAUNCHED, subject=study, details={"sha256": allocation_list.sha256, "length": allocation_list.length}
+    )
+    return study
+
+
+def pause(study: Study, *, actor: User) -> Study:
+    """Stop taking in participants; who is in may finish."""
+    return _move(study, StudyStatus.PAUSED, actor=actor, action=actions.PAUSED)
+
+
+@transaction.atomic
+def resume(study: Study, *, actor: User) -> Study:
+    study = locked(study)
+    if study.status != StudyStatus.PAUSED:
+        raise TransitionError(f"Only a paused study can be resumed; this one is {study.get_status_display().lower()}.")
+    require_no_obstacle(study)
+    return _move(study, StudyStatus.RECRUITING, actor=actor, action=actions.RESUMED)
+
+
+def close(study: Study, *, actor: User) -> Study:
+    """End the study for everybody and publish the allocation list."""
+    return _move(study, StudyStatus.CLOSED, actor=actor, action=actions.CLOSED)
+
+
+def close_lapsed_studies() -> list[str]:
+    """Close what runs although its approval ended long ago and nobody asked to renew it; returns their names.
+
+    Otherwise what is stored of its participants would be kept for ever.
+    """
+
+    def close_lapsed(study: Study) -> None:
+        _move(study, StudyStatus.CLOSED, actor=None, action=actions.CLOSED, details={"approval_ended_on": study.approved_until})
+
+    last_day = timezone.localdate() - timedelta(days=DAYS_TO_RENEW)
+    return each_held(Study.objects.filter(status__in=RUNNING, approved_until__lt=last_day, submitted=None, rehearsal_of=None), close_lapsed)
+
+
+def archive(study: Study, *, actor: User) -> Study:
+    return _move(study, StudyStatus.ARCHIVED, actor=actor, action=actions.ARCHIVED)
+
+
+def may_be_edited(study: Study) -> bool:
+    """Whether the draft, or an amendment, can be changed now."""
+    return study.status in EDITABLE and not amendment_waits(study)
+
+
+def is_amended(study: Study) -> bool:
+    """Whether the draft of a running study, or a file of it, differs from the protocol in force."""
+    in_force = study.protocol
+    return in_force is not None and _next(study, define(study.definition)).sha256 != in_force.sha256
+
+
+def fingerprint(study: Study) -> str:
+    """Changes whenever the draft does; tells an editor that somebody else was quicker."""
+    return fingerprint_of(study.definition)
+
+
+def missing_before_review(study: Study) -> list[str]:
+    """What still has to be done before a study can go to review, one sentence each."""
+    return [one.sentence for one in to_do(study) if one.needed]
+
+
+@transaction.atomic
+def _move(study: Study, status: StudyStatus, *, actor: User | None, action: str, details: Mapping[str, Any] | None = None) -> Study:
+    study = locked(study)
+    take_step(study, status)
+    if status == StudyStatus.CLOSED:
+        study.closed_on = timezone.localdate()
+        study.submitted = study.submitted_on = None  # there is nothing left to approve
+    study.save()
+    if status == StudyStatus.CLOSED:
+        study_closed.send(sender=Study, study_id=study.pk)
+    if actor is None:
+        record_and_tell(Audience.TEAM, actor=None, action=action, study=study, details=details)
+    else:
+        record(actor=actor, action=action, subject=study, details=details)
+    return study
+
+
+def _frozen_draft(study: Study) -> Protocol:
+    """The draft as a new protocol version; the version in force if a running study has changed nothing."""
+    definition = define(study.definition)
+    protocol, in_force = _next(study, definition), study.protocol
+    if study.decisions.filter(verdict=Verdict.REJECTED, protocol__sha256=protocol.sha256).exists():
+        raise TransitionError(gettext("An IRB officer rejected exactly this protocol. Change it before you submit it again."))
+    if in_force is not None and study.status in RUNNING:
+        if protocol.sha256 == in_force.sha256:
+            return in_force
+        _require_answers_fit(study, definition)
+        for name in sorted(name for arm in definition.arms for name in arm.video.sources):
+            if protocol.media[name]["sha256"] != in_force.media[name]["sha256"]:
+                said = gettext("The video %(name)s is not the one that participants have seen.") % {"name": name}
+                raise TransitionError(f"{said} {_duplicate()}")
+    protocol.save(force_insert=True)
+    return protocol
+
+
+def _next(study: Study, definition: StudyDefinition) -> Protocol:
+    return next_protocol(study, definition, media=media_facts(study, definition.files()))
+
+
+def _require_answers_fit(study: Study, definition: StudyDefinition) -> None:
+    in_force = frozen_protocol(study.protocol_id or 0).definition
+    if changed := [part for part in FIXED_BY_LAUNCH if getattr(definition, part) != getattr(in_force, part)]:
+        said = gettext("Since the launch these parts cannot be changed, because the answers would no longer fit together: %(parts)s.")
+        raise DefinitionError([f"{said % {'parts': ', '.join(changed)}} {_duplicate()}"])
+
+
+def _duplicate() -> str:
+    return gettext("Duplicate the study instead.")
+
+
+def _back_to_draft(study: Study) -> None:
+    study.status = StudyStatus.DRAFT
+    study.submitted = study.submitted_on = study.approved_until = None
+
+
+def _describe(study: Study, definition: StudyDefinition) -> None:
+    """Keep what the database stores beside the definition in step with it."""
+    design = definition.design()
+    study.definition = document_of(definition)
+    study.title = definition.title.in_language(definition.languages[0])[:200]
+    study.epsilon_per_question = design.epsilon
+    study.epsilon_total = design.composed_epsilon(len(definition.questions))

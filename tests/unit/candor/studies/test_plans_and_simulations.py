@@ -1,0 +1,93 @@
+"""``candor.plan`` and ``candor.simulate`` give what the commands give."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import candor
+from candor.studies import simulations
+from tests.unit.candor.cli.running import DESIGN
+from tests.unit.candor.cli.running import candor as command
+
+
+@pytest.fixture(autouse=True)
+def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("design.json").write_text(json.dumps(DESIGN))
+
+
+def test_a_plan_is_that_of_the_command():
+    plan = candor.plan(DESIGN, effects={"treatment": 0.1}, cheater_proportion=0.1, n=1000, questions=2)
+    arguments = ("plan", "--design", "design.json", "--effect", "0.1", "--cheaters", "0.1", "--n", "1000", "--questions", "2")
+    assert str(plan) == command(*arguments).stdout.rstrip("\n")
+    assert plan.to_dict() == json.loads(command(*arguments, "--format", "json").stdout)
+    assert plan.expected.n == 1000
+    assert "<pre>mirrored design, 1000 participants" in plan._repr_html_()
+
+
+def test_a_simulation_is_that_of_the_command():
+    frame = candor.simulate(DESIGN, n=50, effects=0.2, cheater_proportion=0.1, background_effects={"age": 0.5}, seed=4)
+    text = command(
+        *(
+            "simulate",
+            "--design",
+            "design.json",
+            "--n",
+            "50",
+            "--effect",
+            "0.2",
+            "--cheaters",
+            "0.1",
+            "--covariate",
+            "age=0.5",
+            "--seed",
+            "4",
+        )
+    ).stdout
+    rows = list(csv.DictReader(text.splitlines()))
+    assert list(frame) == list(rows[0])
+    assert [[str(value) for value in row] for row in zip(*(column.tolist() for column in frame.values()), strict=True)] == [
+        list(row.values()) for row in rows
+    ]
+
+
+def test_a_simulation_in_parts_has_as_many_people_as_asked_for(monkeypatch):
+    monkeypatch.setattr(simulations, "ROWS_AT_A_TIME", 7)
+    frame = candor.simulate(DESIGN, n=50, effects=0.2, seed=4)
+    assert {len(column) for column in frame.values()} == {50}
+    assert set(frame["outcome"]) == {0, 1}
+    assert {len(column) for column in candor.simulate(DESIGN, n=0, effects=0.2, seed=4).values()} == {0}
+
+
+def test_what_was_simulated_is_found_again():
+    frame = candor.simulate(DESIGN, n=40_000, effects=0.2, cheater_proportion=0.2, cheater_behaviour="always_no", seed=1)
+    outcome = candor.estimate(frame, DESIGN, bootstrap=0)["outcome"]
+    for found, planted in ((outcome.effects[1], 0.2), (outcome.cheater_proportion, 0.2)):
+        assert abs(found.value - planted) < 4 * found.standard_error
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"effects": 0.9}, "the prevalence in arm 'treatment' must lie between 0 and 1"),
+        ({"effects": {"drug": 0.1}}, "the model names arm 'drug'"),
+        ({"cheater_behaviour": "honest"}, "a way to cheat is one of always_no, .*, not 'honest'"),
+        ({"outcome": "arm"}, "the column 'arm' is there already"),
+        ({"background_effects": {"outcome": 1.0}}, "the column 'outcome' is there already"),
+        ({"n": -1}, "must not be negative"),
+    ],
+)
+def test_an_impossible_simulation_is_refused(options, complaint):
+    with pytest.raises(candor.MethodError, match=complaint):
+        candor.simulate(DESIGN, **{"n": 5, "effects": 0.1, "seed": 1, **options})
+
+
+def test_columns_are_arrays_that_other_libraries_take():
+    frame = candor.simulate(DESIGN, n=5, effects=0.1, seed=1, background_effects={"age": 1.0})
+    assert [column.dtype.kind for column in frame.values()] == ["O", "O", "i", "f"]
+    assert np.array_equal(frame["age"], np.round(frame["age"], 4))

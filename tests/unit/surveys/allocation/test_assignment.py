@@ -1,0 +1,132 @@
+"""Drawing concealed lists: exact shares, blocks that hold, fair draws, and a hash that anybody can recompute."""
+
+import hashlib
+import json
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from scipy import stats
+
+from surveys.allocation.assignment import Assignment, commitment, draw_list, draw_sequence, list_document
+
+weights = some.dictionaries(some.sampled_from("abcde"), some.integers(1, 6), min_size=1, max_size=5)
+# A fair draw is refused once in 10^9 runs.
+UNLIKELY = 1e-9
+
+
+@given(weights, some.integers(0, 200), some.sampled_from(["simple", "complete", "permuted_block"]))
+def test_a_sequence_has_the_length_asked_for_and_known_labels_only(weights: dict[str, int], length: int, scheme: str) -> None:
+    sequence = draw_sequence(weights, length, scheme=scheme, block_multiples=(1, 2))
+    assert len(sequence) == length
+    assert set(sequence) <= set(weights)
+
+
+@given(weights, some.integers(1, 200))
+def test_complete_shares_miss_their_weights_by_the_last_round_at_most(weights: dict[str, int], length: int) -> None:
+    counts = Counter(draw_sequence(weights, length, scheme="complete"))
+    rounds, rest = divmod(length, sum(weights.values()))
+    for label, weight in weights.items():
+        assert rounds * weight <= counts[label] <= rounds * weight + min(weight, rest)
+
+
+@given(weights, some.integers(1, 8))
+def test_complete_shares_are_exact_when_they_can_be(weights: dict[str, int], rounds: int) -> None:
+    counts = Counter(draw_sequence(weights, rounds * sum(weights.values()), scheme="complete"))
+    assert counts == {label: rounds * weight for label, weight in weights.items()}
+
+
+@given(weights, some.integers(1, 4), some.integers(1, 200))
+def test_every_whole_block_has_exact_shares(weights: dict[str, int], multiple: int, length: int) -> None:
+    sequence = draw_sequence(weights, length, scheme="permuted_block", block_multiples=(multiple,))
+    size = multiple * sum(weights.values())
+    for start in range(0, length - size + 1, size):
+        assert Counter(sequence[start : start + size]) == {label: multiple * weight for label, weight in weights.items()}
+
+
+def test_blocks_of_random_size_fit_together_from_the_sizes_allowed() -> None:
+    weights = {"a": 1, "b": 1}
+    sequence = draw_sequence(weights, 600, scheme="permuted_block", block_multiples=(1, 3))
+    # Walk all ways to cut the sequence into balanced blocks of 2 and 6; the true one is among them.
+    reached = {0}
+    for end in range(1, 601):
+        for size in (2, 6):
+            block = sequence[max(end - size, 0) : end]
+            if end - size in reached and block.count("a") == size // 2:
+                reached.add(end)
+    assert max(reached) >= 600 - 6
+
+
+def test_sizes_of_blocks_are_drawn_at_random() -> None:
+    # With blocks of 2 only, no three in a row are ever alike; blocks of 6 allow it.
+    sequences = [draw_sequence({"a": 1, "b": 1}, 300, scheme="permuted_block", block_multiples=sizes) for sizes in ((1,), (1, 3))]
+    runs = [any(one == two == three for (one, two), (_, three) in zip(pairwise(s), pairwise(s[1:]), strict=False)) for s in sequences]
+    assert runs == [False, True]
+
+
+def test_nobody_knows_who_is_one_short_in_the_last_round() -> None:
+    # Five places for two labels: each label must get the odd one about half of the time.
+    odd = sum(draw_sequence({"a": 1, "b": 1}, 5, scheme="complete").count("a") == 3 for _ in range(2000))
+    assert stats.binomtest(odd, 2000).pvalue > UNLIKELY
+
+
+@pytest.mark.parametrize("scheme", ["simple", "complete", "permuted_block"])
+def test_every_place_is_drawn_fairly(scheme: str) -> None:
+    weights = {"a": 1, "b": 2, "c": 3}
+    sequences = [draw_sequence(weights, 9, scheme=scheme, block_multiples=(1, 2)) for _ in range(3000)]
+    for place in range(9):
+        counts = Counter(sequence[place] for sequence in sequences)
+        assert stats.chisquare([counts[label] for label in weights], [500, 1000, 1500]).pvalue > UNLIKELY
+
+
+def test_simple_draws_do_not_know_each_other() -> None:
+    sequence = draw_sequence({"a": 1, "b": 1}, 8001, scheme="simple")
+    pairs = Counter(pairwise(sequence))
+    assert stats.chisquare([pairs[one, two] for one in "ab" for two in "ab"]).pvalue > UNLIKELY
+    assert stats.binomtest(sequence.count("a"), 8001).pvalue > UNLIKELY
+
+
+def test_arms_are_balanced_within_each_subsample() -> None:
+    drawn = draw_list(length=120, subsamples={"1": 1, "2": 2}, arms={"x": 1, "y": 1}, scheme="complete", block_multiples=(1,))
+    counts = Counter((one.subsample, one.arm) for one in drawn)
+    assert counts == {("1", "x"): 20, ("1", "y"): 20, ("2", "x"): 40, ("2", "y"): 40}
+
+
+def test_each_subsample_has_blocks_of_its_own() -> None:
+    drawn = draw_list(length=400, subsamples={"1": 1, "2": 1}, arms={"x": 1, "y": 1}, scheme="permuted_block", block_multiples=(1,))
+    for subsample in "12":
+        arms = [one.arm for one in drawn if one.subsample == subsample]
+        assert all({one, two} == {"x", "y"} for one, two in zip(arms[::2], arms[1::2], strict=False))
+
+
+def test_two_lists_differ() -> None:
+    lists = [
+        draw_list(length=100, subsamples={"1": 1, "2": 1}, arms={"x": 1, "y": 1}, scheme="simple", block_multiples=(1,)) for _ in range(2)
+    ]
+    assert lists[0] != lists[1]
+
+
+def test_the_hash_is_that_of_the_whole_document() -> None:
+    assignments = [Assignment(subsample="1", arm="x"), Assignment(subsample="2", arm="ü")]
+    document = list_document(assignments, study="a-study", number=3, nonce="ab" * 32)
+    assert json.loads(document) == {
+        "study": "a-study",
+        "list": 3,
+        "nonce": "ab" * 32,
+        "assignments": [{"subsample": "1", "arm": "x"}, {"subsample": "2", "arm": "ü"}],
+    }
+    assert document.isascii()
+    assert commitment(document) == hashlib.sha256(document.encode("ascii")).hexdigest()
+
+
+@pytest.mark.parametrize("change", [{"study": "b"}, {"number": 2}, {"nonce": "1"}, {"assignments": [Assignment(subsample="1", arm="y")]}])
+def test_whatever_changes_in_the_list_changes_its_hash(change: dict[str, object]) -> None:
+    facts: dict[str, object] = {"study": "a", "number": 1, "nonce": "0", "assignments": [Assignment(subsample="1", arm="x")]}
+
+    def hashed(facts: dict[str, object]) -> str:
+        assignments = facts.pop("assignments")
+        return commitment(list_document(assignments, **facts))
+
+    assert hashed(facts | change) != hashed(dict(facts))

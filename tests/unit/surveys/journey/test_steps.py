@@ -1,0 +1,41 @@
+"""The steps of a participant, in order."""
+
+import pytest
+
+from surveys.journey.steps import ALL_STEPS, comes_before, step_after, steps_of
+from tests.factories import definition
+
+
+def test_a_study_with_everything_has_every_step() -> None:
+    assert steps_of(definition()) == ("welcome", "consent", "background", "video", "quiz", "die", "questions", "finished")
+
+
+@pytest.mark.parametrize(
+    ("left_out", "steps"),
+    [
+        ({"background"}, "welcome consent video quiz die questions finished"),
+        ({"quiz"}, "welcome consent background video die questions finished"),
+        ({"background", "quiz"}, "welcome consent video die questions finished"),
+    ],
+)
+def test_a_study_without_background_or_quiz_has_no_such_page(left_out: set[str], steps: str) -> None:
+    assert steps_of(definition(**dict.fromkeys(left_out))) == tuple(steps.split())
+
+
+def test_each_step_leads_to_the_next() -> None:
+    study = definition(quiz=None)
+    walked = ["welcome"]
+    while walked[-1] != "finished":
+        walked.append(step_after(walked[-1], study))
+    assert tuple(walked) == steps_of(study)
+    assert step_after("quiz", study) == "die"
+
+
+def test_no_step_follows_the_last() -> None:
+    with pytest.raises(StopIteration):
+        step_after("finished", definition())
+
+
+def test_earlier_steps_come_before_later_ones_and_never_before_themselves() -> None:
+    for place, step in enumerate(ALL_STEPS):
+        assert [other for other in ALL_STEPS if comes_before(other, step)] == list(ALL_STEPS[:place])
