@@ -109,22 +109,22 @@ class ResultsSerializer(DataclassSerializer):
     of = ResultsDocument
 
 
-class BlindingSerializer(serializers.Serializer[Any]):
+class BlindingSerializer(serializers.Serializer[object]):
     on = serializers.BooleanField()
 
 
-class FigureSerializer(serializers.Serializer[Any]):
+class FigureSerializer(serializers.Serializer[object]):
     name = serializers.CharField()
     svg = serializers.CharField(help_text="Its address.")
     png = serializers.CharField(help_text="Its address.")
 
 
-class TableSerializer(serializers.Serializer[Any]):
+class TableSerializer(serializers.Serializer[object]):
     name = serializers.CharField()
     csv = serializers.CharField(help_text="Its address.")
 
 
-class FilesSerializer(serializers.Serializer[Any]):
+class FilesSerializer(serializers.Serializer[object]):
     figures = FigureSerializer(many=True)
     tables = TableSerializer(many=True)
 
@@ -143,7 +143,7 @@ class NumberField(serializers.FloatField):
         self.low, self.high = low, high
         super().__init__(min_value=low, max_value=high, **options)
 
-    def to_internal_value(self, data: Any) -> float:
+    def to_internal_value(self, data: object) -> float:
         expected = f'Expected a number from {self.low:g} to {self.high:g} or a fraction like "2/6"'
         if isinstance(data, bool) or not isinstance(data, int | float | str) or (isinstance(data, str) and not FRACTION.fullmatch(data)):
             raise serializers.ValidationError(f"{expected}, found {repr(data)[:LONGEST_NUMBER]}.")
@@ -159,7 +159,7 @@ class NumberField(serializers.FloatField):
 class WholeField(NumberField):
     """A whole number within limits."""
 
-    def to_internal_value(self, data: Any) -> int:
+    def to_internal_value(self, data: object) -> int:
         if not isinstance(data, int) or isinstance(data, bool) or not self.low <= data <= self.high:
             raise serializers.ValidationError(
                 f"Expected a whole number from {self.low:.0f} to {self.high:.0f}, found {repr(data)[:LONGEST_NUMBER]}."
@@ -167,7 +167,7 @@ class WholeField(NumberField):
         return int(data)
 
 
-class PlanRequestSerializer(serializers.Serializer[Any]):
+class PlanRequestSerializer(serializers.Serializer[object]):
     """The options of `candor plan`, under the same names and with the same defaults."""
 
     design = serializers.DictField(help_text="A design document, as DESIGN.json for the command line.")
@@ -184,7 +184,7 @@ class PlanRequestSerializer(serializers.Serializer[Any]):
     epsilon_cap = NumberField(low=0, high=100, default=None, allow_null=True)
     level = NumberField(low=0, high=1, default=0.95)
 
-    def validate_design(self, document: dict[str, Any]) -> Design:
+    def validate_design(self, document: dict[str, object]) -> Design:
         for part, most in (("arms", MOST_ARMS), ("subsamples", MOST_SUBSAMPLES)):
             if isinstance(given := document.get(part), list | dict) and len(given) > most:
                 raise serializers.ValidationError(f"Expected at most {most} {part}, found {len(given)}.")
@@ -195,7 +195,7 @@ class PlanRequestSerializer(serializers.Serializer[Any]):
         except MethodError as error:
             raise serializers.ValidationError(str(error)) from error
 
-    def validate(self, data: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, data: dict[str, object]) -> dict[str, object]:
         if "effect" not in data and not data.get("effects"):
             raise serializers.ValidationError({"effect": ["Expected effect, effects or both, found neither."]})
         return data
@@ -206,7 +206,7 @@ class PlanRequestSerializer(serializers.Serializer[Any]):
         return {**same, **data.get("effects", {})}
 
 
-def _exponents(part: Any) -> list[str]:
+def _exponents(part: object) -> list[str]:
     """Numbers written with an exponent, which as exact fractions could fill the memory."""
     if isinstance(part, dict):
         return [found for one in part.values() for found in _exponents(one)]

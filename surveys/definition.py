@@ -5,7 +5,7 @@ Everything that can be wrong inside one study file is checked here, so that whoe
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Protocol, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, StringConstraints, model_validator
 
@@ -48,7 +48,14 @@ class Text(RootModel[NonEmpty | Annotated[dict[Language, NonEmpty], Field(min_le
         return self.root.get(language) or self.root.get("en") or self.root[min(self.root)]
 
 
-def _unique_names(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+class Named(Protocol):
+    """A part that others of its list are told apart from by its name."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def _unique_names(parts: tuple[Named, ...]) -> tuple[Named, ...]:
     names = [part.name for part in parts]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"names must differ; repeated: {', '.join(repeated)}")

@@ -2,13 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from surveys.definition import StudyDefinition
-from surveys.models import MediaFile, Protocol, Study
+from surveys.models import Media, MediaFacts, MediaFile, Protocol, Study
 from surveys.study_file import define, document_of
 
 
@@ -17,7 +16,7 @@ class FrozenProtocol:
     id: int
     version: int
     definition: StudyDefinition
-    media: Mapping[str, Mapping[str, Any]]
+    media: Media
 
 
 @lru_cache(maxsize=256)
@@ -27,7 +26,7 @@ def frozen_protocol(protocol_id: int) -> FrozenProtocol:
     return FrozenProtocol(id=protocol_id, version=protocol.version, definition=define(protocol.definition), media=protocol.media)
 
 
-def media_facts(study: Study, names: Collection[str]) -> dict[str, dict[str, Any]]:
+def media_facts(study: Study, names: Collection[str]) -> dict[str, MediaFacts]:
     """Of the current files that have these names, what a protocol keeps: name → id, media type, SHA-256, duration."""
     return {
         file.name: {"id": str(file.id), "media_type": file.media_type, "sha256": file.sha256, "duration_seconds": file.duration_seconds}
@@ -35,7 +34,7 @@ def media_facts(study: Study, names: Collection[str]) -> dict[str, dict[str, Any
     }
 
 
-def next_protocol(study: Study, definition: StudyDefinition, *, media: Mapping[str, Mapping[str, Any]]) -> Protocol:
+def next_protocol(study: Study, definition: StudyDefinition, *, media: Media) -> Protocol:
     """`definition` with the addresses and hashes of its media as the study's next protocol version would be; not stored."""
     document = document_of(definition)
     text = json.dumps({"definition": document, "media": media}, sort_keys=True)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
-from typing import Any
 from urllib.parse import quote
 
 from django.db.models import Count, Q, QuerySet, Sum
@@ -27,6 +26,7 @@ from surveys.models import (
     Decision,
     Departure,
     Invitation,
+    Media,
     MemberRole,
     PanelMember,
     Participant,
@@ -224,7 +224,7 @@ class Edition:
     """A definition with the media that there are for it, frozen or still being written."""
 
     definition: StudyDefinition
-    media: Mapping[str, Mapping[str, Any]]
+    media: Media
     version: int
 
 

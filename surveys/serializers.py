@@ -1,10 +1,9 @@
 """Studies as the API shows them."""
 
-from typing import Any
-
 from rest_framework import serializers
 
 from audit.actions import registered
+from audit.models import Entry
 from surveys.models import RUNNING, ArmState, Comment, Decision, MediaFile, PacketSection, Study, StudyStatus
 from surveys.studies.services import missing_before_review
 from surveys.studies.study_actions import actions_of
@@ -39,7 +38,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
         }
 
 
-class ActionDataSerializer(serializers.Serializer[Any]):
+class ActionDataSerializer(serializers.Serializer[object]):
     """What some steps need to be told, for the description of the API; `surveys.studies.study_actions` checks it."""
 
     reason = serializers.CharField(required=False, max_length=5000, help_text="Needed by return, reject, suspend and lift.")
@@ -61,7 +60,7 @@ class StudyDetailSerializer(StudySerializer):
         fields = (*StudySerializer.Meta.fields, "definition", "actions", "missing", "obstacles", "warnings")
         read_only_fields = fields
 
-    def get_definition(self, study: Study) -> dict[str, Any]:
+    def get_definition(self, study: Study) -> dict[str, object]:
         return document_of(self.context["definition"])
 
     def get_actions(self, study: Study) -> list[str]:
@@ -84,25 +83,25 @@ class MediaFileSerializer(serializers.ModelSerializer[MediaFile]):
         read_only_fields = fields
 
 
-class MediaUploadSerializer(serializers.Serializer[Any]):
+class MediaUploadSerializer(serializers.Serializer[object]):
     file = serializers.FileField(help_text="A video (.mp4, .webm), captions (.vtt) or a picture (.png, .jpg, .webp).")
     name = serializers.CharField(required=False, max_length=100, help_text="As in the study file; by default the name of the file.")
 
 
-class EntryCodeCountsSerializer(serializers.Serializer[Any]):
+class EntryCodeCountsSerializer(serializers.Serializer[object]):
     total = serializers.IntegerField()
     spent = serializers.IntegerField()
 
 
-class AddedCodesSerializer(serializers.Serializer[Any]):
+class AddedCodesSerializer(serializers.Serializer[object]):
     added = serializers.IntegerField(help_text="How many of the codes are new.")
 
 
-class CodesToCheckSerializer(serializers.Serializer[Any]):
+class CodesToCheckSerializer(serializers.Serializer[object]):
     codes = serializers.ListField(child=serializers.CharField(max_length=100), max_length=5000)
 
 
-class CheckedCodeSerializer(serializers.Serializer[Any]):
+class CheckedCodeSerializer(serializers.Serializer[object]):
     code = serializers.CharField()
     genuine = serializers.BooleanField()
     repeated = serializers.BooleanField(help_text="It stands in the list more than once.")
@@ -115,7 +114,7 @@ class ArmStateSerializer(serializers.ModelSerializer[ArmState]):
         read_only_fields = fields
 
 
-class ArmChangeSerializer(serializers.Serializer[Any]):
+class ArmChangeSerializer(serializers.Serializer[object]):
     """What is left out stays as it is."""
 
     quota = serializers.IntegerField(required=False, allow_null=True, min_value=0, max_value=1_000_000, help_text="Null: no limit.")
@@ -153,26 +152,26 @@ class CommentSerializer(serializers.ModelSerializer[Comment]):
         read_only_fields = fields
 
 
-class NewCommentSerializer(serializers.Serializer[Any]):
+class NewCommentSerializer(serializers.Serializer[object]):
     section = serializers.ChoiceField(choices=PacketSection.choices)
     text = serializers.CharField(required=False, default="", allow_blank=True, max_length=5000, help_text="Needed unless it resolves.")
     resolves = serializers.BooleanField(required=False, default=False, help_text="It ends the thread of its section; for officers.")
 
 
-class ThreadSerializer(serializers.Serializer[Any]):
+class ThreadSerializer(serializers.Serializer[object]):
     section = serializers.ChoiceField(choices=PacketSection.choices)
     is_open = serializers.BooleanField(help_text="Until a comment resolves it, and again with the next one.")
     comments = CommentSerializer(many=True)
 
 
-class ConsentCountSerializer(serializers.Serializer[Any]):
+class ConsentCountSerializer(serializers.Serializer[object]):
     version = serializers.IntegerField()
     agreed = serializers.IntegerField(help_text="Those who withdrew later had agreed.")
     declined = serializers.IntegerField()
     withdrew = serializers.IntegerField()
 
 
-class ReviewSerializer(serializers.Serializer[Any]):
+class ReviewSerializer(serializers.Serializer[object]):
     study = serializers.CharField()
     status = serializers.CharField()
     suspended = serializers.BooleanField(help_text="By an officer, who alone can lift it.")
@@ -184,7 +183,7 @@ class ReviewSerializer(serializers.Serializer[Any]):
     consents = ConsentCountSerializer(many=True, help_text="Of the versions of the consent text that anybody decided about.")
 
 
-class WaitingSerializer(serializers.Serializer[Any]):
+class WaitingSerializer(serializers.Serializer[object]):
     study = serializers.CharField(source="study.slug")
     title = serializers.CharField(source="study.title")
     owner = serializers.CharField(source="study.owner.username", help_text="User name of the investigator.")
@@ -198,44 +197,44 @@ class WaitingSerializer(serializers.Serializer[Any]):
     own = serializers.BooleanField(help_text="You have a part in this study: another officer decides.")
 
 
-class ReviewedStudySerializer(serializers.Serializer[Any]):
+class ReviewedStudySerializer(serializers.Serializer[object]):
     study = serializers.CharField(source="slug")
     title = serializers.CharField()
     approved_until = serializers.DateField(allow_null=True, help_text="Last day of the approval.")
 
 
-class QueueSerializer(serializers.Serializer[Any]):
+class QueueSerializer(serializers.Serializer[object]):
     waiting = WaitingSerializer(many=True, help_text="The oldest first.")
     ending = ReviewedStudySerializer(many=True, help_text="Approvals that end within 60 days, or have ended.")
     suspended = ReviewedStudySerializer(many=True)
 
 
-class ChangeSerializer(serializers.Serializer[Any]):
+class ChangeSerializer(serializers.Serializer[object]):
     place = serializers.CharField(source="label", help_text="Where in the study file.")
     old = serializers.CharField(help_text="Empty: it was not there.")
     new = serializers.CharField(help_text="Empty: it is not there any more.")
 
 
-class ChangedSectionSerializer(serializers.Serializer[Any]):
+class ChangedSectionSerializer(serializers.Serializer[object]):
     section = serializers.ChoiceField(choices=PacketSection.choices)
     changes = ChangeSerializer(many=True)
 
 
-class ProtocolChangesSerializer(serializers.Serializer[Any]):
+class ProtocolChangesSerializer(serializers.Serializer[object]):
     study = serializers.CharField()
     version = serializers.IntegerField()
     since = serializers.IntegerField(allow_null=True, help_text="The version compared with; null when there is none.")
     sections = ChangedSectionSerializer(many=True, help_text="Those in which anything differs.")
 
 
-class ProtocolFileSerializer(serializers.Serializer[Any]):
+class ProtocolFileSerializer(serializers.Serializer[object]):
     name = serializers.CharField()
     media_type = serializers.CharField()
     seconds = serializers.FloatField(allow_null=True, help_text="Of a video.")
     sha256 = serializers.CharField()
 
 
-class ProtocolSerializer(serializers.Serializer[Any]):
+class ProtocolSerializer(serializers.Serializer[object]):
     study = serializers.CharField()
     version = serializers.IntegerField()
     sha256 = serializers.CharField(help_text="Of the definition and its files: another version has another one.")
@@ -250,7 +249,7 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     definition = serializers.DictField(help_text="As in the study file, without what is only default.")
 
 
-class LogFilterSerializer(serializers.Serializer[Any]):
+class LogFilterSerializer(serializers.Serializer[object]):
     """Which entries of the audit log are asked for."""
 
     kind = serializers.CharField(required=False, help_text="An action (“study.launched”), or the beginning of several (“study.”).")
@@ -261,7 +260,7 @@ class LogFilterSerializer(serializers.Serializer[Any]):
     after = serializers.IntegerField(required=False, min_value=0, max_value=2**62, help_text="Only entries newer than this one: `newer`.")
 
 
-class LogEntrySerializer(serializers.Serializer[Any]):
+class LogEntrySerializer(serializers.Serializer[object]):
     """One entry, as it stands in an exported file, and what its action means."""
 
     sequence = serializers.IntegerField()
@@ -276,11 +275,11 @@ class LogEntrySerializer(serializers.Serializer[Any]):
     previous_hash = serializers.CharField()
     hash = serializers.CharField()
 
-    def get_meaning(self, entry: Any) -> str:
+    def get_meaning(self, entry: Entry) -> str:
         return registered().get(entry.action, "")
 
 
-class LogSerializer(serializers.Serializer[Any]):
+class LogSerializer(serializers.Serializer[object]):
     """Some entries, the latest first."""
 
     entries = LogEntrySerializer(many=True)
@@ -291,7 +290,7 @@ class LogSerializer(serializers.Serializer[Any]):
     )
 
 
-class LogFindingSerializer(serializers.Serializer[Any]):
+class LogFindingSerializer(serializers.Serializer[object]):
     """What a check of the chain found; nothing yet, when a worker is at it."""
 
     intact = serializers.IntegerField(allow_null=True, help_text="How many entries are as they were written.")

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -86,7 +85,7 @@ def emit(study_id: int, event: Event) -> None:
     _send_on_commit(queued, after=after)
 
 
-def tell_that_a_study_closed(sender: Any, *, study_id: int, **kwargs: Any) -> None:
+def tell_that_a_study_closed(sender: object, *, study_id: int, **kwargs: object) -> None:
     emit(study_id, Event.STUDY_CLOSED)
 
 

@@ -27,7 +27,7 @@ DESIGN = {
 class SmallJson(JSONParser):
     """JSON of a size that a plan may have."""
 
-    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, object] | None = None) -> dict[str, Any]:
         content = stream.read(LARGEST_PLAN + 1)
         if len(content) > LARGEST_PLAN:
             raise ParseError(f"Expected a plan of at most {LARGEST_PLAN:,} bytes.")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
@@ -230,7 +229,7 @@ def _possible_effect(effect: NumberField, prevalence: NumberField) -> NumberFiel
     return replace(effect, number=nearest, error=effect.error or error)
 
 
-def read_die(query: Mapping[str, Any], start: PlannedDie) -> tuple[PlannedDie, str, bool]:
+def read_die(query: Mapping[str, str], start: PlannedDie) -> tuple[PlannedDie, str, bool]:
     """The die, what is wrong with it, and whether it was just taken up, so that its faces are to be chosen."""
     code = query.get("die", start.code).strip()
     groups = tuple(letters for name in ("group1", "group2", "group3") if (letters := query.get(name, "")))

@@ -1,8 +1,7 @@
 """Who the bots of a rehearsal are, as somebody types it: percent and points, not proportions."""
 
-from typing import Any
-
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from surveys.rehearsal.services import MOST_BOTS, Planted
@@ -53,12 +52,12 @@ class PlantedForm(forms.Form):
         initial=0,
     )
 
-    def __init__(self, *args: Any, asks_directly: bool, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(self, data: QueryDict | None = None, *, asks_directly: bool) -> None:
+        super().__init__(data)
         if not asks_directly:
             del self.fields["under_reporting"]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         cleaned = super().clean() or {}
         if "prevalence" in cleaned and "effect" in cleaned and not 0 <= (treated := cleaned["prevalence"] + cleaned["effect"]) <= 100:
             self.add_error("effect", _("Prevalence and effect together must lie between 0 and 100, found %(found)g.") % {"found": treated})

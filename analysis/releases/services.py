@@ -6,7 +6,6 @@ Every step takes the study's lock first, which a withdrawal takes too, and reads
 import logging
 import secrets
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -30,7 +29,7 @@ from surveys.selectors import may_change, may_review
 
 LARGEST_SEED = 2**31
 PAGE = "analysis:releases"
-NOT_ONE: dict[str, Any] = {
+NOT_ONE: dict[str, object] = {
     "package": None,
     "package_sha256": "",
     "files": [],
@@ -155,7 +154,7 @@ def download(slug: str, version: int, *, counted: bool) -> tuple[Release, bytes]
     return release, bytes(package)
 
 
-def discard_outdated_when_answers_change(sender: Any, *, study_id: int, **kwargs: Any) -> None:
+def discard_outdated_when_answers_change(sender: object, *, study_id: int, **kwargs: object) -> None:
     building.discard_outdated(study_id)
 
 
@@ -188,7 +187,7 @@ def _locked(release: Release, *statuses: ReleaseStatus) -> Release:
 
 def _record(release: Release, action: str, *, actor: User, tell: Audience, **details: str) -> None:
     """Into the log of its study, and to those whose turn it is now."""
-    record_and_tell(tell, page=PAGE, actor=actor, action=action, study=release.study, details={"version": release.version} | details)
+    record_and_tell(tell, page=PAGE, actor=actor, action=action, study=release.study, details={"version": release.version, **details})
 
 
 def _said(reason: str) -> str:

@@ -1,9 +1,13 @@
 """Signs of life: the worker and beat leave one in the cache every few seconds, and /healthz looks whether it is still there."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celery import beat, bootsteps
 from django.core.cache import cache
+
+if TYPE_CHECKING:
+    from celery.worker.consumer import Consumer
+    from kombu.asynchronous.timer import Entry
 
 EVERY_SECONDS = 5
 SILENT_AFTER_SECONDS = 30
@@ -23,13 +27,13 @@ class WorkerHeartbeat(bootsteps.StartStopStep):
     """Beats beside the tasks, so that a long one is not taken for silence, and only while the worker is connected to its broker."""
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
-    timer: Any = None
+    timer: "Entry | None" = None
 
-    def start(self, parent: Any) -> None:
+    def start(self, parent: "Consumer") -> None:
         leave_sign("worker")
         self.timer = parent.timer.call_repeatedly(EVERY_SECONDS, leave_sign, ("worker",))
 
-    def stop(self, parent: Any) -> None:
+    def stop(self, parent: "Consumer") -> None:
         if self.timer is not None:
             self.timer.cancel()
 
@@ -39,7 +43,7 @@ class SweepAtStart(bootsteps.StartStopStep):
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
-    def start(self, parent: Any) -> None:
+    def start(self, parent: "Consumer") -> None:
         for task in ("analysis.tasks.sweep", "analysis.releases.tasks.sweep", "surveys.tasks.sweep", "webhooks.tasks.sweep"):
             parent.app.send_task(task)
 

@@ -1,13 +1,11 @@
 """What the study is called, whom to ask, in which languages it speaks and how people come in."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from surveys.builder.frame import DraftPage
 from surveys.drafting.edits import Edit, WithLanguages
-from surveys.drafting.forms import DraftForm, typed_text
+from surveys.drafting.forms import DraftForm, Typed, typed_text
 from surveys.drafting.texts import LANGUAGE_NAMES
 
 ENTRIES = (
@@ -25,7 +23,7 @@ class About(DraftPage):
     def edit(self) -> Edit:
         return WithLanguages(("title", "summary", "contact", "languages", "entry"))
 
-    def typed(self) -> dict[str, Any]:
+    def typed(self) -> Typed:
         entry = self.definition.entry
         return {
             **dict(typed_text("title", self.document["title"], self.definition.languages)),
@@ -36,7 +34,7 @@ class About(DraftPage):
             "completion_url": entry.completion_url or "",
         }
 
-    def read(self, form: DraftForm) -> Any:
+    def read(self, form: DraftForm) -> object:
         chosen = [code for code in form.several("languages") if code in self._offered()]
         spoken = self.definition.languages
         languages = [code for code in spoken if code in chosen] + [code for code in chosen if code not in spoken]
@@ -59,5 +57,5 @@ class About(DraftPage):
     def _offered(self) -> dict[str, str]:
         return LANGUAGE_NAMES | {code: LANGUAGE_NAMES.get(code, code) for code in self.definition.languages}
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"languages": list(self._offered().items()), "entries": ENTRIES}

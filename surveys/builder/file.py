@@ -1,7 +1,5 @@
 """The whole study as text, for those who know the study file; and the file with its media, to take away."""
 
-from typing import Any
-
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
@@ -10,7 +8,7 @@ from audit.services import record
 from surveys import actions
 from surveys.builder.frame import BuilderPage, DraftPage
 from surveys.drafting.edits import Edit, Whole
-from surveys.drafting.forms import DraftForm
+from surveys.drafting.forms import DraftForm, Typed
 from surveys.errors import DefinitionError
 from surveys.studies.exchange import archive_of
 from surveys.study_file import document_of, read_study_file, write_study_file
@@ -23,10 +21,10 @@ class StudyFile(DraftPage):
     def edit(self) -> Edit:
         return Whole()
 
-    def typed(self) -> dict[str, Any]:
+    def typed(self) -> Typed:
         return {"file": write_study_file(self.definition)}
 
-    def read(self, form: DraftForm) -> Any:
+    def read(self, form: DraftForm) -> object:
         try:
             definition = read_study_file(form.whole_text("file"), source=_("Study file"))
         except DefinitionError as error:

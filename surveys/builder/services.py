@@ -1,7 +1,5 @@
 """Changing one part of a draft, without losing what somebody else changed in the meantime."""
 
-from typing import Any
-
 from django.db import transaction
 
 from accounts.models import User
@@ -14,7 +12,7 @@ from surveys.study_file import define
 
 
 @transaction.atomic
-def change_part(study: Study, *, edit: Edit, value: Any, loaded: str | None, actor: User) -> Study:
+def change_part(study: Study, *, edit: Edit, value: object, loaded: str | None, actor: User) -> Study:
     """Put `value` in its place in the draft. `loaded` is the fingerprint of what stood there when the change was begun.
 
     A ConcurrentEditError when something else stands there now. Changes in other places are kept, so several people can build at once.

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
@@ -13,7 +12,7 @@ from surveys.journey.presentation import FieldView, SensitiveQuestionView
 Errors = list[dict[str, str]]
 
 
-def read_fields(fields: Iterable[FieldView], data: QueryDict) -> tuple[dict[str, Any], tuple[FieldView, ...]]:
+def read_fields(fields: Iterable[FieldView], data: QueryDict) -> tuple[dict[str, object], tuple[FieldView, ...]]:
     """The answers by name (unanswered ones are left out), and the fields with what was typed and what is wrong."""
     filled = tuple(_fill(field, data) for field in fields)
     return _answers(filled), filled
@@ -63,7 +62,7 @@ def _names(field: FieldView) -> set[str]:
 
 def _number_error(field: FieldView, value: str) -> str:
     number = _number(value, whole=field.whole)
-    expected: Mapping[str, Any] = {"minimum": f"{field.minimum:.15g}", "maximum": f"{field.maximum:.15g}", "value": value[:40]}
+    expected: Mapping[str, object] = {"minimum": f"{field.minimum:.15g}", "maximum": f"{field.maximum:.15g}", "value": value[:40]}
     if number is None:
         kind = _("a whole number from %(minimum)s to %(maximum)s") if field.whole else _("a number from %(minimum)s to %(maximum)s")
         return _("Enter %(kind)s, not “%(value)s”.") % {"kind": kind % expected, "value": value[:40]}
@@ -79,11 +78,11 @@ def _number(value: str, *, whole: bool) -> float | None:
     return float(value.replace(",", "."))
 
 
-def _answers(fields: Iterable[FieldView]) -> dict[str, Any]:
+def _answers(fields: Iterable[FieldView]) -> dict[str, object]:
     return {field.key: answer for field in fields if (answer := _answer(field)) not in (None, [], "")}
 
 
-def _answer(field: FieldView) -> Any:
+def _answer(field: FieldView) -> object:
     if field.error:
         return None
     if field.kind == "group":

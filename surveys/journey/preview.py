@@ -4,7 +4,6 @@ import math
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -180,7 +179,7 @@ def _page(request: HttpRequest, place: Place, steps: tuple[str, ...], edition: E
     return render(request, f"surveys/participant/{place.step}.html", {"study": shown, "language": shown.language} | context)
 
 
-def _context(shown: Presentation, place: Place, edition: Edition) -> dict[str, Any]:
+def _context(shown: Presentation, place: Place, edition: Edition) -> dict[str, object]:
     """What the page shows of the study, and in the place of personal values something that looks like them."""
     personal = {"resume_url": _("A personal link stands here.")}
     match place.step:
@@ -195,7 +194,7 @@ def _context(shown: Presentation, place: Place, edition: Edition) -> dict[str, A
             epsilons = {"epsilon_per_question": design.epsilon, "epsilon_total": design.composed_epsilon(len(shown.questions))}
             return {"die": die, "questions": shown.questions, "odds_factor": math.exp(design.epsilon), **epsilons}
         case step if step == VIDEO:
-            variant: Any = (place.arm, 0, edition.definition.watching.mode)
+            variant: object = (place.arm, 0, edition.definition.watching.mode)
         case step if step == QUIZ:
             variant = quiz_fields(edition.definition, place.language, order="")
         case step if step in (DIE, QUESTIONS):

@@ -1,8 +1,7 @@
 """An arm and its files: each upload stands in the draft at once, and what nobody can see any more is deleted."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import PurePath
-from typing import Any
 
 from django.core.files import File
 from django.db import transaction
@@ -10,7 +9,7 @@ from django.db import transaction
 from accounts.models import User
 from audit.services import record
 from surveys import actions
-from surveys.drafting.edits import Item, WithoutArm
+from surveys.drafting.edits import Document, Item, WithoutArm
 from surveys.errors import ConcurrentEditError, TransitionError
 from surveys.media.services import MediaError, add_media_file
 from surveys.models import MediaFile, Study, StudyStatus
@@ -19,7 +18,7 @@ from surveys.studies.study_steps import locked
 from surveys.study_file import define
 
 SUFFIXES = {"video": (".mp4", ".webm"), "captions": (".vtt",), "poster": (".png", ".jpg", ".jpeg", ".webp")}
-Video = Mapping[str, Any]
+Video = Document
 
 
 def put_arm_file(study: Study, *, arm: str, kind: str, language: str = "", content: File, actor: User) -> MediaFile:  # type: ignore[type-arg]
@@ -72,8 +71,8 @@ def remove_arm(study: Study, *, arm: str, actor: User) -> None:
     _retire(study, names, actor=actor)
 
 
-def _arm_of(study: Study, name: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] | None = Item("arms", name).current(study.definition)
+def _arm_of(study: Study, name: str) -> Document:
+    found: Document | None = Item("arms", name).current(study.definition)
     if found is None:
         raise ConcurrentEditError(f"There is no arm called {name} any more.")
     return found

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -30,7 +30,7 @@ class ReadableFile(Protocol):
     """What an open file and Django's uploaded file have in common."""
 
     def read(self, size: int = ..., /) -> bytes: ...
-    def seek(self, offset: int, whence: int = ..., /) -> Any: ...
+    def seek(self, offset: int, whence: int = ..., /) -> object: ...
     def tell(self) -> int: ...
 
 

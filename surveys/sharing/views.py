@@ -1,7 +1,6 @@
 """Who works on a study: its owner, its members, and who was invited."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -70,7 +69,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "surveys/investigator/people.html", context, status=422 if errors else 200)
 
 
-def _offer(request: HttpRequest, invitation: Invitation, token: str) -> dict[str, Any]:
+def _offer(request: HttpRequest, invitation: Invitation, token: str) -> dict[str, object]:
     """The link, to be shown this once, and whether it went out by e-mail."""
     link = request.build_absolute_uri(reverse("surveys:invitation", args=[token]))
     address = invitation.user.email if invitation.user else invitation.addressee

@@ -1,7 +1,6 @@
 """What studies there are, import of a study file, and the same steps as on a study's page."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -45,7 +44,7 @@ class Studies(ListAPIView[Study]):
         operation_id="studies_list",
         parameters=[OpenApiParameter("status", str, enum=StudyStatus.values, description="Only studies of this status.")],
     )
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def get(self, request: Request, *args: object, **kwargs: object) -> Response:
         return super().get(request, *args, **kwargs)
 
     @extend_schema(
@@ -101,6 +100,6 @@ class StudyAction(APIView):
         return Response(_detail(take_action(access_study(user, slug), action, actor=user, data=data), request))
 
 
-def _detail(study: Study, request: Request) -> dict[str, Any]:
+def _detail(study: Study, request: Request) -> dict[str, object]:
     user = person_of(request)
     return StudyDetailSerializer(study, context={"user": user, "definition": definition_for(user, study)}).data

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -175,7 +174,7 @@ def actions_of(study: Study, user: User) -> dict[str, Action]:
     return {name: action for name, action in allowed.items() if study.status in action.statuses and action.when(study)}
 
 
-def take_action(study: Study, name: str, *, actor: User, data: Mapping[str, Any] | None = None) -> Study:
+def take_action(study: Study, name: str, *, actor: User, data: Mapping[str, object] | None = None) -> Study:
     """Take a step that is open to this person; a TransitionError says which are, a ValidationError what is wrong with `data`."""
     open_now = actions_of(study, actor)
     if name not in open_now:

@@ -1,7 +1,5 @@
 """allauth's forms around logging in, with what the audit log must hold of them."""
 
-from typing import Any
-
 from allauth.account.forms import ResetPasswordForm
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from django.core.exceptions import ValidationError
@@ -34,7 +32,7 @@ class CodeAgainForm(_Counted, ReauthenticateForm):  # type: ignore[misc]
 class ForgottenPasswordForm(ResetPasswordForm):  # type: ignore[misc]
     """Recorded for every address alike, whether it has an account or not."""
 
-    def save(self, request: HttpRequest, **kwargs: Any) -> str:
+    def save(self, request: HttpRequest, **kwargs: object) -> str:
         record_password_asked(self.users)
         address: str = super().save(request, **kwargs)
         return address
