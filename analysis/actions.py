@@ -1,4 +1,4 @@
-"""What the desk may do to a study's results and data, as named in the audit log."""
+"""Staff actions on a study's results and data, as named in the audit log."""
 
 from audit.actions import register
 

@@ -1,4 +1,4 @@
-"""Signs of life of a long computation: who is killed gives no more, and another worker takes over."""
+"""Heartbeats of long computations: when they stop, another worker takes over."""
 
 import logging
 import threading
@@ -10,14 +10,14 @@ from django.db import DatabaseError, connection
 
 BEAT_SECONDS = 3.0
 SILENCE = timedelta(seconds=15)
-"""How long nothing may be heard of who computes."""
+"""Silence after which a computing worker counts as dead."""
 
 logger = logging.getLogger(__name__)
 
 
 @contextmanager
 def beating(beat: Callable[[], object]) -> Iterator[None]:
-    """Call `beat`, which says in the database that this worker is alive, every few seconds while the block runs."""
+    """Call `beat`, which renews this worker's heartbeat in the database, every few seconds while the block runs."""
     done = threading.Event()
 
     def beat_until_done() -> None:

@@ -1,4 +1,4 @@
-"""docs/methods.md as a page: how every number is computed, for whoever reads one."""
+"""docs/methods.md as a page that explains how every number is computed."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""What was computed, and the work that computes it."""
+"""Stored results, and the work that computes them."""
 
 from django.conf import settings
 from django.db import models
@@ -24,8 +24,8 @@ class RunKind(models.TextChoices):
 class Run(models.Model):
     """One computation over a study's answers: the work order while it waits, the result once it is done.
 
-    The table is the truth; the broker may forget. Clock times and a copy of the data stand here only while the run is under way,
-    so that the history of results does not tell when anybody answered, and keeps nobody's answers.
+    The table is the truth; the broker may forget. Clock times and a copy of the data are stored only while the run is under way, so that
+    the history of results does not tell when anybody answered, and keeps nobody's answers.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="runs")
@@ -36,9 +36,9 @@ class Run(models.Model):
     )
     attempts = models.PositiveSmallIntegerField(default=0)
     n = models.PositiveIntegerField(null=True, blank=True)
-    seed = models.BigIntegerField(null=True, blank=True, help_text="Of the bootstrap; the same data and seed give the same numbers.")
+    seed = models.BigIntegerField(null=True, blank=True, help_text="The bootstrap's seed; the same data and seed give the same numbers.")
     method_version = models.CharField(max_length=20, blank=True)
-    data = models.BinaryField(null=True, blank=True, help_text="What all chunks of the run look at; gone when the run ends.")
+    data = models.BinaryField(null=True, blank=True, help_text="Input of all chunks of the run; deleted when the run ends.")
     results = models.JSONField(null=True, blank=True)
     error = models.TextField(blank=True)
     finished_on = models.DateField(null=True, blank=True)
@@ -67,14 +67,14 @@ class ChunkStatus(models.TextChoices):
 
 
 class ChunkFamily(models.TextChoices):
-    """What is resampled: the counts of the cells, or the patterns of people with their background."""
+    """The unit of resampling: counts of cells, or patterns of people with their background."""
 
     COUNTS = "counts", _("Counts")
     PATTERNS = "patterns", _("Patterns")
 
 
 class Chunk(models.Model):
-    """A part of a run's bootstrap that any worker may take. Which one takes it does not change a number."""
+    """A part of a run's bootstrap that any worker may take. The choice of worker does not change a number."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="chunks")
     question = models.CharField(max_length=50)
@@ -119,7 +119,7 @@ PUBLIC_RELEASES = (ReleaseStatus.PUBLISHED, ReleaseStatus.RETRACTED)
 
 
 class BackgroundHandling(models.TextChoices):
-    """What a release says about background answers. Never joined with reported answers."""
+    """The treatment of background answers in a release. They are never joined with reported answers."""
 
     LEFT_OUT = "left_out", _("Left out")
     COUNTS = "counts", _("Counts of each question, over everybody")
@@ -141,7 +141,7 @@ class Release(models.Model):
     background = models.CharField(max_length=10, choices=BackgroundHandling, default=BackgroundHandling.LEFT_OUT)
     smallest_count = models.PositiveSmallIntegerField(help_text="Counts of background answers below this are hidden.")
     site = models.CharField(max_length=200, help_text="Where this server stands on the web.")
-    seed = models.BigIntegerField(help_text="Of the bootstrap in its results.")
+    seed = models.BigIntegerField(help_text="Seed of the bootstrap in its results.")
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     requested_on = models.DateField(auto_now_add=True)
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
@@ -153,13 +153,13 @@ class Release(models.Model):
     stage = models.CharField(max_length=10, blank=True)
     error = models.TextField(blank=True)
     people_sha256 = models.CharField(
-        max_length=64, blank=True, help_text="Of the random keys of those who are in it; changes when one withdraws."
+        max_length=64, blank=True, help_text="SHA-256 of the included participants' random keys; changes when one withdraws."
     )
     data = models.BinaryField(null=True, blank=True, help_text="The rows in their final order, while the rest is being built.")
     package = models.BinaryField(null=True, blank=True)
     package_sha256 = models.CharField(max_length=64, blank=True)
     files = models.JSONField(default=list, blank=True, help_text="Name, size and SHA-256 of each file.")
-    summary = models.JSONField(default=dict, blank=True, help_text="What the pages say about it.")
+    summary = models.JSONField(default=dict, blank=True, help_text="Text for the pages about it.")
     public_key = models.TextField(blank=True)
     downloads = models.PositiveBigIntegerField(default=0)
 

@@ -13,7 +13,7 @@ MOST_MOMENTS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What is being done for one kind of results; `percent` of its chunks, once they are known."""
+    """The state of the work on one kind of results; `percent` of its chunks, once they are known."""
 
     status: str
     percent: int | None

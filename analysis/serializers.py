@@ -1,8 +1,7 @@
-"""What the API says of people, results and plans, field by field, and how it reads a plan's numbers."""
+"""API representations of participant counts, results and plans."""
 
 import re
 from dataclasses import fields
-from fractions import Fraction
 from typing import Any, ClassVar
 
 from rest_framework import serializers
@@ -16,17 +15,17 @@ from analysis.stored_results import Balance, Difference, DirectGroup, DirectOutc
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.results import AnytimeEffect, BootstrapSummary, CheaterProportion, Interval
-from surveys.selectors import Counts
+from candor.written_numbers import number_or_fraction
+from surveys.counts import Counts
 
 LONGEST_NUMBER = 40
 MOST_ARMS = 20
 MOST_SUBSAMPLES = 10
 EXPONENT = re.compile(r"\d[.\d_]*[eE][+-]?\d")
-FRACTION = re.compile(r"[+-]?\d{1,12}(\.\d{0,12})?(/\d{1,12})?", re.ASCII)
 
 
 class CountsSerializer(DataclassSerializer):
-    """Consented and assigned include those who withdrew; finished are those whose answers are there."""
+    """Consented and assigned include people who withdrew; finished counts the stored answers."""
 
     of = Counts
     only = ("declined", "consented", "assigned", "finished", "withdrew", "comprehension_passed", "comprehension_failed")
@@ -145,13 +144,10 @@ class NumberField(serializers.FloatField):
 
     def to_internal_value(self, data: object) -> float:
         expected = f'Expected a number from {self.low:g} to {self.high:g} or a fraction like "2/6"'
-        if isinstance(data, bool) or not isinstance(data, int | float | str) or (isinstance(data, str) and not FRACTION.fullmatch(data)):
-            raise serializers.ValidationError(f"{expected}, found {repr(data)[:LONGEST_NUMBER]}.")
-        try:
-            number = float(Fraction(data))
-        except (ValueError, OverflowError, ZeroDivisionError):
-            number = float("nan")
-        if not self.low <= number <= self.high:
+        number = None
+        if isinstance(data, int | float | str) and not isinstance(data, bool):
+            number = number_or_fraction(data, low=self.low, high=self.high)
+        if number is None:
             raise serializers.ValidationError(f"{expected}, found {repr(data)[:LONGEST_NUMBER]}.")
         return number
 

@@ -1,4 +1,4 @@
-"""Asking for computations, stopping them, and blinding those who look."""
+"""Requests for computations, their cancellation, and the blinding of readers."""
 
 import logging
 from datetime import timedelta
@@ -14,18 +14,18 @@ from analysis.runs import runner
 from audit.services import record
 from surveys.errors import TransitionError
 from surveys.models import Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import protocol_in_force
 
 logger = logging.getLogger(__name__)
 
 
 def request_refresh(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS) -> None:
-    """See to it that the results take in what is committed by now. Requests of half a second become one, of ten for full results."""
+    """Make the results include everything committed by now. Requests within half a second become one, within ten for full results."""
     _send(runner.queue_run(study_id, kind=kind), after=runner.DEBOUNCE[kind])
 
 
 def request_full_results(study: Study, *, actor: User) -> None:
-    """Compute the full results now; what waits or is under way is superseded."""
+    """Compute the full results now; a waiting or running computation is superseded."""
     if study.protocol_id is None:
         raise TransitionError(gettext("There is nothing to compute yet."))
     if study.forgotten_on is not None:
@@ -64,14 +64,13 @@ def refresh_when_answers_change(sender: object, *, study_id: int, **kwargs: obje
 
 
 def refresh_when_closed(sender: object, *, study_id: int, **kwargs: object) -> None:
-    """What was said without a die is counted only now."""
-    protocol_id = Study.objects.values_list("protocol_id", flat=True).get(pk=study_id)
-    if frozen_protocol(protocol_id or 0).definition.direct_group:
+    """Count the direct answers, which happens only now."""
+    if protocol_in_force(Study.objects.get(pk=study_id)).definition.direct_group:
         transaction.on_commit(lambda: refresh_when_answers_change(sender, study_id=study_id))
 
 
 def stop_when_data_are_forgotten(sender: object, *, study_id: int, **kwargs: object) -> None:
-    """End what is under way, with its copy of the background answers; first results, which use none, are computed once more."""
+    """End the running computation, with its copy of the background answers; first results, which use none, are computed once more."""
     for kind in RunKind:
         runner.end_unfinished(study_id, kind=kind, status=RunStatus.SUPERSEDED)
     transaction.on_commit(lambda: request_refresh(study_id))

@@ -1,4 +1,4 @@
-"""What workers do; each is another way to call the runner, and harmless when it comes twice."""
+"""Background tasks; each calls the runner and is harmless when delivered twice."""
 
 import os
 
@@ -9,7 +9,7 @@ from analysis.runs import runner
 from analysis.runs.outdated import recompute_outdated
 
 AGAIN_SECONDS = 1.0
-# First results are what people wait for: they go before the bootstrap of all, which takes longer. Redis knows 0 (first) to 9 (last).
+# People wait for first results: they go before the bootstrap of all, which takes longer. Redis knows 0 (first) to 9 (last).
 PRIORITY = {RunKind.FIRST_RESULTS: 0, RunKind.FULL_RESULTS: 6}
 LAST = 9
 LOOK_AGAIN_SECONDS = 5.0
@@ -47,7 +47,7 @@ def resample(run_id: int) -> None:
 
 @shared_task(name="analysis.tasks.sweep")
 def sweep() -> None:
-    """Find what the broker forgot, what killed workers left behind and what an older version computed, and start it again."""
+    """Restart runs that the broker forgot or killed workers left behind, and queue what an older version computed."""
     recompute_outdated()
     for run_id, seconds in runner.recover():
         refresh.apply_async(args=(run_id,), countdown=seconds)

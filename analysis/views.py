@@ -16,17 +16,19 @@ from analysis.live.downloads import Download, figure_file, table_file
 from analysis.live.page import LiveView, live_view
 from analysis.models import Blinding, RunKind
 from analysis.selectors import state_of_work
+from surveys.access import access_own_study, access_results
+from surveys.counts import counts_of
 from surveys.errors import TransitionError
 from surveys.models import Study
-from surveys.selectors import access_own_study, access_results, counts_of, is_blinded_viewer, may_change
 
 
 @require_role(*Role)
 @require_safe
 def results(request: HttpRequest, slug: str) -> HttpResponse:
-    """What the answers say so far; the page asks for itself again every few seconds, and is answered 204 while nothing is new."""
+    """The results so far; the page asks for itself again every few seconds, and gets 204 while nothing is new."""
     user = user_of(request)
-    study = access_results(user, slug)
+    seat = access_results(user, slug)
+    study = seat.study
     work = {kind.value: state_of_work(study, kind) for kind in RunKind}
     live = _live(request, study)
     counts = live.progress.counts if live else counts_of(study)
@@ -46,8 +48,8 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
         "figures": {name: mark_safe(drawing.svg()) for name, drawing in figures.items() if drawing},  # noqa: S308  # escaped by Drawing
         "state": state,
         "blinded_for_all": blinded_for_all,
-        "may_change": may_change(user, study),
-        "always_blinded": blinded_for_all or is_blinded_viewer(user, study),
+        "may_change": seat.may_change,
+        "always_blinded": blinded_for_all or seat.is_blinded,
         "query": "?blinded=1" if _asks_blinded(request) else "",
     }
     return render(request, "analysis/results.html", context)
@@ -57,7 +59,7 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def figure(request: HttpRequest, slug: str, figure: str, kind: str) -> HttpResponse:
     """One figure as an SVG or PNG file."""
-    return _file(figure_file(_live(request, access_results(user_of(request), slug)), figure, kind))
+    return _file(figure_file(_live(request, access_results(user_of(request), slug).study), figure, kind))
 
 
 @require_role(*Role)
@@ -65,14 +67,14 @@ def figure(request: HttpRequest, slug: str, figure: str, kind: str) -> HttpRespo
 def table(request: HttpRequest, slug: str, table: str) -> HttpResponse:
     """One table as a CSV file."""
     user = user_of(request)
-    return _file(table_file(_live(request, access_results(user, slug)), table, actor=user))
+    return _file(table_file(_live(request, access_results(user, slug).study), table, actor=user))
 
 
 @require_role(*Role)
 @require_POST
 def compute(request: HttpRequest, slug: str) -> HttpResponse:
     """Start the full computation now, or stop the one that is under way."""
-    study = access_own_study(user_of(request), slug)
+    study = access_own_study(user_of(request), slug).study
     if request.POST.get("action") == "cancel":
         stopped = services.cancel_full_results(study, actor=user_of(request))
         messages.success(request, gettext("The computation was stopped.") if stopped else gettext("There was nothing to stop."))
@@ -89,7 +91,7 @@ def compute(request: HttpRequest, slug: str) -> HttpResponse:
 def blinding(request: HttpRequest, slug: str) -> HttpResponse:
     """Hide the arms from everybody until the study is closed, or show them again."""
     user = user_of(request)
-    services.blind(access_own_study(user, slug), on=request.POST.get("on") == "1", actor=user)
+    services.blind(access_own_study(user, slug).study, on=request.POST.get("on") == "1", actor=user)
     return redirect("analysis:results", slug)
 
 

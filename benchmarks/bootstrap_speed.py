@@ -1,4 +1,4 @@
-"""How much faster the bootstrap is than the plain ways, measured side by side in one run.
+"""Measures how much faster the bootstrap is than the plain ways, side by side in one run.
 
     python -m benchmarks.bootstrap_speed
 
@@ -167,7 +167,7 @@ def with_covariates(n: int = 1000) -> None:
 
 
 def with_every_term(study: AdjustedStudy) -> AdjustedStudy:
-    """Put every term into the model of both arms, as somebody would who does not select."""
+    """Put every term into the models of both arms, as a user without variable selection would."""
     columns = np.arange(study.matrix.values.shape[1])
     models = tuple(
         replace(model, columns=columns, fit=fit_logistic(study.matrix.values[study.arm == group], study.reported[study.arm == group]))

@@ -244,7 +244,7 @@ def summary(lines: Sequence[dict[str, Any]]) -> Iterator[str]:
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one per core. The numbers do not depend on it.")
 @click.option("--output", type=click.Path(path_type=Path), default=Path("var/benchmarks/coverage.jsonl"), show_default=True)
 def main(replicates: int, bootstraps: int, doubly_robust: int, trials: int, seed: int, workers: int | None, output: Path) -> None:
-    """Run what the output file does not have yet, then summarise it."""
+    """Run the settings that the output file lacks, then summarise the file."""
     wanted = {"closed form": replicates, "bootstrap": bootstraps, "covariates": doubly_robust, "monitoring": trials}
     output.parent.mkdir(parents=True, exist_ok=True)
     lines = [json.loads(line) for line in output.read_text().splitlines()] if output.exists() else []

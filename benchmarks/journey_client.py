@@ -1,6 +1,6 @@
-"""Participants that cost next to nothing: raw sockets, three regular expressions, forms that were filled in beforehand.
+"""Participants that cost next to nothing: raw sockets, three regular expressions, forms filled in beforehand.
 
-They walk the same pages in the same order as a browser, and do not load style sheets, scripts or lectures, which nginx serves.
+They walk the same pages in the same order as a browser, but do not load style sheets, scripts or lectures, which nginx serves.
 """
 
 import math
@@ -27,7 +27,7 @@ Behaviour = Callable[["Measured", float], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """Where to go, and what to fill in: per step the form's values, a list where one is to be chosen by chance."""
+    """Where to go and how to fill in each step's form; a list means that one value is drawn at random."""
 
     host: str
     port: int
@@ -38,7 +38,7 @@ class Site:
 
 @dataclass(slots=True, kw_only=True)
 class Measured:
-    """What many clients saw: seconds of every request by its name (`GET video`, `POST video`), journeys, errors, the time it all took.
+    """Measurements of many clients: seconds of every request by its name (`GET video`, `POST video`), journeys, errors, total time.
 
     `submits` are the moments at which answers were sent, on the clock of `time.perf_counter`, which all processes share.
     """
@@ -68,7 +68,7 @@ class Measured:
 
 
 class UnexpectedAnswerError(RuntimeError):
-    """The server said something that no participant should hear."""
+    """The server answered with something that no participant should see."""
 
 
 Answer = tuple[int, bytes, bytes]
@@ -132,9 +132,9 @@ class Visitor:
         self.measured.journeys += 1
 
     def _request(self, method: str, step: str, body: bytes = b"") -> bytes:
-        """Only the answer is waited for and timed, not what goes on in here."""
+        """Only the wait for the response is timed, not the work in here."""
         cookies = dict(self.cookies)
-        # The ticket by which simulated participants pass the lecture at once goes only where it counts: people have none to be verified.
+        # Participants have no tickets to verify, so the ticket that lets bots skip the lecture is sent only where it counts.
         if method == "POST" and step in ("welcome", "video"):
             cookies[b"candor_bot"] = self.site.bot_ticket.encode()
         header = b"; ".join(name + b"=" + value for name, value in cookies.items()).decode()
@@ -150,7 +150,7 @@ class Visitor:
 
 
 def walk_for(site: Site, *, clients: int, seconds: float) -> Measured:
-    """`clients` people at any time, each followed at once by the next, until no more begin after `seconds`."""
+    """Keep `clients` people going at any time, each followed at once by the next, until no more begin after `seconds`."""
 
     def one_after_the_other(measured: Measured, deadline: float) -> None:
         visitor = Visitor(site=site, ask=Connection(site), measured=measured)
@@ -161,7 +161,7 @@ def walk_for(site: Site, *, clients: int, seconds: float) -> Measured:
 
 
 def join_within(site: Site, *, people: int, seconds: float, pause: tuple[float, float]) -> Measured:
-    """`people` come at random moments within `seconds`, each on a connection of their own, and read each page for a while (`pause`)."""
+    """Let `people` come at random moments within `seconds`, each on their own connection; each reads every page for a while (`pause`)."""
 
     def one_person(measured: Measured, start: float) -> None:
         time.sleep(max(random.uniform(0, seconds) - (time.perf_counter() - start), 0))
@@ -171,7 +171,7 @@ def join_within(site: Site, *, people: int, seconds: float, pause: tuple[float, 
 
 
 def _in_processes(clients: int, behave: Behaviour) -> Measured:
-    """Run `behave` in `clients` threads, spread over a few processes, so that the clients' own work does not hold them up."""
+    """Run `behave` in `clients` threads, spread over a few processes so that the clients' own work does not hold them up."""
     context = multiprocessing.get_context("fork")
     shares = [share for number in range(CLIENT_PROCESSES) if (share := len(range(number, clients, CLIENT_PROCESSES)))]
     queue: multiprocessing.Queue[Measured] = context.Queue()

@@ -84,7 +84,7 @@ def _walker(site: Site, application: Any) -> Callable[..., Measured]:
 
 
 class Stopwatches:
-    """Processor seconds by request and part. What a stopwatch measures inside another one counts for the inner one only."""
+    """Processor seconds by request and part. Time measured inside another measurement counts only for the inner one."""
 
     def __init__(self) -> None:
         self.seconds: dict[tuple[int, str], float] = defaultdict(float)

@@ -35,7 +35,7 @@ PAUSE = (0.5, 2.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """What one load did: milliseconds of requests as seen by the clients; processor milliseconds per journey, by part."""
+    """Results of one load: milliseconds of requests as the clients see them, and processor milliseconds per journey, by part."""
 
     name: str
     journeys: int
@@ -54,7 +54,7 @@ class Load:
 
 
 def load(name: str, bench: Bench, walk: Callable[[], Measured]) -> tuple[Load, Measured]:
-    """Put a load on the site and weigh it."""
+    """Put a load on the site and measure it."""
     before = bench.processor_seconds()
     measured = walk()
     spent = {part: 1000 * (after - before[part]) / max(measured.journeys, 1) for part, after in bench.processor_seconds().items()}
@@ -94,7 +94,7 @@ class Bench:
         }
 
     def web_worker_memory(self) -> list[dict[str, float]]:
-        """Of every process of granian but the one that only watches."""
+        """The process ids of every granian process except the one that only supervises."""
         return [memory_megabytes(pid) for pid in list(family(self.running.processes["web"].pid))[1:]]
 
 
@@ -119,13 +119,13 @@ def running_site(folder: Path) -> Iterator[Bench]:
 
 
 def demonstration_memory(bots: int) -> dict[str, float]:
-    """Of the one process that `make demo` starts, with its bots done."""
+    """The process id of the single process that `make demo` starts, once its bots are done."""
     with tempfile.TemporaryDirectory(prefix="candor-bench-") as folder, processes.embedded(Path(folder), demo_bots=bots) as site:
         return memory_megabytes(site.processes["web"].pid)
 
 
 def forms_of(study: dict[str, Any]) -> dict[str, dict[str, str | list[str]]]:
-    """What to fill in on the pages of the demonstration study, step by step."""
+    """How to fill in the pages of the demonstration study, step by step."""
     return {
         "welcome": {"language": "en"},
         "consent": {"choice": "agree"},

@@ -1,4 +1,4 @@
-"""What ``candor estimate`` needs for a file of ten million answers: memory, time, and the seconds before it starts.
+"""Resources that ``candor estimate`` needs for a file of ten million answers: memory, time, and seconds before it starts.
 
     python -m benchmarks.large_file [rows]
 

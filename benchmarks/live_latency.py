@@ -1,10 +1,10 @@
-"""How long after somebody's answers the results page serves an estimate with them in it, while 20 people finish per second.
+"""How long after somebody's answers the results page shows an estimate that includes them, while 20 people finish per second.
 
     python -m benchmarks.live_latency [--seconds 20] [--rate 20]
 
-The production set-up of `benchmarks.journeys`. Somebody has the results page open, which asks for itself again as often as it says itself
-(`hx-trigger`); the first page whose estimates count as many people as had sent their answers by a moment ends the wait of that moment.
-The same people come once before that while the worker rests, for the times of participants' requests when nothing is computed.
+Runs on the production set-up of `benchmarks.journeys`. A client keeps the results page open and reloads it at the interval that the page
+itself gives (`hx-trigger`). The wait of a moment ends with the first page whose estimates count everybody who had sent their answers by
+then. The same load runs once before, while the worker rests, to time participants' requests when nothing is computed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ print(client.cookies["sessionid"].value)
 
 
 class Watcher(threading.Thread):
-    """Looks at the results page until told to stop; keeps when which number of people was first counted."""
+    """Watches the results page until told to stop, and keeps the time at which each number of people was first counted."""
 
     def __init__(self, bench: Bench) -> None:
         super().__init__(daemon=True)

@@ -1,4 +1,4 @@
-"""How long the live page takes to open, and the first results to be counted again, when very many people have finished.
+"""How long the live page takes to open, and the first results to be recomputed, when very many people have finished.
 
 python -m tests.services python benchmarks/live_page.py [people]
 """
@@ -9,6 +9,8 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+from surveys.protocols import protocol_in_force
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "platform")]
@@ -42,7 +44,6 @@ def main(people: int) -> None:
     try:
         from analysis.models import Run
         from analysis.runs import runner
-        from surveys.protocols import frozen_protocol
         from tests.factories import logged_in, recruiting_study
         from tests.finished_people import add_finished_people
 
@@ -57,7 +58,7 @@ def main(people: int) -> None:
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
         print(f"{connection.vendor}: {people:,} people finished (put there in {time.perf_counter() - start:.0f} s)", flush=True)
-        definition = frozen_protocol(study.protocol_id or 0).definition
+        definition = protocol_in_force(study).definition
         counting = seconds_of(lambda: runner.first_results(study, definition))
         client, address = logged_in(study.owner), reverse("analysis:results", args=[study.slug])
         opening = seconds_of(lambda: client.get(address))

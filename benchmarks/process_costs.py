@@ -1,4 +1,4 @@
-"""What processes cost, read from /proc (Linux): processor time and memory of a process with all its descendants."""
+"""Processor time and memory of a process with all its descendants, read from /proc (Linux)."""
 
 import os
 import time
@@ -29,14 +29,14 @@ def _times(pid: int) -> float:
 
 
 def memory_megabytes(pid: int) -> dict[str, float]:
-    """Of one process: `resident`, and `proportional`, where what several processes share is divided among them."""
+    """Memory of one process: `resident`, and `proportional`, in which shared memory is divided among the processes that share it."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     kilobytes = {line.split()[0].rstrip(":"): int(line.split()[1]) for line in lines[1:]}
     return {"resident": kilobytes["Rss"] / 1024, "proportional": kilobytes["Pss"] / 1024}
 
 
 def postmaster_of(address: str) -> int:
-    """The process that all of PostgreSQL's others descend from."""
+    """The process from which all other PostgreSQL processes descend."""
     with psycopg.connect(address) as connection:
         row = connection.execute("SELECT pg_backend_pid()").fetchone()
         assert row is not None

@@ -1,4 +1,4 @@
-"""What a full refresh of a study costs: four questions, every method, the bootstrap of all of them, and where the time goes.
+"""The cost of a full refresh of a study: four questions, every method, the bootstrap of all of them, and where the time goes.
 
 python benchmarks/refresh.py [participants]
 """
@@ -35,7 +35,7 @@ def timed(part: str) -> Iterator[None]:
 
 
 def refresh(n: int) -> int:
-    """Estimate everything that the live page and the report show; return how many effects that was."""
+    """Estimate everything that the live page and the report show; return the number of effects."""
     effects = 0
     for question, _ in enumerate(QUESTIONS):
         reported, arm, subsample, covariates = participants(n, seed=question)

@@ -1,4 +1,4 @@
-"""What a method says when it cannot give a number: every message tells what was expected and what came."""
+"""Errors of methods that cannot give a number. Every message says what was expected and what came."""
 
 from __future__ import annotations
 

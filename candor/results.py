@@ -1,4 +1,4 @@
-"""What the methods of a robust, private trial give back: frozen values whose ``asdict`` is the JSON that is stored and served.
+"""Results of the methods of a robust, private trial: frozen values whose ``asdict`` is the JSON that is stored and served.
 
 A number that is undefined is ``None`` and a sentence in ``notes`` says why; an interval without an end has ``None`` there. Proportions
 and effects are numbers in [0, 1] and [-1, 1], not percentages.
@@ -63,7 +63,7 @@ class HonestTimesEffect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootstrapSummary:
-    """What resampled participants say about one effect.
+    """The bootstrap's summary of one effect.
 
     ``low`` and ``high`` are the percentile interval, ``bca`` is the bias-corrected and accelerated one. ``failed`` counts the replicates
     without an estimate (nobody honest, or an empty cell); they are never silently dropped.
@@ -200,7 +200,7 @@ class DirectDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnderReporting:
-    """How much more often yes is true by the die's estimate than is said directly, in one arm; positive when people deny a yes."""
+    """The prevalence by the die's estimate minus the share who say yes directly, in one arm; positive when people deny a yes."""
 
     arm: str
     with_die: float | None
@@ -213,7 +213,7 @@ class UnderReporting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectComparison:
-    """One question asked both ways. ``assumption`` is what the estimates with the die rest on."""
+    """One question asked both ways. ``assumption`` is the basis of the estimates with the die."""
 
     prevalence: tuple[DirectPrevalence, ...]
     differences: tuple[DirectDifference, ...]

@@ -22,7 +22,7 @@ WIDTH, PHONE = 1280, 320
 
 
 def shoot(page: Page, name: str, *, height: int = 900, text: str = "") -> None:
-    """So much of the page as tells what it is: its top, or what begins with a text."""
+    """The part of the page worth showing: its top, or the section that begins with a given text."""
     page.set_viewport_size({"width": (page.viewport_size or {"width": WIDTH})["width"], "height": height})
     page.evaluate("scrollTo(0, 0); document.fonts.ready")
     if text:
@@ -46,7 +46,7 @@ def log_in(browser: Browser, site: str, username: str, password: str) -> Page:
 
 
 def press(page: Page, slug: str, step: str) -> None:
-    """One step in the life of a study, by the button on its page."""
+    """Press the button on the study's page that takes the study one step further."""
     page.goto(f"/studies/{slug}/")
     page.get_by_role("button", name=step).click()
     page.wait_for_load_state()

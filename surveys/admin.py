@@ -6,9 +6,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from accounts.access import user_of
+from surveys.access import Seat, blinded_studies_of
 from surveys.allocation.services import change_arm
 from surveys.models import AllocationList, ArmState, Protocol, Study
-from surveys.selectors import blinded_studies_of, may_change
 from surveys.studies.services import change_definition, may_be_edited
 from surveys.study_file import define, dump
 
@@ -39,7 +39,7 @@ class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
 
     def has_change_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         allowed = super().has_change_permission(request, obj)
-        return allowed and (obj is None or (may_be_edited(obj) and may_change(user_of(request), obj)))
+        return allowed and (obj is None or (may_be_edited(obj) and Seat(user_of(request), obj).may_change))
 
     def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         return False

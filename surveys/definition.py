@@ -13,6 +13,7 @@ from candor.designs.design import Design
 from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
+from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
 DIRECT = "direct"
 """What a line of the allocation list says in place of a subsample of the die when its person is to be asked directly."""
@@ -207,8 +208,14 @@ class Allocation(Part):
 
 
 class Entry(Part):
-    kind: Literal["open", "codes", "prolific", "sona"] = "open"
+    """`kind` is one of `surveys.ways_in`; `completion_url` is the way back."""
+
+    kind: Annotated[str, AfterValidator(checked_way)] = OPEN.name
     completion_url: Annotated[str, StringConstraints(pattern=r"^https://")] | None = None
+
+    @property
+    def way(self) -> WayIn:
+        return WAYS_IN[self.kind]
 
 
 class Retention(Part):

@@ -28,6 +28,10 @@ class TransitionError(SurveyError):
     advice = "Open the study's page to see its status and what is still missing."
 
 
+class NotApprovedError(TransitionError):
+    title = "This study has no protocol in force"
+
+
 class SharingError(SurveyError):
     """Something about who works on a study that cannot be as asked."""
 

@@ -1,4 +1,4 @@
-"""Frozen protocols, read once per process: what never changes can be kept in memory."""
+"""Which text somebody sees: a frozen protocol, read once per process since it never changes, or the draft as it would be."""
 
 import hashlib
 import json
@@ -6,8 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
+from surveys.access import Seat
 from surveys.definition import StudyDefinition
-from surveys.models import Media, MediaFacts, MediaFile, Protocol, Study
+from surveys.errors import NotApprovedError
+from surveys.models import RUNNING, Media, MediaFacts, MediaFile, Protocol, Study, StudyStatus
 from surveys.study_file import define, document_of
 
 
@@ -24,6 +26,13 @@ def frozen_protocol(protocol_id: int) -> FrozenProtocol:
     """The protocol that participants of this version see."""
     protocol = Protocol.objects.get(pk=protocol_id)
     return FrozenProtocol(id=protocol_id, version=protocol.version, definition=define(protocol.definition), media=protocol.media)
+
+
+def protocol_in_force(study: Study) -> FrozenProtocol:
+    """The protocol that participants see. Raises NotApprovedError for a study that has none."""
+    if study.protocol_id is None:
+        raise NotApprovedError(f"Expected a study with a frozen protocol; {study.slug} is {study.get_status_display().lower()}.")
+    return frozen_protocol(study.protocol_id)
 
 
 def media_facts(study: Study, names: Collection[str]) -> dict[str, MediaFacts]:
@@ -46,3 +55,49 @@ def next_protocol(study: Study, definition: StudyDefinition, *, media: Media) ->
         of_rehearsal=study.rehearsal_of_id is not None,
         sha256=hashlib.sha256(text.encode()).hexdigest(),
     )
+
+
+def definition_for(seat: Seat) -> StudyDefinition:
+    """A draft as its owner left it, for those who may change it; everything else as it was submitted."""
+    study = seat.study
+    if study.protocol_id is None or (study.status == StudyStatus.DRAFT and seat.may_change):
+        return define(study.definition)
+    return frozen_protocol(study.protocol_id).definition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolView:
+    """A definition with the media that there are for it, frozen or still being written."""
+
+    definition: StudyDefinition
+    media: Media
+    version: int
+
+
+def protocol_view_for(seat: Seat) -> ProtocolView:
+    """What participants would see: for people who may change the study its draft, or the amendment that is being written; for others what
+    waits for the officers, or else what is in force."""
+    study = seat.study
+    found = _protocol_at_hand(seat, draft=study.status in RUNNING and study.submitted_id is None)
+    if study.protocol is not None and found.sha256 == study.protocol.sha256:
+        found = study.protocol
+    return ProtocolView(definition=define(found.definition), media=found.media, version=found.version)
+
+
+def protocol_for(seat: Seat, *, version: int | None = None, draft: bool = False) -> Protocol | None:
+    """A frozen version, by default the one that waits or else the one in force; or, for people who may change it, the draft as it would be.
+
+    The draft of a study that is not running yet needs not be asked for. It is not stored. None: there is no such version.
+    """
+    if version is not None:
+        return seat.study.protocols.filter(version=version).first()
+    return _protocol_at_hand(seat, draft=draft)
+
+
+def _protocol_at_hand(seat: Seat, *, draft: bool) -> Protocol:
+    study = seat.study
+    frozen = study.submitted or study.protocol
+    if frozen is None or (seat.may_change and (draft or study.status == StudyStatus.DRAFT)):
+        definition = define(study.definition)
+        return next_protocol(study, definition, media=media_facts(study, definition.files()))
+    return frozen

@@ -22,6 +22,7 @@ from surveys.media import api as files
 from surveys.public import transparency
 from surveys.public import views as about
 from surveys.recruitment import api as codes
+from surveys.recruitment import views as recruitment
 from surveys.retention import views as retention
 from surveys.review import api as reviews
 from surveys.review import views as irb
@@ -72,7 +73,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/review/", irb.review, name="review"),
     path("studies/<slug:slug>/review/comments/", irb.comment, name="comment"),
     path("review/", irb.queue, name="review_queue"),
-    path("studies/<slug:slug>/codes/", investigator.codes, name="codes"),
+    path("studies/<slug:slug>/codes/", recruitment.codes, name="codes"),
     path("studies/<slug:slug>/preview/", preview.preview, name="preview"),
     path("studies/<slug:slug>/preview/media/<uuid:media_id>/", preview.preview_media, name="preview_media"),
     path("studies/<slug:slug>/log/", log.study_log, name="study_log"),

@@ -18,7 +18,7 @@ DESIGN = {
 
 
 def get(user: User, path: str) -> Any:
-    """What this person is answered, with 200."""
+    """The response to this person, which must have status 200."""
     response = logged_in(user).get(API + path)
     assert response.status_code == 200, response.content.decode()[:2000]
     return response.json()
@@ -29,7 +29,7 @@ def post(client: Client, path: str, data: Any = None) -> HttpResponse:
 
 
 def problem(response: HttpResponse, status: int) -> dict[str, Any]:
-    """The problem document of an answer with this status."""
+    """The problem document of a response with this status."""
     assert response.status_code == status, response.content.decode()[:2000]
     assert response["Content-Type"] == "application/problem+json"
     found: dict[str, Any] = json.loads(response.content)

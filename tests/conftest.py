@@ -1,4 +1,4 @@
-"""What every test may use. Tests that need PostgreSQL and Redis run under `make test` or `python -m tests.services pytest …`."""
+"""Fixtures for all tests. Tests that need PostgreSQL and Redis run under `make test` or `python -m tests.services pytest …`."""
 
 from collections.abc import Callable, Iterator
 from importlib import import_module, reload
@@ -14,8 +14,8 @@ from django.test import override_settings
 from django.urls import clear_url_caches
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-import audit.triggers
-import surveys.models.triggers
+from audit.triggers import LOG_IS_APPEND_ONLY
+from surveys.models.triggers import PROTOCOLS_ARE_FROZEN
 from tests.processes import Site, embedded, production
 
 # The same examples on every run; HYPOTHESIS_PROFILE=explore (pytest's --hypothesis-profile) looks for new ones.
@@ -34,7 +34,7 @@ def media_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session", autouse=True)
 def static_files_found_once() -> Iterator[None]:
-    """Every test client starts the middleware anew, which looked for all static files each time: half the time of many tests."""
+    """Keep the list of static files: each test client starts the middleware anew, and listing them took half the time of many tests."""
     found: dict[str, object] = {}
     find = WhiteNoiseMiddleware.add_files_from_finders
 
@@ -51,21 +51,18 @@ def static_files_found_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def nothing_cached() -> None:
-    """What one test did too often must not be refused in the next."""
+    """Reset the throttles, so that one test's requests do not count against the next."""
     cache.clear()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def tables_that_can_be_emptied() -> Iterator[None]:
-    """Transactional tests end with emptying every table, which triggers on the audit log and on protocols refuse; lift them meanwhile."""
+    """Transactional tests end by emptying every table, which the triggers on the audit log and protocols refuse; lift them meanwhile."""
     flush = BaseDatabaseOperations.execute_sql_flush
 
     def lifting(operations: BaseDatabaseOperations, statements: list[str]) -> None:
-        for triggers in (audit.triggers, surveys.models.triggers):
-            triggers.remove(operations.connection)
-        flush(operations, statements)
-        for triggers in (audit.triggers, surveys.models.triggers):
-            triggers.install(operations.connection)
+        with LOG_IS_APPEND_ONLY.lifted(operations.connection), PROTOCOLS_ARE_FROZEN.lifted(operations.connection):
+            flush(operations, statements)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BaseDatabaseOperations, "execute_sql_flush", lifting)
@@ -95,13 +92,13 @@ def production_site(tmp_path: Path) -> Iterator[Site]:
 
 @pytest.fixture
 def committed(django_capture_on_commit_callbacks: Callable[..., object]) -> Callable[..., object]:
-    """`with committed():` runs what the block queued with `transaction.on_commit`, as the end of a request would."""
+    """`with committed():` runs the callbacks that the block queued with `transaction.on_commit`, as the end of a request would."""
     return lambda: django_capture_on_commit_callbacks(execute=True)
 
 
 @pytest.fixture
 def mail_server(settings: Any) -> Iterator[None]:
-    """As where EMAIL_HOST is set, with the addresses that there are only there; what is sent lies in `django.core.mail.outbox`."""
+    """Settings as where EMAIL_HOST is set, with the URLs that exist only then; messages go to `django.core.mail.outbox`."""
 
     def read_addresses_again() -> None:
         for name in ("accounts.urls", "config.urls"):

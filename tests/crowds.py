@@ -1,4 +1,4 @@
-"""Bots on their way through a running site, and what the site's database holds afterwards."""
+"""Bots on their way through a running site, and the site's database afterwards."""
 
 import subprocess
 import sys
@@ -16,13 +16,13 @@ STUDY = "lecture-videos"
 
 
 def build_study(site: Site) -> None:
-    """The demonstration study, recruiting, and nobody in it yet."""
+    """The demonstration study, recruiting, and still empty."""
     site.manage("demo", "--no-serve", "--bots", "0")
 
 
 @contextmanager
 def bots_on_their_way(site: Site, n: int, *, workers: int = 8) -> Iterator["Crowd"]:
-    """`manage.py send_bots` with bots who all agree and never give up, while the block runs; it must have ended by then."""
+    """Run `manage.py send_bots` during the block, with bots who all agree and never give up; it must have ended by the block's end."""
     command = ["manage.py", "send_bots", STUDY, "--url", site.url, f"--n={n}", f"--workers={workers}", "--decline=0", "--dropout=0"]
     process = subprocess.Popen(
         [sys.executable, *command], cwd=ROOT, env=site.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -45,7 +45,7 @@ class Crowd:
         assert self.process.poll() is None, "the bots ended before they could be disturbed:\n" + "".join(self.process.communicate())
 
     def wait_for_end(self) -> str:
-        """What `send_bots` says in the end."""
+        """The last words of `send_bots`."""
         output, errors = self.process.communicate(timeout=150)
         assert self.process.returncode == 0, errors[-3000:] + self.site.log()[-3000:]
         return output
@@ -64,7 +64,7 @@ def finished(site: Site) -> int:
 
 
 def assert_all_finished_and_counted_once(site: Site, n: int) -> None:
-    """`n` people, each assigned by a line of the list of their own, each with four answers; nobody else."""
+    """Check that there are exactly `n` people, each assigned by a line of the list of their own, each with four answers."""
     assert finished(site) == site.number("SELECT count(*) FROM surveys_participant") == n
     assert site.number("SELECT count(*) FROM surveys_response") == 4 * n
     by_list = "SELECT subsample, arm, count(*) FROM surveys_allocationslot WHERE status = 'taken' GROUP BY subsample, arm ORDER BY 1, 2"

@@ -1,4 +1,4 @@
-"""People and studies for tests, made by the same services that the pages use, and a way to walk the participant's pages."""
+"""People and studies for tests, made by the same services that the pages use, and functions that walk the participant's pages."""
 
 import hashlib
 import mimetypes
@@ -20,7 +20,7 @@ from surveys.journey.presentation import presentation
 from surveys.journey.steps import ALL_STEPS, steps_of
 from surveys.journey.visitors import COOKIE
 from surveys.models import MediaFile, Participant, Study, StudyStatus
-from surveys.protocols import frozen_protocol
+from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.study_file import define, document_of, read_study_file
@@ -34,9 +34,9 @@ QUESTIONS = ("attention", "retention", "judgement", "comprehension")
 _numbers = count(1)
 _sample = document_of(read_study_file(SAMPLE.read_text(encoding="utf-8")))
 
-# The steps of the sample study, which asks nobody without a die.
+# The steps of the sample study, which asks nobody directly.
 STEPS = steps_of(define(_sample))
-# What a participant sends from each page of the sample study; every background question is answered.
+# Answers to each page of the sample study; every background question is answered.
 ANSWERS: dict[str, dict[str, Any]] = {
     "welcome": {"language": "en"},
     "consent": {"choice": "agree"},
@@ -57,7 +57,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 
 def person(role: Role, *, username: str = "") -> User:
-    """Somebody of the staff, who can log in with PASSWORD."""
+    """A member of staff, who can log in with PASSWORD."""
     name, administrator = username or f"{role}-{next(_numbers)}", role == Role.ADMINISTRATOR
     return User.objects.create_user(name, password=PASSWORD, role=role, is_staff=administrator, is_superuser=administrator)
 
@@ -70,9 +70,9 @@ def logged_in(user: User) -> Client:
 
 
 def document(**changes: Any) -> dict[str, Any]:
-    """The sample study file as plain values, with some of its top-level parts changed. A None takes a part out.
+    """The sample study file as plain values, with some of its top-level parts replaced; None removes a part.
 
-    Other than in the sample the lecture need not be watched and the list is short, so that tests are quick.
+    Unlike in the sample, the lecture need not be watched and the list is short, so that tests are quick.
     """
     quick = {"watching": {"mode": "optional"}, "allocation": {"planned_participants": 48}, "minimum_seconds": 0}
     return {name: part for name, part in ({**_sample, **quick} | changes).items() if part is not None}
@@ -84,7 +84,7 @@ def definition(**changes: Any) -> StudyDefinition:
 
 def draft_study(*, owner: User | None = None, accepts_bots: bool = False, **changes: Any) -> Study:
     """A draft with all its media, which hold a few bytes each and were never probed."""
-    # On SQLite a test that is rolled back leaves its numbers to the next one, so what was kept in memory under them is stale.
+    # On SQLite a rolled-back test leaves its primary keys to the next one, so protocols cached under them are stale.
     for kept in (frozen_protocol, presentation, pages._pieces):
         kept.cache_clear()
     defined = definition(**changes)
@@ -110,7 +110,7 @@ def add_quick_media(study: Study, name: str) -> MediaFile:
 
 
 def study_in(status: StudyStatus, **changes: Any) -> Study:
-    """A study that was brought to `status` step by step."""
+    """A study taken to `status` step by step."""
     study = draft_study(**changes)
     owner = study.owner
     ways: dict[StudyStatus, tuple[StudyStatus, ...]] = {
@@ -140,7 +140,7 @@ def study_in(status: StudyStatus, **changes: Any) -> Study:
 
 
 def recruiting_study(**changes: Any) -> Study:
-    """A study that was reviewed, approved and launched."""
+    """A reviewed, approved and launched study."""
     return study_in(StudyStatus.RECRUITING, **changes)
 
 
@@ -160,7 +160,7 @@ def answer(client: Client, study: Study, step: str, **changes: Any) -> HttpRespo
 
 def walk(client: Client, study: Study, *, until: str = "finished", answers: dict[str, dict[str, Any]] | None = None) -> HttpResponse:
     """Walk the study's pages until the page of step `until` is shown; returns that page. `answers` replace those of ANSWERS, by step."""
-    for step in steps_of(frozen_protocol(study.protocol_id or 0).definition):
+    for step in steps_of(protocol_in_force(study).definition):
         if ALL_STEPS.index(step) >= ALL_STEPS.index(until):
             break
         response = send(client, study, step, **(answers or {}).get(step, ANSWERS[step]))
@@ -171,7 +171,7 @@ def walk(client: Client, study: Study, *, until: str = "finished", answers: dict
 
 
 def follow(client: Client, study: Study, *, until: str = "finished", answers: dict[str, dict[str, Any]] | None = None) -> HttpResponse:
-    """Answer whatever page comes until that of step `until` is shown, or the last one; returns that page. For journeys that differ."""
+    """Answer each page until that of step `until` or the last one is shown; return that page. For journeys that differ."""
     while True:
         page = client.get(address_of(study))
         step = next(iter(page_of(page).xpath('//input[@name="step"]/@value')), "finished")
@@ -186,12 +186,12 @@ def page_of(response: HttpResponse) -> Any:
 
 
 def heading(response: HttpResponse) -> str:
-    """The page's heading: what happened, or what is to be done."""
+    """The page's heading."""
     return str(page_of(response).xpath("string(//h1)")).strip()
 
 
 def hidden_value(response: HttpResponse, name: str) -> str:
-    """What a hidden field of the page holds."""
+    """The value of a hidden field of the page."""
     return str(page_of(response).xpath(f'//input[@type="hidden" and @name="{name}"]/@value')[0])
 
 
@@ -207,12 +207,12 @@ def token_of(client: Client) -> str:
 
 
 def participant_of(client: Client) -> Participant:
-    """Who sits before this browser."""
+    """The participant of this browser."""
     return Participant.objects.get(token_hash=hash_of_token(token_of(client)))
 
 
 def everything_stored() -> dict[str, list[tuple[object, ...]]]:
-    """All rows of all tables, to see that nothing changed."""
+    """All rows of all tables, to check that nothing changed."""
     return {
         model._meta.label: sorted(model._default_manager.values_list(), key=repr) for model in apps.get_models(include_auto_created=True)
     }

@@ -1,4 +1,4 @@
-"""Many people who have finished a study, put there at once: as the journey leaves them, and with a truth that is known."""
+"""Adds many people who have finished a study at once, in the state that the journey leaves, with a known truth."""
 
 import random
 from collections.abc import Iterator
@@ -9,10 +9,10 @@ from typing import Any
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import resampling, runner
 from surveys.models import AllocationSlot, Participant, Response, SlotStatus, Step, Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import protocol_in_force
 
 BATCH = 5000
-# A die that leaves little to chance about who follows it, for tests that need every estimate to be there.
+# A die that says clearly who follows it, for tests that need every estimate.
 TELLING_DIE = {
     "sides": 20,
     "subsamples": {"1": {"yes": [1], "no": list(range(2, 15))}, "2": {"yes": list(range(1, 14)), "no": [14]}},
@@ -22,7 +22,7 @@ DAYS = 10
 
 
 def compute(study: Study, *kinds: RunKind) -> dict[str, Any]:
-    """Results of these kinds, or of all, from the answers that are there; those of the last kind are returned."""
+    """Compute results of these kinds, or of all, from the stored answers; return those of the last kind."""
     for kind in kinds or RunKind:
         queued = runner.queue_run(study.pk, kind=kind)
         assert queued is not None
@@ -41,11 +41,11 @@ def add_finished_people(
 ) -> None:
     """`n` people of the sample study who took the next lines of its list. Treatment raises the true share of yes by `effect`.
 
-    Cheaters say no whatever the die says; a share `unfinished` of the people left at the lecture. Every arm of a subsample draws from a
-    generator of its own: what is said in it follows from the seed and its size, in whatever order chance put the lines of the list.
+    Cheaters say no whatever the die says; a share `unfinished` of the people stopped at the lecture. Every arm of a subsample draws from
+    its own generator: its answers follow from the seed and its size alone, in whatever order chance put the lines of the list.
     """
     generators: dict[tuple[str, str], random.Random] = {}
-    definition = frozen_protocol(study.protocol_id or 0).definition
+    definition = protocol_in_force(study).definition
     forced = definition.die.design().forced_responses()
     slots = iter(
         list(
@@ -79,7 +79,7 @@ def add_finished_people(
             if rng.random() < unfinished:
                 person.step, person.finished_on = Step.VIDEO, None
                 continue
-            if subsample not in forced:  # drawn to be asked without a die, and did not want that
+            if subsample not in forced:  # drawn into the direct group, but declined
                 person.agrees_to_direct = False
                 continue
             honest = rng.random() >= cheaters

@@ -1,4 +1,4 @@
-"""Whether a long computation is heard of."""
+"""Waits for the heartbeats of a long computation."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""What the tests install for themselves where they may: Debian packages as root, and a Chromium."""
+"""Installs what the tests need, where permitted: Debian packages as root, and a Chromium."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrom
 
 
 def apt_install(package: str) -> bool:
-    """Install a Debian package; False where that is not possible: not root, or not Debian."""
+    """Install a Debian package; False if this is not possible (not root, or not Debian)."""
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         return False
     print(f"tests: installing {package} with apt-get", flush=True)
@@ -22,7 +22,7 @@ def apt_install(package: str) -> bool:
 
 
 def chromium() -> str | None:
-    """The Chromium of this machine; None when there is only Playwright's own, or none."""
+    """The Chromium of this machine; None if there is none besides Playwright's own."""
     return next((found for name in CHROMIUM_NAMES if (found := shutil.which(name))), None)
 
 
@@ -36,7 +36,7 @@ def playwright_chromium() -> Path | None:
 
 
 def install_chromium() -> None:
-    """Make sure that the browser tests find a Chromium; exit with what to do when that fails."""
+    """Make sure that the browser tests find a Chromium; exit with instructions if that fails."""
     if chromium() or playwright_chromium() or (apt_install("chromium") and chromium()):
         return
     if subprocess.run([sys.executable, "-m", "playwright", "install", "--only-shell", "chromium"], check=False).returncode:

@@ -41,7 +41,7 @@ class Site:
         return f"http://127.0.0.1:{self.port}"
 
     def manage(self, *arguments: str, timeout: float = 300) -> str:
-        """What `manage.py` printed, run in this site's environment."""
+        """The output of a `manage.py` command, run in this site's environment."""
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=ROOT,
@@ -79,7 +79,7 @@ class Site:
             time.sleep(0.1)
 
     def log(self, name: str = "web") -> str:
-        """What the process wrote so far, over all its lives."""
+        """The process's log so far, over all its lives."""
         return (self.folder / f"{name}.log").read_text(errors="replace")
 
     def kill(self, name: str) -> None:
@@ -107,17 +107,17 @@ class Site:
         return [kilobytes / 1024 for kilobytes in self._of_each(name, "rss")]
 
     def processor_seconds(self, name: str = "web") -> float:
-        """Processor time that the named process and its children have used since they started: what a busy machine hardly changes."""
+        """Processor time that the named process and its children have used since their start; a busy machine hardly changes it."""
         return sum(self._of_each(name, "cputimes"))
 
     def _of_each(self, name: str, figure: str) -> list[int]:
-        """What `ps` says about the named process and its children."""
+        """The output of `ps` about the named process and its children."""
         session = os.getsid(self.processes[name].pid)
         listing = subprocess.run(["ps", "-o", f"{figure}=", "-s", str(session)], capture_output=True, text=True, check=True)
         return [int(line) for line in listing.stdout.split()]
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """What the site's database answers, asked from outside."""
+        """The rows that the site's database returns, asked from outside."""
         if database := self.environment.get("DATABASE_URL"):
             with psycopg.connect(database) as connection:
                 return connection.execute(sql.encode()).fetchall()
@@ -125,11 +125,11 @@ class Site:
             return connection.execute(sql).fetchall()
 
     def number(self, sql: str) -> int:
-        """The one number that the site's database answers."""
+        """The one number that the site's database returns."""
         return int(self.rows(sql)[0][0])
 
     def end(self) -> None:
-        """End what still runs, at the end of the test."""
+        """End all running processes, at the end of the test."""
         for name in list(self.processes):
             with suppress(ProcessLookupError):
                 self.kill(name)

@@ -1,4 +1,4 @@
-"""A closed study with people in it, and its release on every stage of the way."""
+"""A closed study with people in it, and its release at every stage of its life cycle."""
 
 import csv
 import io
@@ -27,7 +27,7 @@ CHOICES = Choices(
 
 
 def closed_study(*, people: int = PEOPLE, bots: bool = False, **changes: object) -> Study:
-    """Each time with the same answers: blocks of the smallest size fix how many there are in each arm of each subsample."""
+    """The answers are the same each time: blocks of the smallest size fix how many there are in each arm of each subsample."""
     allocation = {"planned_participants": max(people, 48), "block_multiples": [1]}
     study = recruiting_study(**{"allocation": allocation, "die": TELLING_DIE, **changes})
     add_finished_people(study, people)
@@ -37,7 +37,7 @@ def closed_study(*, people: int = PEOPLE, bots: bool = False, **changes: object)
 
 
 def started_release(study: Study, **changes: object) -> Release:
-    """Chosen by the investigator; no worker has it yet."""
+    """The investigator has made the choices; no worker has claimed it yet."""
     return services.start_release(study, choices=replace(CHOICES, **changes), site=SITE, actor=study.owner)
 
 
@@ -68,5 +68,5 @@ def package_of(release: Release) -> bytes:
 
 
 def rows_in(release: Release) -> list[dict[str, str]]:
-    """data.csv, as anybody would read it."""
+    """data.csv, as any reader would parse it."""
     return list(csv.DictReader(io.StringIO(files_in(package_of(release))["data.csv"].decode())))

@@ -105,7 +105,7 @@ def postgresql(folder: Path, *, settings: Sequence[str] = POSTGRESQL_SETTINGS) -
 
 
 def _copy_of_wheel(programs: Path, folder: Path) -> Path:
-    """The wheel's PostgreSQL where everybody may read it; its programs find their libraries relative to themselves."""
+    """Copy the wheel's PostgreSQL to where everybody may read it; its programs find their libraries relative to themselves."""
     install, package = programs.parent, programs.parents[1]
     for part in (install, package.with_name(f"{package.name}.libs")):
         if part.exists():
@@ -139,7 +139,7 @@ def _server(
     not_ready: type[Exception],
     stop: signal.Signals,
 ) -> Iterator[None]:
-    """Run a server until the block ends; `ready` raises `not_ready` as long as it is not."""
+    """Run a server until the block ends; wait while `ready` raises `not_ready`."""
     log = folder / "log"
     with log.open("wb") as output:
         # Its own session: Ctrl-C is for the tests, which then stop the server.
@@ -180,7 +180,7 @@ def _run(command: list[str | Path], *, owner: pwd.struct_passwd | None, folder: 
 
 
 def _unprivileged_user() -> pwd.struct_passwd | None:
-    """Whom root runs PostgreSQL as; None for everybody else, who run it as themselves."""
+    """The user as whom root runs PostgreSQL; None for everybody else, who run it as themselves."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):
@@ -200,13 +200,13 @@ _PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent() -> None:
-    """Between fork and exec: ask the kernel to end this process when its parent is killed and cannot do it any more (Linux)."""
+    """Between fork and exec: ask the kernel to end this process when its parent is killed and cannot do so itself (Linux)."""
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
 
 
 def free_port() -> int:
-    """A port nobody listens on."""
+    """A port on which nobody listens."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])

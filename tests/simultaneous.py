@@ -1,4 +1,4 @@
-"""Acts that start at the same moment, each on a thread and a database connection of its own."""
+"""Acts that start at the same moment, each on its own thread and database connection."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,12 +11,12 @@ T = TypeVar("T")
 
 
 def at_once(*acts: Callable[[], T]) -> list[T]:
-    """What the acts return. If some fail, the first one's error is raised after all have ended."""
+    """The return values of the acts. If some fail, the first one's error is raised after all have ended."""
     return [future.result() for future in _ended(acts)]
 
 
 def outcomes_at_once(*acts: Callable[[], T]) -> list[T | BaseException]:
-    """What each act returns or raises."""
+    """The return value or exception of each act."""
     return [future.exception() or future.result() for future in _ended(acts)]
 
 

@@ -1,4 +1,4 @@
-"""Run as a process, because single sign-on is configured before Django starts: log in by it once, and print what came of it as JSON."""
+"""Runs as a process, because single sign-on is configured before Django starts: log in by it once and print the outcome as JSON."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the desk may do to a study's webhooks, as named in the audit log."""
+"""Staff actions on a study's webhooks, as named in the audit log."""
 
 from audit.actions import register
 

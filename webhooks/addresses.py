@@ -1,4 +1,4 @@
-"""Which addresses may be told. Whoever runs a study must not be able to reach, through this server, what only this server can reach."""
+"""Checks webhook addresses. People who run studies must not reach, through this server, computers that only this server can reach."""
 
 import socket
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
@@ -42,7 +42,7 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
 
 
 def resolve(host: str, port: int, *, private_is_allowed: bool) -> str:
-    """The numeric address to connect to. All that the name stands for must be public, and it is not looked up again afterwards."""
+    """The numeric address to connect to. All addresses of the name must be public, and the name is not looked up again afterwards."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     numbers = [str(entry[4][0]) for entry in found]
     if not private_is_allowed and not all(is_public(ip_address(number.partition("%")[0])) for number in numbers):

@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from accounts.models import Role
 from accounts.tokens.api_access import person_of
-from surveys.selectors import access_own_study
+from surveys.access import access_own_study
 from webhooks.models import Delivery, Webhook
 from webhooks.selectors import access_delivery, access_webhook, deliveries_of
 from webhooks.serializers import AddedWebhookSerializer, DeliverySerializer, NewWebhookSerializer, WebhookSerializer
@@ -19,14 +19,14 @@ from webhooks.services import add_webhook, remove_webhook, send_again
 
 
 class Webhooks(ListAPIView[Webhook]):
-    """The addresses that are told about the study."""
+    """The addresses that receive the study's events."""
 
     roles = tuple(Role)
     serializer_class = WebhookSerializer
     queryset = Webhook.objects.none()
 
     def get_queryset(self) -> QuerySet[Webhook]:
-        return Webhook.objects.filter(study=access_own_study(person_of(self.request), self.kwargs["slug"]))
+        return Webhook.objects.filter(study=access_own_study(person_of(self.request), self.kwargs["slug"]).study)
 
     @extend_schema(operation_id="studies_webhooks")
     def get(self, request: Request, *args: object, **kwargs: object) -> Response:
@@ -47,7 +47,7 @@ class Webhooks(ListAPIView[Webhook]):
     )
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        study = access_own_study(user, slug)
+        study = access_own_study(user, slug).study
         asked = NewWebhookSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         hook = add_webhook(study, **asked.validated_data, site=request.build_absolute_uri("/").rstrip("/"), actor=user)
@@ -55,7 +55,7 @@ class Webhooks(ListAPIView[Webhook]):
 
 
 class WebhookDetail(APIView):
-    """One address that is told about the study."""
+    """One address that receives the study's events."""
 
     roles = tuple(Role)
 
@@ -71,7 +71,7 @@ class WebhookDetail(APIView):
 
 
 class Deliveries(ListAPIView[Delivery]):
-    """What the address was told in the last three months, and what became of it."""
+    """The address's messages of the last three months, and their outcomes."""
 
     roles = tuple(Role)
     serializer_class = DeliverySerializer

@@ -1,4 +1,4 @@
-"""Why a program cannot be told."""
+"""Errors of webhooks."""
 
 from http import HTTPStatus
 

@@ -1,4 +1,4 @@
-"""Programs that want to be told about a study, and what they are told: the outbox, and the log of what became of it."""
+"""Programs that want news of a study, and their messages: the outbox, and the log of outcomes."""
 
 import base64
 import uuid
@@ -38,7 +38,7 @@ class Webhook(models.Model):
 
     @property
     def secret(self) -> str:
-        """Follows from the installation's SECRET_KEY, so that the database does not hold it."""
+        """Derived from the installation's SECRET_KEY, so that the database does not hold it."""
         digest = salted_hmac("webhooks.secret", str(self.pk), algorithm="sha256").digest()
         return "whsec_" + base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
@@ -56,7 +56,7 @@ class Delivery(models.Model):
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
     event = models.CharField(max_length=20, choices=Event)
     status = models.CharField(max_length=10, choices=DeliveryStatus, default=DeliveryStatus.WAITING)
-    due_at = models.DateTimeField(null=True, blank=True, help_text="Of the next attempt; nobody else makes one before.")
+    due_at = models.DateTimeField(null=True, blank=True, help_text="Time of the next attempt; nobody else makes one before.")
     attempts = models.PositiveSmallIntegerField(default=0)
     news = models.BooleanField(default=False, help_text="It happened again while the message was on its way, which then goes once more.")
     answered = models.PositiveSmallIntegerField(null=True, blank=True, help_text="HTTP status of the last answer.")

@@ -1,6 +1,6 @@
 """From the outbox to the program: claimed, sent, tried again, given up. Every step may be repeated after a crash.
 
-A claim is the time of the next attempt, written down before the present one is made: whoever is killed in between has failed once.
+A claim writes down the time of the next attempt before the present one is made: a worker killed in between has failed once.
 """
 
 import json
@@ -40,7 +40,7 @@ def claim(delivery_id: UUID) -> Delivery | None:
 
 
 def attempt(delivery: Delivery) -> None:
-    """Send a claimed message, and write down what came of it."""
+    """Send a claimed message, and record the outcome."""
     import httpcore  # only workers send
 
     from webhooks.errors import RefusedAddressError
@@ -72,7 +72,7 @@ def attempt(delivery: Delivery) -> None:
 
 
 def message(delivery: Delivery) -> dict[str, object]:
-    """That there is something new, and where; never what. Nobody learns by it what they could not read with their own account."""
+    """The news that something changed, and where; never its content. Nobody learns more than their own account shows."""
     slug, site = delivery.webhook.study.slug, delivery.webhook.site
     return {
         "id": str(delivery.pk),
@@ -87,7 +87,9 @@ def message(delivery: Delivery) -> dict[str, object]:
 
 
 def due() -> list[UUID]:
-    """What is to be sent now, also what the queue forgot and what killed workers had begun. What had its last attempt is given up."""
+    """Messages to be sent now, including those that the queue forgot or killed workers had begun. A message after its last attempt is given
+    up.
+    """
     now = timezone.now()
     waiting = Delivery.objects.filter(status=DeliveryStatus.WAITING, due_at__lte=now)
     for delivery in waiting.filter(attempts__gte=MOST_ATTEMPTS):

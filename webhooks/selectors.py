@@ -6,13 +6,13 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from accounts.models import User
-from surveys.selectors import access_own_study
+from surveys.access import access_own_study
 from webhooks.models import Delivery, Webhook
 
 
 def access_webhook(user: User, slug: str, webhook_id: UUID) -> Webhook:
     """The webhook, if this person runs its study; the same 404 whether it is forbidden or absent."""
-    hook = Webhook.objects.select_related("study").filter(study=access_own_study(user, slug), pk=webhook_id).first()
+    hook = Webhook.objects.select_related("study").filter(study=access_own_study(user, slug).study, pk=webhook_id).first()
     if hook is None:
         raise Http404("There is no such webhook.")
     return hook

@@ -20,7 +20,7 @@ class NewWebhookSerializer(serializers.Serializer[object]):
 
 
 class AddedWebhookSerializer(WebhookSerializer):
-    secret = serializers.CharField(help_text="What messages are signed with. It is not shown again.")
+    secret = serializers.CharField(help_text="Key of the messages' signatures. It is not shown again.")
 
     class Meta(WebhookSerializer.Meta):
         fields = (*WebhookSerializer.Meta.fields, "secret")

@@ -1,4 +1,4 @@
-"""Asking to be told, and telling. Telling means writing into the outbox, in the transaction of what is told about."""
+"""Subscribing and telling. Telling writes to the outbox, in the transaction of the event."""
 
 import logging
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ def add_webhook(study: Study, *, address: str, events: Sequence[str], site: str,
 
 @transaction.atomic
 def remove_webhook(hook: Webhook, *, actor: User) -> None:
-    """What waits to be sent is not sent any more, and the log of what was goes too."""
+    """Cancel waiting messages, and delete the log of earlier ones."""
     study, address = hook.study, hook.address
     hook.delete()
     record(actor=actor, action=actions.REMOVED, subject=study, details={"address": address})
@@ -66,7 +66,7 @@ def send_again(delivery: Delivery, *, actor: User) -> Delivery:
 
 
 def emit(study_id: int, event: Event) -> None:
-    """Write a message into the outbox for everybody who asked for it. To be called in the transaction of what happened."""
+    """Write a message to the outbox for each subscriber, in the transaction of the event."""
     after = DELAY.get(event, timedelta(0))
     queued = []
     for hook in Webhook.objects.filter(study_id=study_id):

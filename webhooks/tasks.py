@@ -1,4 +1,4 @@
-"""What workers do; harmless when it comes twice."""
+"""Background tasks; harmless when delivered twice."""
 
 from uuid import UUID
 
@@ -6,7 +6,7 @@ from celery import shared_task
 
 from webhooks import outbox
 
-# Of a server that sends its answer drop by drop, more than the single time-outs allow.
+# Longer than the single time-outs allow, for servers that send their answer drop by drop.
 MOST_SECONDS = 40
 
 
@@ -20,7 +20,7 @@ def deliver(delivery_id: str) -> None:
 
 @shared_task(name="webhooks.tasks.sweep")
 def sweep() -> None:
-    """Send what is due: again, or because the queue forgot it."""
+    """Send due messages: those to be retried, and those that the queue forgot."""
     for delivery_id in outbox.due():
         deliver.delay(str(delivery_id))
     outbox.forget()

@@ -1,4 +1,4 @@
-"""The page of a study's webhooks: who is told, the secret once, and what became of the messages."""
+"""The page of a study's webhooks: the addresses, the secret (once), and the outcomes of the messages."""
 
 from uuid import UUID
 
@@ -10,8 +10,8 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
+from surveys.access import access_own_study
 from surveys.models import Study
-from surveys.selectors import access_own_study
 from webhooks.errors import WebhookError
 from webhooks.models import Event, Webhook
 from webhooks.selectors import access_delivery, access_webhook, deliveries_of
@@ -25,7 +25,7 @@ SHOWN = 30
 def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
     """Add an address, remove one, send a message again."""
     user = user_of(request)
-    study = access_own_study(user, slug)
+    study = access_own_study(user, slug).study
     if request.method != "POST":
         return _page(request, study)
     match request.POST.get("action"):
@@ -66,7 +66,7 @@ def _page(request: HttpRequest, study: Study, *, added: Webhook | None = None, e
 
 
 def _number(request: HttpRequest, name: str) -> UUID:
-    """The number of what is meant; nothing has the number zero."""
+    """The object's number; no object has the number zero."""
     try:
         return UUID(request.POST.get(name, ""))
     except ValueError:

@@ -1,1 +1,1 @@
-"""Numbers of people, results, runs, plans, figures and tables for programs. What is blinded on the pages is blinded here."""
+"""Numbers of people, results, runs, plans, figures and tables for programs, with the same blinding as on the pages."""

@@ -16,7 +16,7 @@ from analysis.live.downloads import Download, figure_file, table_file
 from analysis.live.page import LiveView, live_view
 from analysis.live.results_document import LANGUAGE
 from analysis.serializers import FilesSerializer
-from surveys.selectors import access_results
+from surveys.access import access_results
 
 
 class _AsItIs(BaseRenderer):
@@ -92,7 +92,7 @@ class Table(APIView):
 
 def _live(request: Request, slug: str) -> LiveView | None:
     user = person_of(request)
-    return live_view(access_results(user, slug), reader=user, language=LANGUAGE, ask_blinded=asks_blinded(request))
+    return live_view(access_results(user, slug).study, reader=user, language=LANGUAGE, ask_blinded=asks_blinded(request))
 
 
 def _answer(file: Download) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""What a study can be expected to find."""
+"""The expected findings of a study."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -35,7 +35,7 @@ class SmallJson(JSONParser):
 
 
 class Power(APIView):
-    """What a study can be expected to find: the document of `candor plan --format json`. Nothing is stored."""
+    """The expected findings of a study: the document of `candor plan --format json`. Nothing is stored."""
 
     roles = (Role.INVESTIGATOR, Role.IRB_OFFICER, Role.ADMINISTRATOR)
     changes_nothing = True

@@ -1,4 +1,4 @@
-"""How many people are where, what their answers say, and the work that finds it out."""
+"""Participant counts, results, and the computations behind them."""
 
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -15,21 +15,21 @@ from analysis.models import Blinding, Run, RunKind, RunStatus
 from analysis.selectors import state_of_work
 from analysis.serializers import BlindingSerializer, ResultsSerializer, RunSerializer, StudyCountsSerializer, WorkSerializer
 from audit.services import record_once_a_day
-from surveys.selectors import access_own_study, access_results, access_study, may_see_results
+from surveys.access import access_own_study, access_results, access_study
 
 BLINDED = OpenApiParameter("blinded", str, enum=["1"], description="Letters in place of arms even if the study is not blinded.")
 
 
 class StudyCounts(APIView):
-    """How many people are where: of all who may see the study; by subsample and arm for those who may see its results."""
+    """Participant counts: of all, for readers of the study; by subsample and arm, for readers of its results."""
 
     roles = tuple(Role)
 
     @extend_schema(operation_id="studies_counts", parameters=[BLINDED], responses=StudyCountsSerializer)
     def get(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        study = access_study(user, slug)
-        document = counts_document(study, reader=user, with_groups=may_see_results(user, study), ask_blinded=asks_blinded(request))
+        seat = access_study(user, slug)
+        document = counts_document(seat.study, reader=user, with_groups=seat.may_see_results, ask_blinded=asks_blinded(request))
         return Response(StudyCountsSerializer(document).data)
 
 
@@ -41,7 +41,7 @@ class Results(APIView):
     @extend_schema(operation_id="studies_results", parameters=[BLINDED], responses=ResultsSerializer)
     def get(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        study = access_results(user, slug)
+        study = access_results(user, slug).study
         record_once_a_day(actor=user, action=actions.RESULTS_FETCHED, subject=study)
         return Response(ResultsSerializer(results_document(study, reader=user, ask_blinded=asks_blinded(request))).data)
 
@@ -64,7 +64,7 @@ class Runs(ListAPIView[Run]):
         return super().get(request, *args, **kwargs)
 
     def get_queryset(self) -> QuerySet[Run]:
-        study = access_results(person_of(self.request), self.kwargs["slug"])
+        study = access_results(person_of(self.request), self.kwargs["slug"]).study
         asked = {name: asked_choice(self.request, name, kinds.values) for name, kinds in (("kind", RunKind), ("status", RunStatus))}
         filters = {name: choice for name, choice in asked.items() if choice is not None}
         return Run.objects.filter(study=study, **filters).defer("data", "results").order_by("-pk")
@@ -77,20 +77,20 @@ class Runs(ListAPIView[Run]):
     )
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        study = access_own_study(user, slug)
+        study = access_own_study(user, slug).study
         services.request_full_results(study, actor=user)
         return Response(WorkSerializer(state_of_work(study, RunKind.FULL_RESULTS)).data, status=202)
 
 
 class CancelRun(APIView):
-    """Stop the full computation that waits or is under way; there may be none."""
+    """Stop the full computation that waits or runs; there may be none."""
 
     roles = tuple(Role)
 
     @extend_schema(operation_id="studies_cancel_run", request=None, responses=WorkSerializer)
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        study = access_own_study(user, slug)
+        study = access_own_study(user, slug).study
         services.cancel_full_results(study, actor=user)
         return Response(WorkSerializer(state_of_work(study, RunKind.FULL_RESULTS)).data)
 
@@ -102,13 +102,13 @@ class BlindingState(APIView):
 
     @extend_schema(operation_id="studies_blinding", responses=BlindingSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        study = access_results(person_of(request), slug)
+        study = access_results(person_of(request), slug).study
         return Response({"on": Blinding.objects.filter(study=study, on=True).exists()})
 
     @extend_schema(operation_id="studies_set_blinding", request=BlindingSerializer, responses=BlindingSerializer)
     def put(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        study = access_own_study(user, slug)
+        study = access_own_study(user, slug).study
         asked = BlindingSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         services.blind(study, on=asked.validated_data["on"], actor=user)

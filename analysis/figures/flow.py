@@ -6,8 +6,9 @@ from datetime import date
 
 from django.utils.translation import gettext as _
 
-from analysis.figures.drawing import Drawing, Scale
 from analysis.live.progress import DayCount, Flow
+from candor.figures.drawing import Drawing
+from candor.figures.scales import Linear
 from surveys.definition import DIRECT
 
 COLUMN, GAP, BOX_HEIGHT = 176, 14, 58
@@ -62,7 +63,7 @@ def enrolment_figure(days: Sequence[DayCount], *, planned: int) -> Drawing:
     """How many agreed and answered up to each day, and the number that was planned."""
     drawing = Drawing(width=760, height=300, title=_("Enrolment by day"))
     last = days[-1].finished_so_far if days else 0
-    up = Scale([0, planned, last, *(day.consented_so_far for day in days)], start=250, end=24)
+    up = Linear.holding([0, planned, last, *(day.consented_so_far for day in days)], start=250, end=24)
     first_day: date | None = days[0].day if days else None
     span = max((days[-1].day - days[0].day).days, 1) if days else 1
 

@@ -5,22 +5,12 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from analysis.figures.drawing import Drawing, Scale
+from candor.figures.drawing import Drawing
+from candor.figures.forest import Ends, ForestRow, forest_drawing
+from candor.figures.scales import Linear
 
-Ends = tuple[float | None, float | None]
 ROW = 46
 RUNNING_PANEL = 330
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForestLine:
-    """An effect by one method: `main` is Fieller's interval, `second` the bootstrap's; None where there is none."""
-
-    label: str
-    detail: str
-    value: float | None
-    main: Ends | None
-    second: Ends | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,27 +30,15 @@ class BalanceLine:
     notable: bool
 
 
-def forest_figure(lines: Sequence[ForestLine], *, title: str) -> Drawing:
-    drawing = Drawing(width=860, height=ROW * len(lines) + 70, title=title)
-    numbers = [number for line in lines for ends in (line.main, line.second) if ends for number in ends if number is not None]
-    numbers += [line.value for line in lines if line.value is not None]
-    across = Scale([0.0, *numbers] if numbers else [-1.0, 1.0], start=290, end=670)
-    bottom = ROW * len(lines) + 20
-    for tick in across.ticks:
-        drawing.line(across(tick), 10, across(tick), bottom, "zero" if tick == 0 else "grid")
-        drawing.text(across(tick), bottom + 20, f"{tick * 100:+.0f}" if tick else "0", "faint", anchor="middle")
-    drawing.text(480, bottom + 42, _("percentage points more “yes” among honest people"), "faint", anchor="middle")
-    for index, line in enumerate(lines):
-        y = 10 + ROW * index + ROW / 2
-        drawing.text(10, y - 2, line.label, "words")
-        drawing.text(10, y + 15, line.detail, "faint")
-        for ends, kind, height in ((line.second, "interval-second", y + 9), (line.main, "interval", y)):
-            if ends is not None:
-                _interval(drawing, across, ends, height, kind)
-        if line.value is not None:
-            drawing.dot(across(line.value), y, "estimate")
-        drawing.text(690, y + 5, "–" if line.value is None else _with_ends(line.value, line.main))
-    return drawing
+def forest_figure(rows: Sequence[ForestRow], *, title: str) -> Drawing:
+    """Effects among honest people in percentage points, one method below the other."""
+    return forest_drawing(
+        rows,
+        title=title,
+        axis_title=_("percentage points more “yes” among honest people"),
+        write_tick=_in_points,
+        write_row=lambda row: "–" if row.value is None else _with_ends(row.value, row.intervals[0] if row.has_interval else None),
+    )
 
 
 def running_figure(contrasts: Mapping[str, Sequence[Moment]], *, planned: int, title: str) -> Drawing:
@@ -69,7 +47,7 @@ def running_figure(contrasts: Mapping[str, Sequence[Moment]], *, planned: int, t
     The wide band holds at every moment at once, so that one may look as often as one likes.
     """
     drawing = Drawing(width=760, height=RUNNING_PANEL * len(contrasts), title=title)
-    across = Scale([0, planned, *(moment.n for moments in contrasts.values() for moment in moments)], start=64, end=730)
+    across = Linear.holding([0, planned, *(moment.n for moments in contrasts.values() for moment in moments)], start=64, end=730)
     for index, (contrast, moments) in enumerate(contrasts.items()):
         _running_panel(drawing, moments, across=across, planned=planned, top=RUNNING_PANEL * index)
         if len(contrasts) > 1:
@@ -77,19 +55,19 @@ def running_figure(contrasts: Mapping[str, Sequence[Moment]], *, planned: int, t
     return drawing
 
 
-def _running_panel(drawing: Drawing, moments: Sequence[Moment], *, across: Scale, planned: int, top: float) -> None:
+def _running_panel(drawing: Drawing, moments: Sequence[Moment], *, across: Linear, planned: int, top: float) -> None:
     seen = [moment for moment in moments if moment.value is not None]
-    up = Scale([-1.0, 1.0], start=top + 270, end=top + 20)
+    up = Linear.holding([-1.0, 1.0], start=top + 270, end=top + 20)
     shifts = (-5, 5) if len(moments) == 1 else (0,)  # a band from a moment to itself could not be seen
     for tick in up.ticks:
-        drawing.text(54, up(tick) + 5, f"{tick * 100:+.0f}" if tick else "0", "faint", anchor="end")
+        drawing.text(54, up(tick) + 5, _in_points(tick), "faint", anchor="end")
     for name, kind in (("anytime", "band"), ("fixed", "band-inner")):
         ends = [(across(moment.n) + shift, getattr(moment, name) or (None, None)) for moment in moments for shift in shifts]
         upper = [(x, up(1.0 if high is None else high)) for x, (_low, high) in ends]
         lower = [(x, up(-1.0 if low is None else low)) for x, (low, _high) in ends]
         drawing.path([*upper, *reversed(lower)], kind, closed=True)
     for tick in up.ticks:
-        drawing.line(64, up(tick), 730, up(tick), "zero" if tick == 0 else "grid")
+        drawing.line(64, up(tick), 730, up(tick), "no-effect" if tick == 0 else "grid")
     for tick in across.ticks:
         drawing.text(across(tick), top + 290, f"{tick:g}", "faint", anchor="middle")
     drawing.line(across(planned), top + 20, across(planned), top + 270, "plan")
@@ -102,7 +80,7 @@ def _running_panel(drawing: Drawing, moments: Sequence[Moment], *, across: Scale
 def balance_figure(differences: Sequence[BalanceLine], *, notable: float) -> Drawing:
     drawing = Drawing(width=760, height=28 * len(differences) + 70, title=_("Balance of what people told about themselves"))
     values = [one.value for one in differences if one.value is not None]
-    across = Scale([-2 * notable, 2 * notable, *values], start=300, end=730)
+    across = Linear.holding([-2 * notable, 2 * notable, *values], start=300, end=730)
     bottom = 28 * len(differences) + 20
     for tick in across.ticks:
         drawing.line(across(tick), 10, across(tick), bottom, "grid")
@@ -119,14 +97,8 @@ def balance_figure(differences: Sequence[BalanceLine], *, notable: float) -> Dra
     return drawing
 
 
-def _interval(drawing: Drawing, across: Scale, ends: Ends, y: float, kind: str) -> None:
-    low, high = (across.low if ends[0] is None else ends[0], across.high if ends[1] is None else ends[1])
-    drawing.line(across(low), y, across(high), y, kind)
-    for end, x, direction in ((ends[0], across(low), -1), (ends[1], across(high), 1)):
-        if end is None:
-            drawing.arrow_head(x, y, direction, "estimate")
-        elif kind == "interval":
-            drawing.line(x, y - 5, x, y + 5, kind)
+def _in_points(value: float) -> str:
+    return f"{value * 100:+.0f}" if value else "0"
 
 
 def _with_ends(value: float, ends: Ends | None) -> str:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from analysis.figures.drawing import Drawing
+from candor.figures.drawing import Drawing
 
 FONTS = Path(__file__).resolve().parents[2] / "platform" / "static" / "fonts"
 FONT = "Candor Figures"

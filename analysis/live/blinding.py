@@ -17,9 +17,9 @@ from accounts.models import User
 from analysis.models import Blinding
 from analysis.stored_results import Difference, MarkedEffect, NotYet, QuestionEstimate, Results
 from candor.results import AnytimeEffect, HonestTimesEffect, Interval
+from surveys.access import Seat
 from surveys.definition import StudyDefinition
 from surveys.models import ENDED, ArmState, Study
-from surveys.selectors import is_blinded_viewer
 
 T = TypeVar("T")
 Contrast = TypeVar("Contrast", MarkedEffect, AnytimeEffect, Difference)
@@ -60,7 +60,7 @@ def is_blinded(study: Study, *, reader: User, asked: bool) -> bool:
     its end."""
     if study.status in ENDED:
         return False
-    return asked or Blinding.objects.filter(study=study, on=True).exists() or is_blinded_viewer(reader, study)
+    return asked or Blinding.objects.filter(study=study, on=True).exists() or Seat(reader, study).is_blinded
 
 
 def arm_names(study: Study, definition: StudyDefinition, *, blinded: bool, language: str) -> ArmNames:

@@ -7,9 +7,8 @@ from functools import cached_property, partial
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from analysis.figures.drawing import Drawing
 from analysis.figures.flow import enrolment_figure, flow_figure
-from analysis.figures.intervals import BalanceLine, Ends, ForestLine, Moment, balance_figure, forest_figure, running_figure
+from analysis.figures.intervals import BalanceLine, Moment, balance_figure, forest_figure, running_figure
 from analysis.live.blinding import ArmNames, arm_names, is_blinded, readable
 from analysis.live.progress import Progress, progress_of
 from analysis.live.wording import (
@@ -23,6 +22,8 @@ from analysis.live.wording import (
 from analysis.models import Run, RunKind
 from analysis.selectors import history, latest_results
 from analysis.stored_results import NOTABLE, Difference, DirectGroup, MarkedEffect, NotYet, QuestionEstimate, Results, read_results
+from candor.figures.drawing import Drawing
+from candor.figures.forest import Ends, ForestRow
 from candor.results import BootstrapSummary, DirectDifference, DirectPrevalence, Interval, Prevalence, UnderReporting
 from surveys.definition import StudyDefinition
 from surveys.models import Study
@@ -229,17 +230,17 @@ class LiveView:
 
     def forest(self, question: str) -> Drawing | None:
         detailed = self.detailed(question)
-        lines = [
-            ForestLine(
+        rows = [
+            ForestRow.of(
+                effect.value,
+                _ends(effect.interval),
                 label=self.contrast(effect.treatment, effect.control),
                 detail=method_name(effect.method) + ("" if effect.for_publication else " *"),
-                value=effect.value,
-                main=_ends(effect.interval),
                 second=_ends(effect.bootstrap),
             )
             for effect in (detailed.effects if detailed else ())
         ]
-        return forest_figure(lines, title=_("Effects on “%(question)s” by method") % {"question": question}) if lines else None
+        return forest_figure(rows, title=_("Effects on “%(question)s” by method") % {"question": question}) if rows else None
 
     def running(self, question: str) -> Drawing | None:
         """Of every contrast, one below the other."""

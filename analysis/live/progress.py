@@ -10,10 +10,10 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from analysis.answers.sample_ratio import SampleRatio, sample_ratio
+from surveys.counts import Alike, Counts, counts_of, present_people
 from surveys.definition import StudyDefinition
 from surveys.journey.steps import ALL_STEPS
 from surveys.models import ArmState, Departure, Step, Study, StudyStatus
-from surveys.selectors import Alike, Counts, counts_of, present_people
 
 DAYS_OF_THE_RATE = 7
 

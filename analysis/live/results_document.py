@@ -14,8 +14,8 @@ from analysis.models import Run, RunKind
 from analysis.selectors import Work, state_of_work
 from analysis.stored_results import Balance, DirectGroup, MarkedEffect, NotYet, QuestionEstimate, Results
 from candor.results import AnytimeEffect, CheaterProportion, Prevalence, SpecificationTest
+from surveys.counts import Counts, counts_of
 from surveys.models import Study
-from surveys.selectors import Counts, counts_of
 
 LANGUAGE = "en"  # of labels, which the documents do not hold: arms have the names of the study file, or letters
 
@@ -48,7 +48,7 @@ class FirstResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FullResults(FirstResults):
-    seed: Annotated[int | None, Field(description="Of the bootstrap; the same data and seed give the same numbers.")]
+    seed: Annotated[int | None, Field(description="The bootstrap's seed; the same data and seed give the same numbers.")]
     balance: Balance | None
 
 

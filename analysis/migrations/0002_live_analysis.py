@@ -37,13 +37,13 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="run",
             name="data",
-            field=models.BinaryField(blank=True, help_text="What all chunks of the run look at; gone when the run ends.", null=True),
+            field=models.BinaryField(blank=True, help_text="Input of all chunks of the run; deleted when the run ends.", null=True),
         ),
         migrations.AddField(
             model_name="run",
             name="seed",
             field=models.BigIntegerField(
-                blank=True, help_text="Of the bootstrap; the same data and seed give the same numbers.", null=True
+                blank=True, help_text="The bootstrap's seed; the same data and seed give the same numbers.", null=True
             ),
         ),
         migrations.AlterField(

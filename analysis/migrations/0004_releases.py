@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
                 ),
                 ("smallest_count", models.PositiveSmallIntegerField(help_text="Counts of background answers below this are hidden.")),
                 ("site", models.CharField(help_text="Where this server stands on the web.", max_length=200)),
-                ("seed", models.BigIntegerField(help_text="Of the bootstrap in its results.")),
+                ("seed", models.BigIntegerField(help_text="Seed of the bootstrap in its results.")),
                 ("requested_on", models.DateField(auto_now_add=True)),
                 ("decided_on", models.DateField(blank=True, null=True)),
                 ("reason", models.TextField(blank=True, help_text="Why it was refused or retracted.")),
@@ -68,7 +68,9 @@ class Migration(migrations.Migration):
                 (
                     "people_sha256",
                     models.CharField(
-                        blank=True, help_text="Of the random keys of those who are in it; changes when one withdraws.", max_length=64
+                        blank=True,
+                        help_text="SHA-256 of the included participants' random keys; changes when one withdraws.",
+                        max_length=64,
                     ),
                 ),
                 (
@@ -78,7 +80,7 @@ class Migration(migrations.Migration):
                 ("package", models.BinaryField(blank=True, null=True)),
                 ("package_sha256", models.CharField(blank=True, max_length=64)),
                 ("files", models.JSONField(blank=True, default=list, help_text="Name, size and SHA-256 of each file.")),
-                ("summary", models.JSONField(blank=True, default=dict, help_text="What the pages say about it.")),
+                ("summary", models.JSONField(blank=True, default=dict, help_text="Text for the pages about it.")),
                 ("public_key", models.TextField(blank=True)),
                 ("downloads", models.PositiveBigIntegerField(default=0)),
                 (

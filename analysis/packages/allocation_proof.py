@@ -1,10 +1,10 @@
-"""allocation-proof.txt: that the groups were drawn before anybody took part."""
+"""allocation-proof.txt: evidence that the groups were drawn before anybody took part."""
 
 from analysis.packages.content import Content
 
 
 def allocation_proof(content: Content) -> bytes:
-    """Each list with the hash that was published when it was drawn, and how to compare them."""
+    """Each list with the hash that was published when it was drawn, and instructions to compare them."""
     parts = [
         "Chance decided who got which arm and subsample, by lists that were drawn before anybody could use them.",
         f"The SHA-256 of each list was published when it was drawn, at {content.site}/s/{content.slug}/allocation/",

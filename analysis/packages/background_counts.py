@@ -28,9 +28,9 @@ class Cell:
 def background_cells(
     questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, object]], *, smallest: int, secret: str
 ) -> list[Cell]:
-    """The tables of all questions, one after the other. Of a group of fields only the number of entries is counted.
+    """The tables of all questions, one after the other. Groups of fields count only their entries.
 
-    `secret` decides which counts are hidden along with small ones: nobody can guess it, and for the same people it stays the same.
+    `secret` decides which other counts are hidden along with small ones: nobody can guess it, and for the same people it stays the same.
     """
     cells: list[Cell] = []
     for question in questions:
@@ -47,8 +47,8 @@ def background_cells(
 def hide_small(counts: Mapping[str, int], *, smallest: int, order: Sequence[str]) -> dict[str, int | None]:
     """Hide counts below `smallest`, zeros too, and then others until those hidden are at least two and together at least `smallest`.
 
-    Whoever knows the total can subtract what is shown, and so learns the sum of what is hidden. The others are hidden in an `order` that
-    has nothing to do with their size: if it were always the smallest of them, this sum could tell a small count after all.
+    A reader who knows the total can subtract the shown counts and learn the sum of the hidden ones. The others are hidden in an `order`
+    independent of their size: if it were always the smallest of them, this sum could tell a small count after all.
     """
     hidden = {answer for answer, count in counts.items() if count < smallest}
     rest = [answer for answer in order if answer not in hidden]

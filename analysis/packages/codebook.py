@@ -14,7 +14,7 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
         lines += [f"### `{column.name}`", "", column.label, "", "| Value | Meaning |", "|---|---|"]
         lines += [f"| `{value}` | {_cell(label)} |" for value, label in column.values.items()]
         if column.is_answer:
-            lines += ["", "Empty: not asked. What is reported is not what is true: the die may have said what to report."]
+            lines += ["", "Empty: not asked. A report need not be the truth: the die may have dictated it."]
         lines.append("")
     if content.background is not None:
         lines += ["## background-counts.csv", ""]

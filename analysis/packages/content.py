@@ -1,4 +1,4 @@
-"""What goes into a package, as plain values: the files are written from this and from nothing else."""
+"""The content of a package as plain values; all files are written from it alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Content:
     simulated: bool
     bots_left_out: int
     epsilon: float
-    """Of one answer."""
+    """Privacy loss of one answer."""
     background: Sequence[Cell] | None
     """None: left out."""
     smallest_count: int
@@ -43,7 +43,7 @@ class Content:
 
     @property
     def address(self) -> str:
-        """Where the release stands for good."""
+        """The release's permanent address."""
         return f"{self.site}/data/{self.slug}/{self.version}/"
 
     @property
@@ -69,7 +69,7 @@ class Content:
 
     @property
     def unit(self) -> str:
-        """Whom a row stands for."""
+        """The kind of participant behind a row."""
         return "bot" if self.simulated else "person"
 
     @property
@@ -86,7 +86,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column of data.csv: what it is called, what it holds, and the labels of its values."""
+    """One column of data.csv: its name, its meaning, and the labels of its values."""
 
     name: str
     label: str

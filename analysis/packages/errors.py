@@ -1,4 +1,4 @@
-"""What can keep a release from being built or from becoming public."""
+"""Reasons why a release cannot be built or published."""
 
 from http import HTTPStatus
 

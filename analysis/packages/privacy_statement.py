@@ -1,4 +1,4 @@
-"""What a release promises to a person whose answers are in it, and what it does not, in plain words with the numbers."""
+"""A release's promises to the people whose answers are in it, and their limits, in plain words with the numbers."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class PrivacyStatement:
 
 
 def privacy_statement(content: Content) -> PrivacyStatement:
-    """Of this release, and of everything that can be computed from it."""
+    """Privacy loss of this release, and of everything that can be computed from it."""
     questions, factor = len(content.questions), math.exp(content.epsilon)
     believed = EXAMPLE_BELIEF * factor / (1 - EXAMPLE_BELIEF + EXAMPLE_BELIEF * factor)
     not_covered = [

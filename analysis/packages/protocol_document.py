@@ -1,4 +1,4 @@
-"""protocol.json: what the study was, from its frozen protocol. Nothing about how it was run, and no answers to its quiz."""
+"""protocol.json: the study's frozen protocol, without its history and the answers to its quiz."""
 
 import json
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ def protocol_document(
 
 
 def _labels(question: BackgroundQuestion, language: str) -> dict[str, str] | None:
-    """What the names of answers stand for; None: they are numbers."""
+    """The labels of an answer's names; None: the answers are numbers."""
     if isinstance(question, SingleChoice | MultipleChoice):
         return {option.name: option.text.in_language(language) for option in question.options}
     return None

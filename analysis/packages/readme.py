@@ -1,4 +1,4 @@
-"""README.md: what a stranger needs to use, cite and check the data."""
+"""README.md: how strangers use, cite and check the data."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""How far rows could be told apart: what an officer weighs before approving."""
+"""Measures how far rows could be told apart, for the officer who decides."""
 
 from collections import Counter
 from dataclasses import dataclass

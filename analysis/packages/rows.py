@@ -17,7 +17,7 @@ _entropy = secrets.SystemRandom()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One person: what chance gave them, and what they reported to each question, in the order of the questions; None: not asked."""
+    """One person: the groups drawn by chance, and the report on each question, in the order of the questions; None: not asked."""
 
     arm: str
     subsample: str

@@ -1,1 +1,1 @@
-"""The design page: what a study can be expected to find, before anybody is recruited. Numbers come from `candor.planning.power`."""
+"""The design page: the expected findings of a study, before anybody is recruited. Numbers come from `candor.planning.power`."""

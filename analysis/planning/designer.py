@@ -1,4 +1,4 @@
-"""The builder's die designer: faces that are turned, and at once what that does to privacy and to what can be learned."""
+"""The builder's die designer: turning faces shows at once their effect on privacy and identification."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from analysis.planning.starts import start_of
 from analysis.planning.wording import decimal, factor, privacy_sentence, total_privacy_sentence
 from candor.designs.design import Design
 from candor.errors import MethodError
-from surveys.builder.looking import LookingPage
+from candor.written_numbers import typed_number
+from surveys.builder.frame import LookingPage
 from surveys.definition import Die, StudyDefinition
 from surveys.drafting.edits import Edit, Keys, fingerprint_of
 from surveys.drafting.forms import DraftForm, Typed, typed_value
@@ -37,7 +38,7 @@ TYPED = ("die", "sides", "group1", "group2", "group3", "model", "share")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DieFacts:
-    """What follows from a die under an assumption on cheaters; `problem` when it cannot be used at all."""
+    """The consequences of a die under an assumption on cheaters; `problem` when it cannot be used at all."""
 
     problem: str = ""
     epsilon: str = ""
@@ -160,7 +161,7 @@ def _facts(definition: StudyDefinition, die: PlannedDie, trial: DraftForm) -> Di
     if trial.errors:
         return DieFacts(problem=next(iter(trial.errors.values())))
     model = trial.line("model")
-    cheaters = float(trial.line("share").replace(",", ".")) / 100 if model == "share" else model
+    cheaters = float(typed_number(trial.line("share")) or 0) / 100 if model == "share" else model
     changed, problem = _with_die(definition, die, cheaters)
     if changed is None:
         return DieFacts(problem=problem)

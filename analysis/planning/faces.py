@@ -1,4 +1,4 @@
-"""A die in the address of a plan: a code, and for every subsample one letter per roll that says what the roll asks for."""
+"""A die in the address of a plan: a code, and for every subsample one letter per roll for its instruction."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from candor.errors import DesignError
 from candor.planning.best_die import DICE, DieSuggestion, faces_with
 
 TWO_DICE = "2d6"
-# What stands in an address → the name of the die in `best_die.DICE`.
+# Code in an address → name of the die in `best_die.DICE`.
 OFFERED: Mapping[str, str] = {TWO_DICE if name.startswith("sum") else name.split("-")[0]: name for name in DICE}
 SIDES = range(3, 101)
 LETTERS = "ynt"
@@ -23,7 +23,7 @@ MIRROR = str.maketrans(YES + NO, NO + YES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedDie:
-    """A die and what its rolls ask for in two or three subsamples.
+    """A die and the instructions of its rolls in two or three subsamples.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class PlannedDie:
 
     @property
     def rolls(self) -> Mapping[int, int]:
-        """What a roll can show, and in how many equally likely ways."""
+        """The possible results of a roll, each with its number of equally likely ways."""
         return rolls_of(self.code)
 
     def forced_responses(self) -> tuple[ForcedResponse, ...]:
@@ -95,7 +95,7 @@ class PlannedDie:
 
 
 def rolls_of(code: str) -> Mapping[int, int]:
-    """What a roll of the die with this code can show, and in how many ways.
+    """The possible results of a roll of the die with this code, each with its number of ways.
 
     Examples
     --------

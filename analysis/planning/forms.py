@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -17,9 +16,9 @@ from analysis.planning.faces import LETTERS, PlannedDie, rolls_of, usual_die
 from analysis.planning.starts import Start
 from candor.designs.design import CheaterModel
 from candor.errors import MethodError
+from candor.written_numbers import typed_number
 
 PERCENT = "%"
-NUMBER = re.compile(r"[+-]?(\d{1,12}([.,]\d{0,12})?|[.,]\d{1,12})", re.ASCII)
 CHEATER_MODELS = ("any", "always_no", "always_yes")
 AS_IN_THE_STUDY = "study"
 
@@ -138,7 +137,7 @@ class NumberField:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanForm:
-    """Everything that a plan's address says."""
+    """All values in a plan's address."""
 
     start: Start
     numbers: Mapping[str, NumberField]
@@ -157,7 +156,7 @@ class PlanForm:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The assumptions on cheaters to choose from; the study's own one among them."""
+        """The assumptions on cheaters to choose from; the study's own one is among them."""
         return CHEATER_MODELS if self.start.cheater_model.name in CHEATER_MODELS else (*CHEATER_MODELS, AS_IN_THE_STUDY)
 
     def with_die(self, die: PlannedDie) -> PlanForm:
@@ -172,7 +171,7 @@ class PlanForm:
 
 
 def read_plan(query: QueryDict, start: Start) -> PlanForm:
-    """Read an address; what is missing in it stands as at the start."""
+    """Read an address; missing values keep their start."""
     numbers = {one.name: _read_number(one, query.get(one.name, start.texts[one.name]), start.texts[one.name]) for one in INPUTS}
     numbers["effect"] = _possible_effect(numbers["effect"], numbers["prevalence"])
     die, error, is_new = read_die(query, start.die)
@@ -200,8 +199,8 @@ def _read_number(one: NumberInput, text: str, default: str) -> NumberField:
     words = {**one.limits, "found": text[:40], "used": f"{Decimal(default):,}"}
     if not text:
         return NumberField(input=one, text="", number=Decimal(default), error=_("Enter a number; the plan uses %(used)s.") % words)
-    number = Decimal(text.replace(",", ".")) if NUMBER.fullmatch(text) else None
-    if number is None or (one.whole and (number != int(number) or "," in text or "." in text)):
+    number = typed_number(text, whole=one.whole)
+    if number is None:
         message = (
             _("Enter a whole number from %(low)s to %(high)s, not “%(found)s”; the plan uses %(used)s.")
             if one.whole

@@ -1,4 +1,4 @@
-"""What the template shows of a plan: words, facts and tables."""
+"""The words, facts and tables of a plan that the template shows."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def groups_of(die: PlannedDie, names: tuple[str, ...]) -> Iterable[Group]:
 
 
 def _facts(planned: Planned) -> tuple[tuple[str, str, str], ...]:
-    """Number, what it is, and what it is beside."""
+    """A number with its meaning and the one beside it."""
     plan = planned.plan
     one, cheaters = hardest(plan), plan.cheater_proportion
     total = _("%(total)s in total") % {"total": decimal(plan.epsilon_total)}

@@ -1,4 +1,4 @@
-"""From what stands in the fields to the plan, and to the plan that a button asks for."""
+"""From the fields to the plan, and to the plan that a button asks for."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ EPSILONS = (0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A plan with the design that it is for.
+    """A plan with its design.
 
-    ``die_error`` says what is wrong with the die in the form; the plan is then that of the usual faces of the same die.
+    ``die_error`` says why the die in the form is refused; the plan then uses the usual faces of the same die.
     """
 
     form: PlanForm
@@ -41,7 +41,7 @@ class Planned:
 
     @property
     def command(self) -> str:
-        """What to type for the same numbers on the command line."""
+        """The command line that gives the same numbers."""
         given = {name: plain(field.for_the_methods) for name, field in self.form.numbers.items()}
         options = {
             "--design": "DESIGN.json",

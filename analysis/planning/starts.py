@@ -14,7 +14,7 @@ from surveys.definition import StudyDefinition
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """What stands in the fields before anybody touches them, and what the page does not let change: arms and allocation."""
+    """The initial values of the fields, and the parts that the page does not change: arms and allocation."""
 
     arms: tuple[str, ...]
     control: str

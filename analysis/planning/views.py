@@ -13,8 +13,9 @@ from analysis.planning.forms import read_plan
 from analysis.planning.page import page_of
 from analysis.planning.plans import changed, make_plan
 from analysis.planning.starts import NEW_STUDY, Start, start_of
+from surveys.access import access_study
 from surveys.models import Study, StudyStatus
-from surveys.selectors import access_study, definition_for, may_change
+from surveys.protocols import definition_for
 
 PLANNERS = (Role.INVESTIGATOR, Role.IRB_OFFICER, Role.ADMINISTRATOR)
 
@@ -30,14 +31,13 @@ def plan(request: HttpRequest) -> HttpResponse:
 @require_safe
 def study_plan(request: HttpRequest, slug: str) -> HttpResponse:
     """A study's own die, arms and numbers; a draft as its owner left it, everything else as it was submitted."""
-    user = user_of(request)
-    study = access_study(user, slug)
-    takes_a_die = study.status == StudyStatus.DRAFT and may_change(user, study)
-    return _planned(request, start_of(definition_for(user, study)), study, takes_a_die=takes_a_die)
+    seat = access_study(user_of(request), slug)
+    takes_a_die = seat.study.status == StudyStatus.DRAFT and seat.may_change
+    return _planned(request, start_of(definition_for(seat)), seat.study, takes_a_die=takes_a_die)
 
 
 def _planned(request: HttpRequest, start: Start, study: Study | None = None, *, takes_a_die: bool = False) -> HttpResponse:
-    """A button asks for another plan: its answer is that plan's address, so that what stands in the address is always the plan."""
+    """A button asks for another plan and is redirected to that plan's address, so that the address always is the plan."""
     form = read_plan(request.GET, start)
     if (other := changed(form)) is not None:
         return redirect(f"{request.path}?{other.query}")

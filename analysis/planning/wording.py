@@ -40,7 +40,7 @@ def points(difference: float | None, places: int = 1) -> str:
 
 
 def hardest(plan: StudyPlan) -> ContrastPlan:
-    """The contrast that needs most participants: what the headline and the curves are about."""
+    """The contrast that needs most participants; the headline and the curves are about it."""
     return max(plan.contrasts, key=lambda one: (one.honest_times_effect_standard_error, one.treatment))
 
 
@@ -66,7 +66,7 @@ def _times(power: float) -> str:
 
 
 def cheater_sentence(plan: StudyPlan) -> str:
-    """What the study will be able to say about those who do not follow the die."""
+    """The expected precision of the share of people who do not follow the die."""
     cheaters = plan.cheater_proportion
     if cheaters is None:
         return _("This design cannot tell how many ignore the die, however many students take part.")
@@ -78,11 +78,11 @@ def cheater_sentence(plan: StudyPlan) -> str:
 
 
 def privacy_sentence(epsilon: float) -> str:
-    """What one answer can tell whoever sees it."""
+    """The most that one answer can reveal to a reader."""
     words = {"factor": factor(epsilon), "sure": _certainty(epsilon)}
     return (
         _(
-            "Whoever sees one answer can make their guess about the truth at most %(factor)s times as likely. "
+            "A reader of one answer can make a guess about the truth at most %(factor)s times as likely. "
             "Somebody who thought 50 : 50 before is at most %(sure)s sure afterwards."
         )
         % words
@@ -90,7 +90,7 @@ def privacy_sentence(epsilon: float) -> str:
 
 
 def total_privacy_sentence(epsilon_total: float, *, questions: int) -> str:
-    """What all answers of one person can tell together."""
+    """The most that all answers of one person can reveal together."""
     words = {"questions": questions, "factor": factor(epsilon_total)}
     if questions == 1:
         return _("There is one sensitive question, so this is all that a student gives away.")
@@ -102,7 +102,7 @@ def total_privacy_sentence(epsilon_total: float, *, questions: int) -> str:
 
 
 def factor(epsilon: float) -> str:
-    """By how much an answer with this privacy loss can change the odds of a guess."""
+    """The factor by which an answer with this privacy loss can change the odds of a guess."""
     times = exp(min(epsilon, 700.0))
     if times >= MILLION:
         return _("more than a million")
@@ -114,7 +114,7 @@ def _certainty(epsilon: float) -> str:
 
 
 def cost_sentence(plan: StudyPlan) -> str:
-    """What privacy costs, in students."""
+    """The cost of privacy, in students."""
     one = hardest(plan)
     if one.participants_needed is None or one.ordinary_participants_needed is None:
         return ""

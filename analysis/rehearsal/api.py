@@ -10,9 +10,11 @@ from accounts.models import Role
 from accounts.tokens.api_access import person_of
 from analysis.rehearsal.page import rehearsal_view
 from analysis.rehearsal.serializers import PlantedSerializer, RehearsalStateSerializer
+from surveys.access import access_own_study
 from surveys.models import Study
+from surveys.protocols import protocol_view_for
+from surveys.rehearsal.selectors import rehearsal_of
 from surveys.rehearsal.services import delete_rehearsal, rehearse, stop_rehearsal
-from surveys.selectors import access_own_study, edition_for, rehearsal_of
 
 
 class Rehearsal(APIView):
@@ -22,7 +24,7 @@ class Rehearsal(APIView):
 
     @extend_schema(operation_id="studies_rehearsal", responses=RehearsalStateSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        return Response(_state(access_own_study(person_of(request), slug)))
+        return Response(_state(access_own_study(person_of(request), slug).study))
 
     @extend_schema(
         operation_id="studies_rehearse",
@@ -37,17 +39,17 @@ class Rehearsal(APIView):
     )
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        study = access_own_study(user, slug)
+        seat = access_own_study(user, slug)
         asked = PlantedSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        rehearse(study, edition=edition_for(user, study), planted=asked.planted(), actor=user)
-        return Response(_state(study), status=202)
+        rehearse(seat.study, protocol=protocol_view_for(seat), planted=asked.planted(), actor=user)
+        return Response(_state(seat.study), status=202)
 
     @extend_schema(operation_id="studies_delete_rehearsal", request=None, responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
         """Take the sandbox copy away with everything in it; there may be none."""
         user = person_of(request)
-        delete_rehearsal(access_own_study(user, slug), actor=user)
+        delete_rehearsal(access_own_study(user, slug).study, actor=user)
         return Response(status=204)
 
 
@@ -59,7 +61,7 @@ class StopRehearsal(APIView):
     @extend_schema(operation_id="studies_stop_rehearsal", request=None, responses=RehearsalStateSerializer)
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        study = access_own_study(user, slug)
+        study = access_own_study(user, slug).study
         stop_rehearsal(study, actor=user)
         return Response(_state(study))
 

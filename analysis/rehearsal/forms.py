@@ -1,9 +1,12 @@
 """Who the bots of a rehearsal are, as somebody types it: percent and points, not proportions."""
 
+from typing import Any
+
 from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
+from surveys.journey.forms import read_number
 from surveys.rehearsal.services import MOST_BOTS, Planted
 
 # In the words of the methods; the module with their table loads SciPy, which web processes can do without.
@@ -20,31 +23,45 @@ BEHAVIOURS = (
 YES_RATES = {"always_no": 0.0, "always_yes": 1.0, "random": 0.5}
 
 
+class TypedNumber(forms.Field):
+    """A number as the other pages read it: with a decimal comma or point, and a sentence with what was expected and what came."""
+
+    def __init__(self, *, min_value: int, max_value: int, whole: bool = False, **options: Any) -> None:
+        self.min_value, self.max_value, self.whole = min_value, max_value, whole
+        super().__init__(**options)
+
+    def to_python(self, value: object) -> float | None:
+        if value in self.empty_values:
+            return None
+        number, error = read_number(str(value).strip(), minimum=self.min_value, maximum=self.max_value, whole=self.whole)
+        if error:
+            raise forms.ValidationError(error)
+        return number
+
+
 class PlantedForm(forms.Form):
-    bots = forms.IntegerField(label=_("Bots"), min_value=1, max_value=MOST_BOTS, initial=400)
-    prevalence = forms.FloatField(
+    bots = TypedNumber(label=_("Bots"), whole=True, min_value=1, max_value=MOST_BOTS, initial=400)
+    prevalence = TypedNumber(
         label=_("Prevalence"),
         help_text=_("How many of 100 honest ones in the control arm truly say yes."),
         min_value=0,
         max_value=100,
         initial=40,
     )
-    effect = forms.FloatField(
+    effect = TypedNumber(
         label=_("Effect"),
         help_text=_("How many more of 100 truly say yes in every other arm."),
         min_value=-100,
         max_value=100,
         initial=20,
     )
-    cheaters = forms.FloatField(
+    cheaters = TypedNumber(
         label=_("Cheaters"), help_text=_("How many of 100 do not follow the die."), min_value=0, max_value=95, initial=10
     )
     behaviour = forms.ChoiceField(label=_("Those who do not follow the die"), choices=BEHAVIOURS, initial="always_no")
-    dropout = forms.FloatField(
-        label=_("Drop-out"), help_text=_("How many of 100 leave in the middle."), min_value=0, max_value=90, initial=5
-    )
+    dropout = TypedNumber(label=_("Drop-out"), help_text=_("How many of 100 leave in the middle."), min_value=0, max_value=90, initial=5)
 
-    under_reporting = forms.FloatField(
+    under_reporting = TypedNumber(
         label=_("Denial"),
         help_text=_("How many of 100 with a true yes deny it when they are asked without a die."),
         min_value=0,

@@ -10,10 +10,10 @@ from analysis.rehearsal.forms import BEHAVIOURS, YES_RATES
 from analysis.selectors import latest_results, state_of_work
 from analysis.stored_results import NotYet, QuestionEstimate, Results, read_results
 from candor.results import Interval, UnderReporting
+from surveys.counts import Counts, counts_of
 from surveys.definition import StudyDefinition
 from surveys.models import Crowd, CrowdStatus, Study
-from surveys.protocols import frozen_protocol
-from surveys.selectors import Counts, counts_of
+from surveys.protocols import protocol_in_force
 
 MAIN_METHOD = "difference_in_means"
 
@@ -59,7 +59,7 @@ class RehearsalView:
 
 
 def rehearsal_view(sandbox: Study, *, language: str) -> RehearsalView:
-    definition, crowd, counts = frozen_protocol(sandbox.protocol_id or 0).definition, sandbox.crowd, counts_of(sandbox)
+    definition, crowd, counts = protocol_in_force(sandbox).definition, sandbox.crowd, counts_of(sandbox)
     full = latest_results(sandbox, RunKind.FULL_RESULTS)
     first = latest_results(sandbox)
     newest = full if full and first and (full.n or 0) >= (first.n or 0) else first or full

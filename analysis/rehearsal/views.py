@@ -10,8 +10,10 @@ from accounts.access import require_role, user_of
 from accounts.models import Role
 from analysis.rehearsal.forms import PlantedForm
 from analysis.rehearsal.page import rehearsal_view
+from surveys.access import access_own_study
+from surveys.protocols import definition_for, protocol_view_for
+from surveys.rehearsal.selectors import rehearsal_of
 from surveys.rehearsal.services import delete_rehearsal, rehearse, stop_rehearsal
-from surveys.selectors import access_own_study, definition_for, edition_for, rehearsal_of
 
 
 @require_role(*Role)
@@ -19,12 +21,13 @@ from surveys.selectors import access_own_study, definition_for, edition_for, reh
 def rehearsal(request: HttpRequest, slug: str) -> HttpResponse:
     """The sandbox copy of a study: send bots, stop them, see what was found, and take everything away again."""
     user = user_of(request)
-    study = access_own_study(user, slug)
+    seat = access_own_study(user, slug)
+    study = seat.study
     sent = request.POST if request.POST.get("action") == "start" else None
-    form = PlantedForm(sent, asks_directly=definition_for(user, study).direct_group is not None)
+    form = PlantedForm(sent, asks_directly=definition_for(seat).direct_group is not None)
     match request.POST.get("action"):
         case "start" if form.is_valid():
-            rehearse(study, edition=edition_for(user, study), planted=form.planted(), actor=user)
+            rehearse(study, protocol=protocol_view_for(seat), planted=form.planted(), actor=user)
             return redirect("analysis:rehearsal", slug)
         case "stop":
             stopped = stop_rehearsal(study, actor=user)

@@ -34,7 +34,7 @@ from candor.packages.signing import public_pem
 from candor.software import software
 from surveys.allocation.selectors import allocation_document
 from surveys.models import Protocol, Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import frozen_protocol, protocol_in_force
 
 STAGES = ("rows", "results", "package")
 REPLICATES = 5000
@@ -91,7 +91,7 @@ def recomputation(package: bytes) -> dict[str, Any]:
 
 def _draw_rows(release: Release) -> bool:
     """Read who is in it, under the lock that a withdrawal takes too, and fix the order of the rows. False: taken away meanwhile."""
-    definition = frozen_protocol(release.study.protocol_id or 0).definition
+    definition = protocol_in_force(release.study).definition
     with_background = release.background == BackgroundHandling.COUNTS
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
@@ -122,8 +122,8 @@ def _content_of(release: Release) -> Content:
     from candor.packages import replicate  # SciPy, which web processes can do without
 
     study, drawn = release.study, json.loads(bytes(release.data or b""))
-    definition = frozen_protocol(study.protocol_id or 0).definition
-    protocol = Protocol.objects.get(pk=study.protocol_id or 0)
+    definition = protocol_in_force(study).definition
+    protocol = Protocol.objects.get(pk=protocol_in_force(study).id)
     consents = [
         (one.version, frozen_protocol(one.pk).definition) for one in Protocol.objects.filter(pk__in=drawn["protocols"]).order_by("version")
     ]

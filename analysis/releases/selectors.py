@@ -13,9 +13,9 @@ from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release, Releas
 from analysis.packages.rows import SMALLEST_GROUP
 from analysis.releases.people import released_people
 from candor.packages.archive import files_in
+from surveys.access import access_study, studies_of, studies_with_results_of
 from surveys.models import Study, StudyStatus
 from surveys.protocols import frozen_protocol
-from surveys.selectors import access_study, studies_of, studies_with_results_of
 
 FIRST_ROWS = 10
 
@@ -27,7 +27,7 @@ def releases() -> QuerySet[Release]:
 
 def access_release(user: User, slug: str, release_id: int) -> Release:
     """A release of a study that this person may see; the same 404 whether it is forbidden or absent."""
-    release = releases().filter(study=access_study(user, slug), pk=release_id).first()
+    release = releases().filter(study=access_study(user, slug).study, pk=release_id).first()
     if release is None:
         raise Http404("There is no such release.")
     return release

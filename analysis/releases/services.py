@@ -22,10 +22,10 @@ from analysis.releases.people import people_sha256
 from analysis.releases.selectors import obstacles, public_release, published_smallest_count
 from audit.services import record
 from candor.packages.verification import faults_of
+from surveys.access import Seat
+from surveys.lifecycle.notices import Audience, record_and_tell
 from surveys.models import Study
-from surveys.protocols import frozen_protocol
-from surveys.review.notices import Audience, record_and_tell
-from surveys.selectors import may_change, may_review
+from surveys.protocols import protocol_in_force
 
 LARGEST_SEED = 2**31
 PAGE = "analysis:releases"
@@ -58,7 +58,7 @@ class Choices:
 def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> Release:
     """Fix the choices and have the package built. `site` is the address of this server, which stands in the files."""
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    if not may_change(actor, study):
+    if not Seat(actor, study).may_change:
         raise ReleaseError("Only those who run the study can release its data.")
     if why := obstacles(study):
         raise ReleaseError(" ".join(why))
@@ -86,7 +86,7 @@ def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> 
 def request_approval(release: Release, *, actor: User) -> None:
     """The investigator has looked at the package and asks the officer."""
     release = _locked(release, ReleaseStatus.BUILT)
-    if not may_change(actor, release.study):
+    if not Seat(actor, release.study).may_change:
         raise ReleaseError("Only those who run the study can ask for its release.")
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.REQUESTED)
     _record(release, actions.RELEASE_REQUESTED, actor=actor, tell=Audience.OFFICERS, sha256=release.package_sha256)
@@ -97,7 +97,7 @@ def approve(release: Release, *, actor: User) -> bool:
     """Make the data public, for good: from this moment nobody can withdraw. False: somebody had withdrawn, so it must be built again."""
     release = _locked(release, ReleaseStatus.REQUESTED)
     study = release.study
-    if not may_review(actor, study) or actor.pk == release.requested_by_id:
+    if not Seat(actor, study).may_review or actor.pk == release.requested_by_id:
         raise ReleaseError("Only an IRB officer who has no part in the study can approve its release.")
     if people_sha256(study) != release.people_sha256:
         building.outdate(release)
@@ -114,7 +114,7 @@ def approve(release: Release, *, actor: User) -> bool:
 def refuse(release: Release, *, reason: str, actor: User) -> None:
     """The officer says no, and why. The package is deleted."""
     release = _locked(release, ReleaseStatus.REQUESTED)
-    if not may_review(actor, release.study):
+    if not Seat(actor, release.study).may_review:
         raise ReleaseError("Only an IRB officer who has no part in the study can refuse its release.")
     decision = {"decided_by": actor, "decided_on": timezone.localdate(), "reason": _said(reason)}
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.REFUSED, **decision, **NOT_ONE)
@@ -125,7 +125,7 @@ def refuse(release: Release, *, reason: str, actor: User) -> None:
 def discard(release: Release, *, actor: User) -> None:
     """The investigator gives it up before it is public. A worker that is at it will notice."""
     release = _locked(release, *OPEN_RELEASES)
-    if not may_change(actor, release.study):
+    if not Seat(actor, release.study).may_change:
         raise ReleaseError("Only those who run the study can discard its release.")
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.DISCARDED, due_at=None, stage="", **NOT_ONE)
     record(actor=actor, action=actions.RELEASE_DISCARDED, subject=release.study, details={"version": release.version})
@@ -135,7 +135,7 @@ def discard(release: Release, *, actor: User) -> None:
 def retract(release: Release, *, reason: str, actor: User) -> None:
     """Take a public release back: its page says why, its files are deleted, their hashes stay so that copies can be told."""
     release = _locked(release, ReleaseStatus.PUBLISHED)
-    if not (may_change(actor, release.study) or may_review(actor, release.study)):
+    if not (Seat(actor, release.study).may_change or Seat(actor, release.study).may_review):
         raise ReleaseError("Only those who run the study and IRB officers can retract its release.")
     Release.objects.filter(pk=release.pk).update(
         status=ReleaseStatus.RETRACTED, retracted_on=timezone.localdate(), reason=_said(reason), package=None
@@ -160,7 +160,7 @@ def discard_outdated_when_answers_change(sender: object, *, study_id: int, **kwa
 
 def _require_sensible(study: Study, choices: Choices) -> None:
     """What the form offers, for whoever does not come by the form."""
-    definition = frozen_protocol(study.protocol_id or 0).definition
+    definition = protocol_in_force(study).definition
     known = {question.name for question in definition.questions}
     if not choices.questions or set(choices.questions) - known:
         raise ReleaseError(f"Expected some of the questions {', '.join(sorted(known))}, found {', '.join(choices.questions) or 'none'}.")

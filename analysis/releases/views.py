@@ -30,8 +30,9 @@ from analysis.releases.selectors import (
 )
 from audit.services import record_once_a_day
 from candor.packages.signing import public_pem
+from surveys.access import Seat, access_own_study, access_study
 from surveys.errors import SurveyError
-from surveys.selectors import access_own_study, access_study, definition_for, may_change, may_review
+from surveys.protocols import definition_for
 
 
 @require_role(*Role)
@@ -39,12 +40,13 @@ from surveys.selectors import access_own_study, access_study, definition_for, ma
 def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
     """All releases of a study, and the choices for the next one."""
     user = user_of(request)
-    study = (access_own_study if request.method == "POST" else access_study)(user, slug)
+    seat = (access_own_study if request.method == "POST" else access_study)(user, slug)
+    study = seat.study
     found = list(releases().filter(study=study).order_by("-pk"))
     why_not = obstacles(study)
     form = None
-    if may_change(user, study) and not why_not and not any(one.status in OPEN_RELEASES for one in found):
-        definition = definition_for(user, study)
+    if seat.may_change and not why_not and not any(one.status in OPEN_RELEASES for one in found):
+        definition = definition_for(seat)
         can_count, published = bool(definition.background) and study.forgotten_on is None, published_smallest_count(study)
         if request.method == "POST":
             form = ReleaseForm.sent(definition, request.POST, can_count=can_count, published_smallest_count=published)
@@ -85,7 +87,7 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         "stage": STAGES.index(release.stage) + 1 if release.stage else 0,
         "stages": len(STAGES),
         "steps": _steps_open_to(user, release),
-        "runs_study": may_change(user, release.study),
+        "runs_study": Seat(user, release.study).may_change,
     }
     return render(request, "analysis/releases/study_release.html", context)
 
@@ -130,7 +132,8 @@ def signing_keys(request: HttpRequest) -> HttpResponse:
 
 def _steps_open_to(user: User, release: Release) -> set[str]:
     """What this person can do with the release now."""
-    runs, decides = may_change(user, release.study), may_review(user, release.study)
+    seat = Seat(user, release.study)
+    runs, decides = seat.may_change, seat.may_review
     steps = set()
     if runs and release.status in OPEN_RELEASES:
         steps.add("discard")

@@ -18,7 +18,7 @@ from analysis.runs.low_priority import at_low_priority
 from analysis.stored_results import document_of, read_results
 from candor.resampling.blas_threads import single_threaded_blas
 from candor.resampling.bootstrap import BootstrapChunk, chunk_count
-from surveys.protocols import frozen_protocol
+from surveys.protocols import protocol_in_force
 
 
 def compute_next(run_id: int) -> bool:
@@ -86,7 +86,7 @@ def _conclude(run: Run) -> None:
 def _analyses(run_id: int, seed: int | None) -> dict[str, QuestionAnalysis]:
     """The run's questions with their working models, kept from chunk to chunk. The seed tells runs of the same number apart."""
     run = Run.objects.select_related("study").get(pk=run_id)
-    definition = frozen_protocol(run.study.protocol_id or 0).definition
+    definition = protocol_in_force(run.study).definition
     return question_analyses(People.from_bytes(bytes(run.data or b"")), definition)
 
 

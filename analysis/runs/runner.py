@@ -19,7 +19,7 @@ from analysis.stored_results import METHOD_VERSION, Balance, NotYet, QuestionEst
 from candor.errors import MethodError
 from surveys.definition import StudyDefinition
 from surveys.models import Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import frozen_protocol, protocol_in_force
 from webhooks.models import Event
 from webhooks.services import emit
 
@@ -69,7 +69,7 @@ def execute(run: Run) -> None:
     Full results are only begun: their bootstrap is left in chunks to all workers (`analysis.runs.resampling`).
     """
     try:
-        definition = frozen_protocol(run.study.protocol_id or 0).definition
+        definition = protocol_in_force(run.study).definition
         with beating(partial(heard_of, run.pk)):
             if run.kind == RunKind.FULL_RESULTS:
                 begin_full_results(run, definition)

@@ -1,4 +1,4 @@
-"""One sensitive question of a trial together with what was known about the participants beforehand, working models fitted."""
+"""One sensitive question of a trial, with the participants' covariates and the fitted working models."""
 
 from __future__ import annotations
 

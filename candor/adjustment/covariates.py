@@ -1,4 +1,4 @@
-"""From what participants told us about themselves to the columns of a regression: nobody is dropped, and every decision is reported."""
+"""Turns participants' covariates into the columns of a regression: nobody is dropped, and every decision is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimators that use covariates and stay right whatever the working models are, because the assignment is known."""
+"""Covariate-adjusted estimators that stay right whatever the working models are, because the assignment is known."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EFFICIENT_WITH_COVARIATES = "efficient_with_covariates"
 
 
 def augmented_outcomes(outcome: FloatArray, group: IntArray, predictions: FloatArray) -> FloatArray:
-    """Return what every participant contributes to the augmented mean of every group.
+    """Return each participant's contribution to the augmented mean of every group.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def augmented_difference(outcome: FloatArray, treated: IntArray, predictions: Fl
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AdjustedEstimates:
-    """Estimates of one method with what each participant contributes to them.
+    """Estimates of one method with each participant's contribution to them.
 
     Attributes
     ----------
@@ -255,7 +255,9 @@ def joint_of_cells(fit: CellFit, counts: FloatArray, design: Design) -> JointEst
 
 
 def effect_influence(joint: JointEstimates, by_delta: FloatArray, by_honest: FloatArray) -> FloatArray:
-    """Return that of Δ̂/x̂ before the boundary rule, (ψ_Δ − (Δ̂/x̂)ξ)/x̂, from those of Δ̂, shape (n, K − 1), and of x̂, shape (n,)."""
+    """Return the influence of Δ̂/x̂ before the boundary rule, (ψ_Δ − (Δ̂/x̂)ξ)/x̂, from those of Δ̂, shape (n, K − 1), and of x̂, shape
+    (n,).
+    """
     return (by_delta - joint.raw_effect * by_honest[:, None]) / joint.honest_proportion
 
 

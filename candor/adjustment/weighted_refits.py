@@ -16,7 +16,7 @@ _RELATIVE_JITTER = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Group:
-    """What one group contributes, prepared once: `rows` are its members among the patterns."""
+    """One group's contribution, prepared once: `rows` are its members among the patterns."""
 
     rows: slice
     values: FloatArray  # (m, p) of every pattern
@@ -121,7 +121,7 @@ def _prepared(values: FloatArray, outcome: FloatArray, rows: slice, model: Worki
 
 
 def _expansion(group: _Group) -> FloatArray:
-    """Columns that weights turn into Σ w μ and its derivative by the coefficients, shape (m, 1 + p)."""
+    """Columns from which weights give Σ w μ and its derivative by the coefficients, shape (m, 1 + p)."""
     probability = expit(group.values @ group.coefficients)
     return np.column_stack([probability, group.values * (probability * (1.0 - probability))[:, None]])
 

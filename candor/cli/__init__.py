@@ -1,6 +1,6 @@
 """The ``candor`` command: files in, text or JSON out. Needs no database and never imports Django.
 
-A command is loaded when it is used, so that ``candor --help`` does not wait for statistics that it does not need.
+Commands are loaded on first use, so that ``candor --help`` does not wait for statistics that it does not need.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from candor.studies.estimates import Analysis
     "--bootstrap", "replicates", type=click.IntRange(min=0), default=5000, show_default=True, help="Resamples, at least 2; 0 for none."
 )
 @level_option
-@click.option("--seed", type=click.IntRange(min=0), help="Of the bootstrap; default: a fresh one, reported with the results.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the bootstrap; default: a fresh one, reported with the results.")
 @click.option(
     "--kappa",
     type=PROPORTION,

@@ -16,7 +16,7 @@ BAD_INPUT, INTERRUPTED = 2, 130
 
 
 class InputError(click.ClickException):
-    """Something about the input files or options that the person can put right; the message names file, row and column."""
+    """A mistake in the input files or options that the user can correct; the message names file, row and column."""
 
     exit_code = BAD_INPUT
 

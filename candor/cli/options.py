@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from typing import Any
 
 import click
 
 from candor.cli.inputs import InputFile
+from candor.written_numbers import number_or_fraction
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
@@ -20,13 +20,10 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
     def __init__(self, low: float, high: float) -> None:
         self.low, self.high = low, high
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Read it, or say what was expected and what came."""
-        try:
-            number = float(Fraction(str(value).strip()))
-        except (ValueError, ZeroDivisionError, OverflowError):
-            number = math.nan
-        if not self.low <= number <= self.high:
+        number = number_or_fraction(str(value), low=self.low, high=self.high)
+        if number is None:
             upper = "" if self.high == math.inf else f" to {self.high:g}"
             self.fail(f'expected a number from {self.low:g}{upper} or a fraction like "2/6", found {str(value)!r}', param, ctx)
         return number

@@ -34,7 +34,7 @@ from candor.studies.simulations import WAYS_TO_CHEAT, simulated_parts
     type=click.Choice(WAYS_TO_CHEAT),
     default=str(Behaviour.RANDOM),
     show_default=True,
-    help="What those people do.",
+    help="Behaviour of those people.",
 )
 @click.option("--outcome", default="outcome", show_default=True, help="Name of the answer's column.")
 @click.option(

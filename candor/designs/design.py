@@ -1,4 +1,4 @@
-"""A robust, private trial's design: arms, subsamples, what each subsample's die forces, and what is assumed about cheaters."""
+"""A robust, private trial's design: arms, subsamples, the responses that each subsample's die forces, and the assumption on cheaters."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Design:
         cheater_model: Any = "any",
         reanalysis: bool = False,
     ) -> Design:
-        """Build from plain strings, numbers and mappings, as they stand in documents and tests."""
+        """Build from plain strings, numbers and mappings, as in documents and tests."""
         return cls(
             arms=tuple(arms),
             control=control,
@@ -229,7 +229,7 @@ class Design:
 
     @property
     def identification(self) -> Identification:
-        """What can be learned under the cheater model."""
+        """Quantities that can be estimated under the cheater model."""
         return identify(self.forced_responses, self.cheater_model)
 
     def composed_epsilon(self, questions: int, *, rolls_per_question: Number = 1) -> float:

@@ -74,7 +74,7 @@ class DieDesign:
         }
 
     def instruction(self, subsample: str, face: int) -> str:
-        """What a face says in a subsample: ``"yes"``, ``"no"`` or ``"truth"``."""
+        """The instruction of a face in a subsample: ``"yes"``, ``"no"`` or ``"truth"``."""
         rule = self._rule(subsample)
         if isinstance(face, bool) or not isinstance(face, int) or not 1 <= face <= self.sides:
             raise DesignError(f"a face must be a whole number from 1 to {self.sides}, not {face!r}")

@@ -1,4 +1,4 @@
-"""The forced randomised response that one subsample plays, in exact fractions, and what is assumed about those who do not play."""
+"""The forced randomised response of one subsample, in exact fractions, and the assumption on people who do not follow it."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class ForcedResponse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheaterModel:
-    """What is assumed about the answers of people who do not follow the die.
+    """The assumption on the answers of people who do not follow the die.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which quantities a design can determine, whatever the number of participants, and by which linear model of its cell means.
+"""Quantities that a design can determine, whatever the number of participants, and the linear model of its cell means behind them.
 
 Every result rests on m(a,s) = x(t_s·p_a + f1_s) + (1 − x)q, which is linear in Π_a = x·p_a, x and C = (1 − x)q.
 """
@@ -15,7 +15,7 @@ from candor.designs.forced_responses import CheaterModel, ForcedResponse
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identification:
-    """What can be learned from a design under its cheater model.
+    """Quantities that a design identifies under its cheater model.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def on_one_line(forced: Sequence[ForcedResponse]) -> bool:
 
 
 def identify(forced: Sequence[ForcedResponse], cheaters: CheaterModel) -> Identification:
-    """Say what is identified.
+    """Determine which quantities are identified.
 
     Notes
     -----

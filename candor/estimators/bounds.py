@@ -14,7 +14,7 @@ from candor.estimators.counts import NO, YES, checked_counts
 from candor.estimators.intervals import normal_quantile
 
 ROUNDED = 1e-9
-"""By how much a cell mean may miss what the parameters give."""
+"""The largest deviation of a cell mean from the value that the parameters give."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,7 +57,7 @@ def subsample_weights(design: Design) -> FloatArray:
 
 
 def influence_of_honest_proportion(counts: FloatArray, design: Design) -> FloatArray:
-    """ξ, what one person in each cell contributes to x̂; shape (..., K, S, 2) like the counts.
+    """ξ, one person's contribution to x̂ in each cell; shape (..., K, S, 2) like the counts.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""From Δ̂ and x̂ to the entries that people read: effect, intervals, p-values, and a sentence wherever a number is missing."""
+"""Turns Δ̂ and x̂ into results for people: effect, intervals, p-values, and a sentence wherever a number is missing."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from candor.estimators.joint_estimates import JointEstimates
 
 
 def influence_of_honest_times_effect(counts: FloatArray, design: Design) -> FloatArray:
-    """ψ_Δ, what one person in each cell contributes to every Δ̂; shape (..., K − 1, K, S, 2).
+    """ψ_Δ, one person's contribution to every Δ̂ in each cell; shape (..., K − 1, K, S, 2).
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""People who were asked without a die, by arm, beside people of the same kind who answered with it."""
+"""Compares people who were asked directly, by arm, with people of the same kind who answered with the die."""
 
 from __future__ import annotations
 
@@ -19,75 +19,10 @@ EVERYBODY_FOLLOWS = "Everybody who answered with the die followed it; this desig
 SUPPRESSED = "Fewer than {smallest} people in arm {arm!r} said yes, or fewer than {smallest} said no: the numbers of this arm are withheld."
 
 
-def wilson_interval(yes: int, n: int, *, level: float = 0.95) -> Interval:
-    """Wilson's score interval of a share.
-
-    Parameters
-    ----------
-    yes, n : int
-        How many of how many; n at least 1.
-    level : float
-        Nominal coverage.
-
-    Notes
-    -----
-    The shares π with (p̂ − π)² ≤ z²π(1 − π)/n.
-
-    References
-    ----------
-    Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. JASA 22, 209–212.
-
-    Examples
-    --------
-    With nobody of n the upper end is z²/(n + z²):
-
-    >>> interval = wilson_interval(0, 10)
-    >>> interval.low, round(interval.high, 4)
-    (0.0, 0.2775)
-    """
-    square = normal_quantile(level) ** 2
-    share, weight = yes / n, n + square
-    middle = (yes + square / 2) / weight
-    half = math.sqrt(square) * math.sqrt(share * (1 - share) * n + square / 4) / weight
-    return Interval(kind="wilson", low=max(0.0, middle - half), high=min(1.0, middle + half), level=level)
-
-
-def newcombe_interval(yes: tuple[int, int], n: tuple[int, int], *, level: float = 0.95) -> Interval:
-    """Newcombe's hybrid score interval of the difference of two independent shares, the first minus the second.
-
-    Notes
-    -----
-    With Wilson's limits lᵢ, uᵢ of both shares: d − √((p₁ − l₁)² + (u₂ − p₂)²) and d + √((u₁ − p₁)² + (p₂ − l₂)²).
-
-    References
-    ----------
-    Newcombe, R. G. (1998). Interval estimation for the difference between independent proportions. Statistics in Medicine 17, 873–890,
-    method 10.
-
-    Examples
-    --------
-    Two equal samples: as far up as down.
-
-    >>> interval = newcombe_interval((5, 5), (10, 10))
-    >>> round(interval.low + interval.high, 12)
-    0.0
-    """
-    (low, high), (other_low, other_high) = (
-        (one.low or 0.0, one.high or 0.0) for one in (wilson_interval(y, m, level=level) for y, m in zip(yes, n, strict=True))
-    )
-    share, other = yes[0] / n[0], yes[1] / n[1]
-    return Interval(
-        kind="newcombe",
-        low=share - other - math.hypot(share - low, other_high - other),
-        high=share - other + math.hypot(high - share, other - other_low),
-        level=level,
-    )
-
-
 def direct_comparison(
     direct: npt.ArrayLike, with_die: npt.ArrayLike, *, design: Design, level: float = 0.95, smallest_cell: int = SMALLEST_CELL
 ) -> DirectComparison:
-    """Shares of yes when asked directly, their differences between arms, and how they compare with the die's.
+    """Shares of yes when asked directly, their differences between arms, and the comparison with the die's estimates.
 
     Parameters
     ----------
@@ -114,9 +49,17 @@ def direct_comparison(
     Notes
     -----
     Assumes that chance decided who of those who agreed was asked directly, and that leaving a question out has nothing to do with its
-    answer. Under-reporting in arm a is p̂ₐ(die) − p̂ₐ(direct) with variance V(die) + p̂(1 − p̂)/n. p̂ₐ(die) is the efficient estimate where
+    answer. The intervals are Wilson's score interval of a share [1]_, and Newcombe's hybrid score interval of a difference, made of the
+    Wilson limits lᵢ, uᵢ of both shares (method 10 of [2]_): d − √((p₁ − l₁)² + (u₂ − p₂)²) and d + √((u₁ − p₁)² + (p₂ − l₂)²), both by
+    statsmodels. Under-reporting in arm a is p̂ₐ(die) − p̂ₐ(direct) with variance V(die) + p̂(1 − p̂)/n. p̂ₐ(die) is the efficient estimate where
     the design identifies it (`estimate_outcome`). Otherwise it assumes that everybody follows the die: the mean over subsamples, weighted
     by their size, of (m(a,s) − f1_s)/t_s; where some do not, the two ways of asking differ for that reason too.
+
+    References
+    ----------
+    .. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. JASA 22, 209–212.
+    .. [2] Newcombe, R. G. (1998). Interval estimation for the difference between independent proportions. Statistics in Medicine 17,
+       873–890.
 
     Examples
     --------
@@ -159,7 +102,10 @@ def _checked(direct: npt.ArrayLike, design: Design) -> npt.NDArray[np.int64]:
 
 def _prevalence(arm: str, row: npt.NDArray[np.int64], *, level: float) -> DirectPrevalence:
     yes, n = int(row[YES]), int(row[NO] + row[YES])
-    return DirectPrevalence(arm=arm, n=n, yes=yes, value=yes / n, interval=wilson_interval(yes, n, level=level))
+    from statsmodels.stats.proportion import proportion_confint  # with pandas, a second of processor time: only where it is needed
+
+    low, high = proportion_confint(yes, n, alpha=1 - level, method="wilson")
+    return DirectPrevalence(arm=arm, n=n, yes=yes, value=yes / n, interval=Interval(kind="wilson", low=low, high=high, level=level))
 
 
 def _withheld(arm: str) -> DirectPrevalence:
@@ -169,7 +115,12 @@ def _withheld(arm: str) -> DirectPrevalence:
 def _difference(treatment: DirectPrevalence, control: DirectPrevalence, *, level: float) -> DirectDifference:
     found: tuple[float | None, Interval | None] = None, None
     if treatment.yes is not None and treatment.n is not None and control.yes is not None and control.n is not None:
-        interval = newcombe_interval((treatment.yes, control.yes), (treatment.n, control.n), level=level)
+        from statsmodels.stats.proportion import confint_proportions_2indep
+
+        low, high = confint_proportions_2indep(
+            treatment.yes, treatment.n, control.yes, control.n, method="newcomb", compare="diff", alpha=1 - level
+        )
+        interval = Interval(kind="newcombe", low=float(low), high=float(high), level=level)
         found = treatment.yes / treatment.n - control.yes / control.n, interval
     return DirectDifference(treatment=treatment.arm, control=control.arm, value=found[0], interval=found[1])
 
@@ -178,7 +129,7 @@ Estimate = tuple[float | None, float | None]
 
 
 def _estimates_with_die(with_die: npt.NDArray[np.int64], design: Design, *, level: float) -> tuple[list[Estimate], str, list[str]]:
-    """Prevalence by arm with its standard error, what that rests on, and why there is none."""
+    """Prevalence by arm with its standard error, its basis, and the reason if there is none."""
     identified = design.identification.prevalence
     assumption = design.identification.assumption if identified else EVERYBODY_FOLLOWS
     try:

@@ -1,4 +1,4 @@
-"""Everything that can be said about one sensitive question from the counts of its answers."""
+"""All estimates for one sensitive question from the counts of its answers."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     -------
     OutcomeEstimate
         With one effect per treatment arm and method: ``difference_in_means`` and ``efficient``; with three subsamples that identify it also
-        ``efficient_arm_specific_cheaters``. Whatever is undefined is None, with a sentence in the notes.
+        ``efficient_arm_specific_cheaters``. Undefined values are None, with a sentence in the notes.
 
     Raises
     ------

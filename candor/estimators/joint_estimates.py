@@ -1,4 +1,4 @@
-"""Δ̂ and x̂ with their joint covariance: all that an effect estimate is made of, whatever the method."""
+"""Δ̂ and x̂ with their joint covariance, from which every method's effect estimate is made."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ class JointEstimates:
 
     @property
     def raw_effect(self) -> FloatArray:
-        """Δ̂/x̂ with x̂ as it came, also above 1, shape (..., K − 1); NaN where it is not above 0. What intervals are about."""
+        """Δ̂/x̂ before the boundary rule, also for x̂ above 1, shape (..., K − 1); NaN where x̂ is not above 0. Intervals are about this
+        ratio.
+        """
         honest = np.where(self.honest_proportion > NOBODY_IS_HONEST, self.honest_proportion, np.nan)
         return np.asarray(self.honest_times_effect / honest[..., None])
 

@@ -1,4 +1,4 @@
-"""How far cheating that depends on the arm could move an effect."""
+"""The largest shift of an effect by cheating that depends on the arm."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from candor.results import Interval
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheatingSensitivity:
-    """What remains of one contrast when cheaters' yes rates may differ by up to κ between the two arms.
+    """Bounds of one contrast when cheaters' yes rates may differ by up to κ between the two arms.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def tuned_rho(planned_n: float, *, level: float = 0.95) -> float:
 
 
 def anytime_multiplier(n: float, *, rho: float, level: float = 0.95) -> float:
-    """By how many standard errors σ̂/√n a confidence sequence reaches to each side, in place of 1.96.
+    """Half-width of a confidence sequence in standard errors σ̂/√n, in place of 1.96.
 
     Notes
     -----

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, floor, log10
 from typing import Any
-from xml.sax.saxutils import escape
 
-LABEL_WIDTH, PLOT_WIDTH, VALUE_WIDTH, ROW_HEIGHT = 260, 420, 200, 26
+from candor.figures.drawing import Drawing
+from candor.figures.scales import Linear
+
+LABEL_WIDTH, PLOT_WIDTH, VALUE_WIDTH, ROW_HEIGHT, TALL_ROW_HEIGHT = 290, 380, 220, 28, 46
+Ends = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +27,10 @@ class ForestRow:
         The ends of the interval; None where it has no end.
     has_interval : bool
         False when there is no interval to draw at all.
+    detail : str
+        A second line of the label.
+    second : pair of float or None, optional
+        The ends of another interval for the same estimate, drawn below the first; None when there is none.
     """
 
     label: str
@@ -32,6 +38,20 @@ class ForestRow:
     low: float | None = None
     high: float | None = None
     has_interval: bool = True
+    detail: str = ""
+    second: Ends | None = None
+
+    @classmethod
+    def of(cls, value: float | None, ends: Ends | None, *, label: str, detail: str = "", second: Ends | None = None) -> ForestRow:
+        """A row with the ends of its interval as a pair, or None where there is no interval."""
+        low, high = ends or (None, None)
+        return cls(label=label, value=value, low=low, high=high, has_interval=ends is not None, detail=detail, second=second)
+
+    @property
+    def intervals(self) -> tuple[Ends, ...]:
+        """The ends of the interval and of the second one, as far as there are any."""
+        main = ((self.low, self.high),) if self.has_interval else ()
+        return main if self.second is None else (*main, self.second)
 
     @property
     def text(self) -> str:
@@ -69,16 +89,15 @@ def forest_text(rows: Sequence[ForestRow], *, width: int = 100) -> str:
     value_width = max((len(row.text) for row in rows), default=0)
     cells = max(width - label_width - value_width - 3, 40)
     cells -= 1 - cells % 2
-    low, high, ticks = _axis(rows)
+    axis = _axis(rows, end=cells - 1)
 
     def cell(value: float) -> int:
-        return round((value - low) / (high - low) * (cells - 1))
+        return round(axis(value))
 
     lines = []
     for row in rows:
         line = [" "] * cells
-        if low <= 0 <= high:
-            line[cell(0)] = "│"
+        line[cell(0)] = "│"
         if row.has_interval:
             first = 0 if row.low is None else cell(row.low)
             last = cells - 1 if row.high is None else cell(row.high)
@@ -88,12 +107,12 @@ def forest_text(rows: Sequence[ForestRow], *, width: int = 100) -> str:
         if row.value is not None:
             line[cell(row.value)] = "●"
         lines.append(f"{row.label:<{label_width}}  {''.join(line)} {row.text}".rstrip())
-    axis = [" "] * (cells + 8)
-    for tick in ticks:
+    scale = [" "] * (cells + 8)
+    for tick in axis.ticks:
         text = f"{tick:g}"
         start = max(cell(tick) - (len(text) - 1) // 2, 0)
-        axis[start : start + len(text)] = text
-    lines.append(" " * (label_width + 2) + "".join(axis).rstrip())
+        scale[start : start + len(text)] = text
+    lines.append(" " * (label_width + 2) + "".join(scale).rstrip())
     return "\n".join(lines)
 
 
@@ -106,53 +125,13 @@ def forest_svg(rows: Sequence[ForestRow], *, title: str) -> str:
         From top to bottom.
     title : str
         Heading, also the accessible name of the figure.
+
+    Examples
+    --------
+    >>> forest_svg([ForestRow(label="A", value=0.5, low=0.0, high=1.0)], title="Effects").count("<circle")
+    1
     """
-    low, high, ticks = _axis(rows)
-    height = ROW_HEIGHT * (len(rows) + 3)
-    width = LABEL_WIDTH + PLOT_WIDTH + VALUE_WIDTH
-    bottom = ROW_HEIGHT * (len(rows) + 1.5)
-
-    def across(value: float) -> float:
-        return round(LABEL_WIDTH + (value - low) / (high - low) * PLOT_WIDTH, 2)
-
-    def marks() -> Iterator[str]:
-        yield f'<text class="title" x="10" y="20" font-weight="bold">{escape(title)}</text>'
-        yield f'<line class="axis" x1="{across(low)}" x2="{across(high)}" y1="{bottom}" y2="{bottom}" stroke="#333"/>'
-        for tick in ticks:
-            yield f'<line class="tick" x1="{across(tick)}" x2="{across(tick)}" y1="{bottom}" y2="{bottom + 5}" stroke="#333"/>'
-            yield f'<text class="tick" x="{across(tick)}" y="{bottom + 20}" text-anchor="middle">{tick:g}</text>'
-        if low <= 0 <= high:
-            yield (
-                f'<line class="no-effect" x1="{across(0)}" x2="{across(0)}" y1="{ROW_HEIGHT * 1.5}" y2="{bottom}" '
-                'stroke="#777" stroke-dasharray="4 3"/>'
-            )
-        for index, row in enumerate(rows):
-            middle = ROW_HEIGHT * (index + 2)
-            yield f'<text class="label" x="10" y="{middle + 5}">{escape(row.label)}</text>'
-            yield f'<text class="value" x="{LABEL_WIDTH + PLOT_WIDTH + 15}" y="{middle + 5}">{escape(row.text)}</text>'
-            if row.has_interval:
-                ends = across(low if row.low is None else row.low), across(high if row.high is None else row.high)
-                along = f'x1="{ends[0]}" x2="{ends[1]}" y1="{middle}" y2="{middle}"'
-                yield f'<line class="interval" {along} stroke="#1d70b8" stroke-width="2"/>'
-                for end, x, direction in ((row.low, ends[0], 1), (row.high, ends[1], -1)):
-                    if end is None:
-                        points = f"{x},{middle} {x + 8 * direction},{middle - 5} {x + 8 * direction},{middle + 5}"
-                        yield f'<polygon class="unbounded" points="{points}" fill="#1d70b8"/>'
-                    else:
-                        yield f'<line class="end" x1="{x}" x2="{x}" y1="{middle - 5}" y2="{middle + 5}" stroke="#1d70b8" stroke-width="2"/>'
-            if row.value is not None:
-                yield f'<circle class="estimate" cx="{across(row.value)}" cy="{middle}" r="5" fill="#1d70b8"/>'
-
-    return "\n".join(
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {width} {height:g}" width="{width}" height="{height:g}" '
-            'font-family="sans-serif" font-size="13">',
-            f"<title>{escape(title)}</title>",
-            f'<rect width="{width}" height="{height:g}" fill="#fff"/>',
-            *marks(),
-            "</svg>\n",
-        )
-    )
+    return forest_drawing(rows, title=title, heading=title).svg()
 
 
 class ForestFigure(str):
@@ -160,6 +139,60 @@ class ForestFigure(str):
 
     def _repr_svg_(self) -> str:
         return str(self)
+
+
+def forest_drawing(
+    rows: Sequence[ForestRow],
+    *,
+    title: str,
+    heading: str = "",
+    axis_title: str = "",
+    write_tick: Callable[[float], str] = "{:g}".format,
+    write_row: Callable[[ForestRow], str] = lambda row: row.text,
+) -> Drawing:
+    """Draw a forest plot, with words in the reader's language.
+
+    Parameters
+    ----------
+    rows : sequence of ForestRow
+        From top to bottom.
+    title : str
+        The accessible name of the figure.
+    heading, axis_title : str
+        Words above the rows and below the axis; empty for none.
+    write_tick, write_row : callable
+        How a number stands at the axis, and what stands beside a row.
+
+    Examples
+    --------
+    >>> forest_drawing([ForestRow(label="A", value=0.5, low=0.0, high=1.0)], title="Effects").height
+    82
+    """
+    pitch = TALL_ROW_HEIGHT if any(row.detail or row.second for row in rows) else ROW_HEIGHT
+    top = 40 if heading else 10
+    bottom = top + pitch * len(rows) + 10
+    drawing = Drawing(width=LABEL_WIDTH + PLOT_WIDTH + VALUE_WIDTH, height=bottom + (50 if axis_title else 34), title=title)
+    across = _axis(rows, start=LABEL_WIDTH, end=LABEL_WIDTH + PLOT_WIDTH)
+    if heading:
+        drawing.text(10, 24, heading, "heading")
+    for tick in across.ticks:
+        drawing.line(across(tick), top, across(tick), bottom, "grid" if tick else "no-effect")
+        drawing.text(across(tick), bottom + 20, write_tick(tick), "faint", anchor="middle")
+    if axis_title:
+        drawing.text(LABEL_WIDTH + PLOT_WIDTH / 2, bottom + 42, axis_title, "faint", anchor="middle")
+    for index, row in enumerate(rows):
+        y = top + pitch * (index + 0.5)
+        drawing.text(10, y - 2 if row.detail else y + 5, row.label)
+        if row.detail:
+            drawing.text(10, y + 15, row.detail, "faint")
+        if row.second is not None:
+            _draw_interval(drawing, across, row.second, y + 9, "interval-second")
+        if row.has_interval:
+            _draw_interval(drawing, across, (row.low, row.high), y, "interval")
+        if row.value is not None:
+            drawing.dot(across(row.value), y, "estimate")
+        drawing.text(LABEL_WIDTH + PLOT_WIDTH + 20, y + 5, write_row(row))
+    return drawing
 
 
 def draw_forest(rows: Sequence[ForestRow], *, axes: Any, title: str) -> Any:
@@ -174,7 +207,8 @@ def draw_forest(rows: Sequence[ForestRow], *, axes: Any, title: str) -> Any:
     title : str
         Heading.
     """
-    first, last, _ = _axis(rows)
+    across = _axis(rows, start=0, end=1)
+    first, last = across.low, across.high
     axes.axvline(0.0, color="#777", linestyle="--", linewidth=1)
     for place, row in enumerate(rows):
         if row.has_interval:
@@ -188,18 +222,19 @@ def draw_forest(rows: Sequence[ForestRow], *, axes: Any, title: str) -> Any:
     return axes
 
 
-def _axis(rows: Sequence[ForestRow]) -> tuple[float, float, list[float]]:
-    """Ends and ticks of an axis that holds every finite number and 0, at about five round steps."""
-    numbers = [number for row in rows for number in (row.value, row.low, row.high) if number is not None]
-    if any(row.has_interval and row.low is None for row in rows):
-        numbers.append(-1.0)
-    if any(row.has_interval and row.high is None for row in rows):
-        numbers.append(1.0)
-    lowest, highest = min([0.0, *numbers]), max([0.0, *numbers])
-    if highest == lowest:
-        lowest, highest = -1.0, 1.0
-    rough = (highest - lowest) / 5
-    magnitude = 10.0 ** floor(log10(rough))
-    step = next(size * magnitude for size in (1, 2, 5, 10) if size * magnitude >= rough * (1 - 1e-9))
-    first, last = floor(lowest / step + 1e-9), ceil(highest / step - 1e-9)
-    return first * step, last * step, [round(index * step, 12) for index in range(first, last + 1)]
+def _draw_interval(drawing: Drawing, across: Linear, ends: Ends, y: float, kind: str) -> None:
+    low, high = (across.low if ends[0] is None else ends[0], across.high if ends[1] is None else ends[1])
+    drawing.line(across(low), y, across(high), y, kind)
+    for end, x, direction in ((ends[0], across(low), -1), (ends[1], across(high), 1)):
+        if end is None:
+            drawing.arrow_head(x, y, direction)
+        elif kind == "interval":
+            drawing.line(x, y - 5, x, y + 5, "end")
+
+
+def _axis(rows: Sequence[ForestRow], *, start: float = 0.0, end: float = 1.0) -> Linear:
+    """The axis holds 0 and every number, and reaches −1 and 1 where an interval has no end."""
+    ends = [pair for row in rows for pair in row.intervals]
+    numbers = [0.0, *(row.value for row in rows if row.value is not None)]
+    numbers += [-1.0 if low is None else low for low, _high in ends] + [1.0 if high is None else high for _low, high in ends]
+    return Linear.holding(numbers if any(numbers) else [-1.0, 1.0], start=start, end=end)

@@ -37,7 +37,7 @@ def zip_of(files: Mapping[str, bytes]) -> bytes:
 
 
 def files_in(package: bytes) -> dict[str, bytes]:
-    """What `zip_of` put together."""
+    """The files of an archive that `zip_of` made."""
     with zipfile.ZipFile(io.BytesIO(package)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 

@@ -21,7 +21,7 @@ from candor.estimators.sequential import anytime_effects
 from candor.studies.answers import Answers
 
 TOLERANCE = 1e-9
-Difference = tuple[str, Any, Any]
+Difference = tuple[str, object, object]
 
 
 def counts_of(data: Iterable[str], protocol: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
@@ -37,7 +37,7 @@ def counts_of(data: Iterable[str], protocol: Mapping[str, Any]) -> dict[str, NDA
     return counts
 
 
-def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float) -> dict[str, Any]:
+def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float) -> dict[str, object]:
     """Everything that follows from the public answers to one question: all methods without covariates, with their bootstrap."""
     answers = Answers(design=Design.from_document(protocol["design"]), counts=counts)
     try:
@@ -49,20 +49,20 @@ def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replica
 
 
 def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapping[str, Any]) -> dict[str, Any]:
-    """What results.json says of the data, computed again with its number of resamples, seed and level."""
+    """The results of the data, computed again with the number of resamples, seed and level of results.json."""
     options = {**published["bootstrap"], "level": published["level"]}
     lines = list(data)
     outcomes = {name: estimates(counts, protocol, **options) for name, counts in counts_of(lines, protocol).items()}
     return {"n": sum(1 for _row in csv.DictReader(lines)), "outcomes": outcomes}
 
 
-def results_of(published: Mapping[str, Any]) -> dict[str, Any]:
-    """The same of results.json itself: all but what was given to the computation."""
+def results_of(published: Mapping[str, Any]) -> dict[str, object]:
+    """The results in results.json itself, without the inputs of the computation."""
     return {"n": published["n"], "outcomes": published["outcomes"]}
 
 
-def pairs(published: Any, again: Any, path: str = "") -> Iterator[Difference]:
-    """Every single value of both sides, with its place; what stands on one side only is compared with None."""
+def pairs(published: object, again: object, path: str = "") -> Iterator[Difference]:
+    """Every single value of both sides, with its place; a value that only one side has is compared with None."""
     if isinstance(published, list | tuple) and isinstance(again, list | tuple):
         published, again = dict(enumerate(published)), dict(enumerate(again))
     if isinstance(published, Mapping) and isinstance(again, Mapping):

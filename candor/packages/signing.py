@@ -1,4 +1,4 @@
-"""The installation's signature under its releases: Ed25519, with a key that follows from a secret of the installation."""
+"""The installation's signature under its releases: Ed25519, with a key derived from a secret of the installation."""
 
 from base64 import b64decode, b64encode
 
@@ -12,12 +12,12 @@ PURPOSE = b"candor: signature of data releases"
 
 
 def private_key(secret: str) -> Ed25519PrivateKey:
-    """The key that follows from `secret`; what else the secret is used for does not tell it, nor the other way round."""
+    """The key derived from `secret`. Neither the key nor other values derived from the secret reveal one another."""
     return Ed25519PrivateKey.from_private_bytes(HKDF(algorithm=SHA256(), length=32, salt=None, info=PURPOSE).derive(secret.encode()))
 
 
 def public_pem(key: Ed25519PrivateKey) -> str:
-    """What others need to check a signature, as a PEM file."""
+    """The public key for checking a signature, as a PEM file."""
     return key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
 
 

@@ -1,4 +1,4 @@
-"""Whether a package is as it was signed, and if not, where it was changed."""
+"""Checks whether a package is as it was signed, and finds the changed places."""
 
 import io
 import json
@@ -20,14 +20,14 @@ UNREADABLE = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Which file is not as it was signed, and what is wrong with it."""
+    """A file that is not as it was signed, and the difference."""
 
     file: str
     what: str
 
 
 def faults_of(package: bytes, *, key: bytes | None = None) -> list[Fault]:
-    """All that is wrong with a package; nothing, if it is as it was signed with `key` (a PEM file; by default the one in the package).
+    """All faults of a package; empty if it is as it was signed with `key` (a PEM file; by default the one in the package).
 
     Files are compared with the signed sums one by one. The rest of the ZIP file is compared with the only form that Candor gives it.
     """
@@ -118,7 +118,7 @@ def _faults_of_files(files: Mapping[str, bytes], *, key: bytes | None) -> list[F
 
 
 def _is_genuine(content: bytes, signature: bytes, pem: bytes) -> bool:
-    """By any of the keys in `pem`: a server that has changed its key shows those that it had before too."""
+    """Accept any of the keys in `pem`: a server with a new key shows its former ones too."""
     keys = [one + END_OF_KEY for one in pem.split(END_OF_KEY)[:-1]] or [pem]
     return any(is_genuine(content, signature, one) for one in keys)
 

@@ -15,7 +15,7 @@ from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.planning.information import Precision, Scenario, precision_of
 
-# What a roll can show, and in how many of the equally likely ways it can show it.
+# The possible results of a roll, each with its number among the equally likely ways.
 DICE: Mapping[str, Mapping[int, int]] = MappingProxyType(
     {f"{sides}-sided die": dict.fromkeys(range(1, sides + 1), 1) for sides in (6, 8, 10, 12, 20)}
     | {"sum of two 6-sided dice": {total: 6 - abs(total - 7) for total in range(2, 13)}}
@@ -126,7 +126,7 @@ def optimal_mirrored(design: Design, scenario: Scenario, *, epsilon: float) -> O
     Notes
     -----
     With truth share t and forced shares a < b = 1 − t − a, ε = ln((t + a)/a): a smaller a always separates the subsamples better, so the
-    cap binds and a = t/(e^ε − 1). What remains is one number, 0 < t < tanh(ε/2), found by bounded minimisation. Close to it, with
+    cap binds and a = t/(e^ε − 1). One unknown is left, 0 < t < tanh(ε/2), found by bounded minimisation. Close to it, with
     k = coth(ε/2) and τ the largest effect: t* = 1/(k + (kτ²)^{1/3}).
 
     Examples

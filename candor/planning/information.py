@@ -1,4 +1,4 @@
-"""What n answers can tell at best: asymptotic variances from the information matrix of the linear model of the cell means."""
+"""The precision that n answers can reach: asymptotic variances from the information matrix of the linear model of the cell means."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """What is expected of the participants of a study.
+    """Expectations about the participants of a study.
 
     Attributes
     ----------

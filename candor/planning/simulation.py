@@ -28,7 +28,7 @@ Flags = NDArray[np.bool_]
 
 
 class Instruction(StrEnum):
-    """What the die tells a participant to do, in the words of `DieDesign.instruction`."""
+    """The die's instruction to a participant, in the words of `DieDesign.instruction`."""
 
     YES = "yes"
     NO = "no"
@@ -36,7 +36,7 @@ class Instruction(StrEnum):
 
 
 class Behaviour(StrEnum):
-    """What a participant makes of the instruction. All but `HONEST` are cheaters."""
+    """A participant's reaction to the instruction. All but `HONEST` are cheaters."""
 
     HONEST = "honest"
     ALWAYS_NO = "always_no"

@@ -52,7 +52,7 @@ class ResampledStudy(Protocol):
 
     @property
     def estimates(self) -> Mapping[str, FloatArray]:
-        """What the replicates are replicates of, at the data themselves, by method, each of shape (contrasts,)."""
+        """The bootstrapped statistic at the data themselves, by method, each of shape (contrasts,)."""
 
     @property
     def accelerations(self) -> Mapping[str, FloatArray]:

@@ -49,7 +49,7 @@ class ResampledPatterns:
     Notes
     -----
     Participants who share covariates (those of any working model), arm, subsample and report are one pattern; resampling participants is
-    drawing multinomial weights of patterns. Which covariates are in a working model, and the weights of the cell means in the efficient
+    drawing multinomial weights of patterns. The covariates of each working model, and the weights of the cell means in the efficient
     fit, are chosen once. Refits as in `candor.adjustment.weighted_refits`. The order of participants does not matter.
     """
 

@@ -1,4 +1,4 @@
-"""Who may use a page: by role. Which study they may see is for the `access_*` selectors to say."""
+"""Access to pages by role. The `access_*` selectors decide access to single studies."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,7 +16,7 @@ View = Callable[Concatenate[HttpRequest, Arguments], HttpResponseBase]
 
 
 def require_role(*roles: Role) -> Callable[[View[Arguments]], View[Arguments]]:
-    """Only these roles pass; whoever is not logged in is asked to, whoever has another role gets 403."""
+    """Let only these roles pass. Visitors without a session are asked to log in; other roles get 403."""
 
     def decorate(view: View[Arguments]) -> View[Arguments]:
         @wraps(view)
@@ -34,5 +34,5 @@ def require_role(*roles: Role) -> Callable[[View[Arguments]], View[Arguments]]:
 
 
 def user_of(request: HttpRequest) -> User:
-    """The person who is logged in, with their type known."""
+    """The logged-in person, with their type known."""
     return cast(User, request.user)

@@ -1,4 +1,4 @@
-"""What may happen to accounts, as named in the audit log."""
+"""Events of accounts, as named in the audit log."""
 
 from audit.actions import register
 

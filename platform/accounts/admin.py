@@ -46,7 +46,7 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         obj.save()
 
     def log_change(self, request: HttpRequest, obj: Model, message: list[dict[str, dict[str, list[str]]]]) -> LogEntry:
-        """Also called for a new password. Which fields changed stands in our own log, never what they hold."""
+        """Also called for a new password. Our log names the fields that changed, never their values."""
         fields = sorted({field for part in message for field in part.get("changed", {}).get("fields", ())})
         if fields:
             record(actor=user_of(request), action=actions.CHANGED, subject=obj, details={"fields": fields})

@@ -1,4 +1,4 @@
-"""What can go wrong between a person and their account."""
+"""Errors between people and their accounts."""
 
 from http import HTTPStatus
 
@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class TooManyAttemptsError(Exception):
-    """The right password will not help either until some time has passed."""
+    """After too many failures even the right password does not help until some time has passed."""
 
     http_status = HTTPStatus.TOO_MANY_REQUESTS
     title = _("Too many attempts to log in")

@@ -1,4 +1,4 @@
-"""What is filled in to create an account: by an administrator, or by somebody who was invited."""
+"""Forms that create an account: for administrators, and for people who were invited."""
 
 from typing import ClassVar
 
@@ -19,7 +19,7 @@ class NewUserForm(BaseUserCreationForm):  # type: ignore[type-arg]
 
 
 class OwnAccountForm(BaseUserCreationForm):  # type: ignore[type-arg]
-    """Name and password twice; the role is not theirs to choose."""
+    """Name and password twice; invited people cannot choose their role."""
 
     class Meta:
         model = User

@@ -1,4 +1,4 @@
-"""The people who run studies. Participants are not users: they are known only by what surveys stores of them."""
+"""The people who run studies. Participants are not users: Candor knows them only from the tables of surveys."""
 
 import hashlib
 from typing import ClassVar
@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Role(models.TextChoices):
-    """What a person may do; everybody has exactly one."""
+    """The set of rights of a person; everybody has exactly one role."""
 
     ADMINISTRATOR = "administrator", _("Administrator")
     INVESTIGATOR = "investigator", _("Investigator")
@@ -20,7 +20,7 @@ class Role(models.TextChoices):
 
 
 administrator_made = Signal()
-"""Whoever has the server's command line made an administrator. Arguments: `user`. Sent in the same transaction."""
+"""Somebody made an administrator on the server's command line. Arguments: `user`. Sent in the same transaction."""
 
 
 class Accounts(UserManager["User"]):
@@ -36,7 +36,7 @@ class Accounts(UserManager["User"]):
 
 
 class User(AbstractUser):
-    """A member of staff, with a role. Whoever is created without one gets the least: an analyst."""
+    """A member of staff, with a role. The default is the role with the fewest rights: analyst."""
 
     session_epoch = models.PositiveIntegerField(default=0, editable=False, help_text="A session of an earlier epoch is over.")
     wants_notices = models.BooleanField(default=True, help_text="Whether to be told by e-mail when it is their turn.")
@@ -57,7 +57,7 @@ class User(AbstractUser):
         ]
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """What a session remembers of its account; when it changes, with the password or the epoch, the session is over."""
+        """The part of an account that a session remembers; a new password or epoch changes it and ends the session."""
         return salted_hmac("accounts.session", f"{self.session_epoch} {self.password}", secret=secret, algorithm="sha256").hexdigest()
 
 
@@ -67,7 +67,7 @@ class TokenScope(models.TextChoices):
 
 
 class ApiToken(models.Model):
-    """What a program shows in place of a password. Only its hash is kept; its bearer can do what its owner can, within the scope."""
+    """Programs show a token in place of a password. Only its hash is kept; its bearer can do what its owner can, within the scope."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=50, help_text="What it is for, in its owner's words.")
@@ -87,5 +87,5 @@ class ApiToken(models.Model):
 
 
 def hash_of_api_token(token: str) -> str:
-    """What the database keeps of a token; 256 random bits need no salt."""
+    """The hash of a token that the database keeps; 256 random bits need no salt."""
     return hashlib.sha256(token.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""E-mail, for installations that can send it. What is sent can also be had without: as a link to copy, or from an administrator."""
+"""E-mail, for installations that can send it. Every message has a substitute: a link to copy, or an administrator."""
 
 import logging
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -22,7 +22,7 @@ def send_if_configured(*, to: str, subject: str, text: str) -> bool:
 
 
 def send_later(message: EmailMessage) -> Future[None]:
-    """In this process, after what is under way. Whoever asked does not wait, and does not learn whether there was anything to send."""
+    """Queue the message on a background thread. The caller neither waits nor learns whether a recipient existed."""
     return _postman.submit(_send, message)
 
 

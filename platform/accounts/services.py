@@ -1,4 +1,4 @@
-"""Creating accounts, giving them roles and tokens; every change stands in the audit log."""
+"""Services that create accounts and give them roles and tokens. The audit log records every change."""
 
 import hashlib
 import secrets
@@ -16,7 +16,7 @@ from audit.services import record
 LONGEST_TOKEN_DAYS = 366
 USUAL_TOKEN_DAYS = 90
 REFUSALS_SECONDS = 15 * 60
-"""Whoever is refused tries again and again: this often it is recorded, or the log would be theirs to fill."""
+"""Record repeated refusals at most this often, or guessers could fill the log."""
 DEMO_ROLES = {
     "investigator": Role.INVESTIGATOR,
     "irb": Role.IRB_OFFICER,
@@ -27,7 +27,7 @@ DEMO_ROLES = {
 
 @transaction.atomic
 def create_user(*, username: str, password: str | None, role: Role, email: str = "", actor: User | None = None) -> User:
-    """A new account; without a password nobody can log in to it yet."""
+    """Create an account; without a password nobody can log in to it yet."""
     user = User(username=username, email=User.objects.normalize_email(email))
     user.set_password(password)
     _give(user, role)
@@ -39,7 +39,7 @@ def create_user(*, username: str, password: str | None, role: Role, email: str =
 
 @transaction.atomic
 def change_role(*, user: User, role: Role, actor: User | None = None) -> User:
-    """Another role, from the next request on; the role that somebody has already changes and records nothing."""
+    """Give another role, which counts from the next request on. Giving somebody the role they have changes and records nothing."""
     user = User.objects.select_for_update().get(pk=user.pk)
     if user.role == role:
         return user
@@ -53,7 +53,7 @@ def change_role(*, user: User, role: Role, actor: User | None = None) -> User:
 
 @transaction.atomic
 def ensure_demo_users(*, password: str) -> list[User]:
-    """One person per role, all with this password: created, or brought back to role and password, as often as it is called."""
+    """Create one person per role, all with this password; repeated calls restore role and password."""
     users = []
     for username, role in DEMO_ROLES.items():
         user = User.objects.filter(username=username).first()
@@ -71,7 +71,7 @@ def ensure_demo_users(*, password: str) -> list[User]:
 
 @transaction.atomic
 def issue_token(*, user: User, name: str, scope: TokenScope, days: int, actor: User | None = None) -> str:
-    """A new token for the API, good for this many days. Nobody can read it again: the database keeps its hash."""
+    """Issue an API token, good for this many days. It cannot be read again: the database keeps its hash."""
     token = secrets.token_urlsafe(32)
     last_day = timezone.localdate() + timedelta(days=days)
     issued = ApiToken(user=user, name=name, scope=scope, token_hash=hash_of_api_token(token), last_day=last_day)
@@ -83,7 +83,7 @@ def issue_token(*, user: User, name: str, scope: TokenScope, days: int, actor: U
 
 @transaction.atomic
 def revoke_token(*, user: User, name: str, actor: User | None = None) -> bool:
-    """From the next request on the token opens nothing. False: there was none of this name."""
+    """Revoke a token from the next request on; False if there was none of this name."""
     deleted, _by_model = ApiToken.objects.filter(user=user, name=name).delete()
     if deleted:
         record(actor=actor, action=actions.TOKEN_REVOKED, subject=user, details={"name": name})
@@ -95,45 +95,49 @@ def record_created(user: User, *, role: Role, actor: User | None = None) -> None
 
 
 def record_login(user: User) -> None:
-    """Somebody gave the right name and password."""
+    """Record that somebody gave the right name and password."""
     record(actor=user, action=actions.LOGGED_IN, subject=user)
 
 
 def record_failed_login(username: str, *, door: str = "") -> None:
-    """Only names that exist are recorded: people type their password into the wrong field. `door`: which, if it was not our own."""
+    """Record a failed login. Only existing names are recorded, because people type passwords into the wrong field. `door` names any door
+    but our own.
+    """
     user = _called(username)
     details = {"username": user.username if user else None, **({"door": door} if door else {})}
     record(actor=None, action=actions.LOGIN_FAILED, subject=user, details=details)
 
 
 def record_refused_login(username: str) -> None:
-    """After too many failures nobody looks at the password any more."""
+    """Record that a name had too many failures; its passwords are no longer checked."""
     if _is_first(f"login {username.lower()}"):
         user = _called(username)
         record(actor=None, action=actions.LOGIN_REFUSED, subject=user, details={"username": user.username if user else None})
 
 
 def record_refused_code(user: User) -> None:
-    """The same for the second factor: the password was right, and nobody looks at the code any more."""
+    """The same for the second factor: the password was right, but codes are no longer checked."""
     if _is_first(f"code {user.pk}"):
         record(actor=None, action=actions.LOGIN_REFUSED, subject=user, details={"username": user.username, "door": "second factor"})
 
 
 def record_refused_token(token: ApiToken | None) -> None:
-    """Out of date, or of an account that is switched off. None: revoked, or made up; of those nothing can be told."""
+    """Record the use of an expired token, or of one whose account is switched off. Revoked and invented tokens (None) leave nothing to
+    record.
+    """
     if _is_first(f"token {token.pk if token else ''}"):
         subject = token.user if token else None
         record(actor=None, action=actions.TOKEN_REFUSED, subject=subject, details={"name": token.name if token else None})
 
 
 def record_password_asked(users: Iterable[User]) -> None:
-    """Whose e-mail address was given, if anybody's; the address itself is not kept."""
+    """Record a request for a new password, and the account if the address has one; the address itself is not kept."""
     for user in tuple(users) or (None,):
         record(actor=None, action=actions.PASSWORD_ASKED, subject=user, details={"username": user.username if user else None})
 
 
 def record_password_given(user: User) -> None:
-    """Whoever has the server's command line set another password for them."""
+    """Record that somebody with access to the server's command line set another person's password."""
     record(actor=None, action=actions.CHANGED, subject=user, details={"fields": ["Password"]})
 
 
@@ -146,13 +150,13 @@ def record_new_password(user: User) -> None:
 
 
 def record_second_factor(user: User, *, action: str, kind: str) -> None:
-    """Added, removed or failed; drawing new recovery codes is adding them."""
+    """Record that a second factor was added, removed or failed; drawing new recovery codes counts as adding."""
     record(actor=user if action != actions.SECOND_FACTOR_FAILED else None, action=action, subject=user, details={"kind": kind})
 
 
 @transaction.atomic
 def remove_second_factor(*, user: User, actor: User | None = None) -> int:
-    """For somebody who lost their phone and their codes: how many were removed. The password opens the account again."""
+    """Remove the second factors of somebody who lost their phone and codes; return how many. The password opens the account again."""
     from allauth.mfa.models import Authenticator
 
     kinds = list(Authenticator.objects.filter(user=user).order_by("pk").values_list("type", flat=True))
@@ -164,7 +168,7 @@ def remove_second_factor(*, user: User, actor: User | None = None) -> int:
 
 @transaction.atomic
 def want_notices(*, user: User, wanted: bool) -> None:
-    """Whether they are told by e-mail when it is their turn."""
+    """Set whether they are told by e-mail when it is their turn."""
     if User.objects.filter(pk=user.pk).exclude(wants_notices=wanted).update(wants_notices=wanted):
         record(actor=user, action=actions.NOTICES_CHANGED, subject=user, details={"wanted": wanted})
 
@@ -180,13 +184,13 @@ def end_sessions(*, user: User) -> User:
 
 
 def _called(username: str) -> User | None:
-    """Who was meant, also by whoever pressed the shift key; the name as it was typed goes first."""
+    """The account that was meant, whatever the case of its letters; an exact match goes first."""
     named = User.objects.filter(username__iexact=username)
     return named.filter(username=username).first() or named.first()
 
 
 def _is_first(refused: str) -> bool:
-    """Whether this was not refused before within `REFUSALS_SECONDS`."""
+    """Whether this refusal is the first within `REFUSALS_SECONDS`."""
     return cache.add("refused:" + hashlib.sha256(refused.encode()).hexdigest(), True, REFUSALS_SECONDS)
 
 

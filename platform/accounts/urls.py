@@ -1,4 +1,4 @@
-"""Where staff log in and out and look after their account. Of allauth's pages these and no others; each is loaded when it is asked for."""
+"""Addresses where staff log in, log out and look after their account: only these of allauth's pages, each imported on first use."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -13,7 +13,7 @@ from accounts.tokens import views as token_views
 
 
 def _when_asked_for(module: str, name: str) -> Callable[..., HttpResponseBase]:
-    """A view whose module, and what it needs for keys and pictures, most web processes can do without."""
+    """Import a view's module on first use; most web processes never need its cryptography and images."""
 
     def view(request: HttpRequest, **arguments: object) -> HttpResponseBase:
         response: HttpResponseBase = getattr(import_module(module), name)(request, **arguments)

@@ -1,4 +1,4 @@
-"""One's own account: what can be changed about it, and getting back into it."""
+"""The pages on which people change and recover their own account."""
 
 from typing import cast
 
@@ -37,7 +37,7 @@ def log_out_elsewhere(request: HttpRequest) -> HttpResponse:
 @require_role(*Role)
 @require_POST
 def notices(request: HttpRequest) -> HttpResponse:
-    """Be told by e-mail when it is one's turn, or not."""
+    """Turn on or off the e-mails that tell people when it is their turn."""
     wanted = request.POST.get("wanted") == "1"
     services.want_notices(user=user_of(request), wanted=wanted)
     messages.success(
@@ -56,7 +56,7 @@ def forgotten_password(request: HttpRequest) -> HttpResponse:
 
 
 def admin_door(request: HttpRequest) -> HttpResponse:
-    """The admin's own login page knows no second factor, so everybody comes in by the one door."""
+    """The admin's own login page knows no second factor, so everybody uses the one login page."""
     if request.user.is_authenticated:
         raise PermissionDenied(_("This page is for: %(roles)s.") % {"roles": Role.ADMINISTRATOR.label})
     return redirect_to_login(request.GET.get("next", "/admin/"))

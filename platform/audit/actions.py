@@ -1,4 +1,4 @@
-"""The actions that may stand in the log. Each app names its own in its `actions.py`; what is not registered cannot be recorded."""
+"""The registry of actions for the log. Each app names its own in its `actions.py`; unregistered actions cannot be recorded."""
 
 _DESCRIPTIONS: dict[str, str] = {}
 
@@ -15,7 +15,7 @@ def register(name: str, description: str) -> str:
 
 
 def description_of(name: str) -> str:
-    """What a registered action means."""
+    """The description of a registered action."""
     if name not in _DESCRIPTIONS:
         known = ", ".join(sorted(_DESCRIPTIONS)) or "none"
         raise UnregisteredActionError(f"The audit action {name!r} is not registered; these are: {known}.")

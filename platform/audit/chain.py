@@ -1,4 +1,4 @@
-"""How entries hold each other in place: each one's hash covers its own content and the hash of the one before."""
+"""The audit log's hash chain: each entry's hash covers its own content and the hash of the one before."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from typing import Protocol
 from django.core.serializers.json import DjangoJSONEncoder
 
 GENESIS = "0" * 64
-"""What the first entry gives as the hash of the one before."""
+"""The `previous_hash` of the first entry."""
 
 
 class Link(Protocol):
@@ -28,7 +28,7 @@ class Link(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What checking the chain found: how many entries hold, and, if one does not, the first that is broken and why."""
+    """The result of checking the chain: how many entries hold and, if one is broken, the first one and why."""
 
     intact: int
     broken_at: int | None = None
@@ -43,7 +43,7 @@ class Verification:
 
 
 def follow(links: Iterable[Link], *, last: int, last_hash: str) -> Verification:
-    """Walk the chain from its beginning to entry `last`, whose hash is known; what comes after it is checked all the same."""
+    """Walk the chain from its beginning to entry `last`, whose hash is known; later entries are checked all the same."""
     intact, previous_hash = 0, GENESIS
     for link in links:
         expected = intact + 1
@@ -62,7 +62,7 @@ def follow(links: Iterable[Link], *, last: int, last_hash: str) -> Verification:
 
 
 def follow_part(links: Iterable[Link], *, last: int, last_hash: str) -> Verification:
-    """Check entries between which others are left out: each by its own hash, neighbours also by what the later one says of the earlier one.
+    """Check entries with gaps between them: each by its own hash, neighbours also by the earlier hash that the later one holds.
 
     `intact` and `broken_at` count within the part.
     """
@@ -89,7 +89,7 @@ def past_the_end(last: int) -> Verification:
 
 
 def plain(details: Mapping[str, object]) -> object:
-    """The details as JSON holds them: dates and decimals as text, no infinities."""
+    """Details as JSON holds them: dates and decimals as text, no infinities."""
     return json.loads(json.dumps(details, cls=DjangoJSONEncoder, allow_nan=False))
 
 

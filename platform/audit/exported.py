@@ -1,6 +1,6 @@
-"""The log as a file that can be verified anywhere: JSON Lines, one entry each, and a last line that says where the log ended.
+"""The log as a file that can be verified anywhere: JSON Lines, one entry each, and a last line with the log's end.
 
-A part of the log is a file, too, with a first line that says which part it is and what it proves: less than the whole.
+A file of part of the log begins with a line that identifies the part and states how little it proves alone.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ class ExportedEntry:
     hash: str
 
     def expected_hash(self) -> str:
-        """What `hash` must be for this content."""
+        """The `hash` that belongs to this content."""
         content = asdict(self)
         del content["hash"]
         return hash_of(**content)
@@ -43,12 +43,12 @@ FIELDS = frozenset(ExportedEntry.__dataclass_fields__)
 
 
 class UnreadableLineError(ValueError):
-    """A line of a file that is no entry."""
+    """A line of a file that is not an entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartHead:
-    """The first line of a part: which one it is, and where the log ended when the file was made."""
+    """The first line of a part identifies the part and the log's end at the time of export."""
 
     part: str
     end: int
@@ -116,7 +116,7 @@ def verify_lines(lines: Iterable[str]) -> Verification:
 
 
 def part_head(line: str) -> PartHead | None:
-    """What the first line of a part says; None: the file is of the whole log, or is none of ours."""
+    """The part that the first line describes; None for files of the whole log and for other files."""
     try:
         document = json.loads(line)
     except (ValueError, RecursionError):
@@ -163,7 +163,7 @@ def _ended(line: str) -> bytes:
 
 
 def _read(line: str, *, last: tuple[str, str]) -> ExportedEntry | tuple[int, str]:
-    """An entry; or a last line, by the names of its number and its hash. Written in any other way than the export's, it is neither."""
+    """An entry, or a last line by the names of its number and hash. Only the export's exact spelling counts."""
     try:
         document = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -184,7 +184,7 @@ def _read(line: str, *, last: tuple[str, str]) -> ExportedEntry | tuple[int, str
 
 
 def _as_written(line: str, written: str, found: Found) -> Found:
-    """JSON can say the same in many ways, and even two things at once; the export knows one way."""
+    """JSON allows many spellings, and even contradictions; the export has one spelling."""
     if line.rstrip("\n") != written.rstrip("\n"):
         raise UnreadableLineError("its line is not written as the log's export writes it")
     return found

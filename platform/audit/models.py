@@ -1,4 +1,4 @@
-"""Who did what to what, and when, in a chain that shows every later change."""
+"""Records of staff actions (actor, action, subject, time) in a chain that shows every later change."""
 
 from typing import ClassVar, NoReturn
 
@@ -17,7 +17,7 @@ class AppendOnlyError(TypeError):
 
 
 class EntryQuerySet(models.QuerySet["Entry"]):
-    """Entries that can be read and nothing else."""
+    """A queryset for reading only."""
 
     def update(self, **kwargs: object) -> NoReturn:
         raise AppendOnlyError
@@ -27,7 +27,7 @@ class EntryQuerySet(models.QuerySet["Entry"]):
 
 
 class Entry(models.Model):
-    """One action of one member of staff, or of the platform itself. Participants' actions never stand here."""
+    """One action of one member of staff, or of the platform itself. Participants' actions are never entries."""
 
     sequence = models.PositiveBigIntegerField(primary_key=True)
     at = models.DateTimeField()
@@ -65,7 +65,7 @@ class Entry(models.Model):
         raise AppendOnlyError
 
     def expected_hash(self) -> str:
-        """What `hash` must be for this content."""
+        """The `hash` that belongs to this content."""
         return chain.hash_of(
             sequence=self.sequence,
             at=self.at,
@@ -80,7 +80,7 @@ class Entry(models.Model):
 
 
 class Head(models.Model):
-    """The chain's end, in a single row: locking it puts writers in line, and entries cut off at the end are missed."""
+    """The chain's end, in a single row: locking it puts writers in line, and its absence betrays entries cut off at the end."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     sequence = models.PositiveBigIntegerField(default=0)

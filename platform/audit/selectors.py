@@ -30,18 +30,18 @@ def number_of_entries() -> int:
 
 
 def last_verification() -> Entry | None:
-    """The newest entry that says what a check of the chain found."""
+    """The newest entry with the result of checking the chain."""
     return Entry.objects.filter(action=VERIFIED).order_by("-sequence").first()
 
 
 def entries_about(subject: models.Model) -> models.QuerySet[Entry]:
-    """What was done to one thing, latest first."""
+    """The entries about one subject, latest first."""
     return Entry.objects.filter(subject_kind=subject._meta.label_lower, subject_id=str(subject.pk)).order_by("-sequence")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Which entries somebody wants to see, without those about what is `hidden` from them.
+    """A reader's filter on the log, which excludes entries about `hidden` subjects.
 
     `kind` is an action ("study.launched") or the beginning of several ("study.").
     """
@@ -71,7 +71,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Some entries, latest first; `older` and `newer` are the keys from which its neighbours start, if there are any."""
+    """A page of entries, latest first; `older` and `newer` are the keys where its neighbours start, if there are any."""
 
     entries: list[Entry]
     older: int | None
@@ -79,7 +79,7 @@ class Page:
 
 
 def page_of(asked: Asked, *, before: int | None = None, after: int | None = None) -> Page:
-    """By key, never by offset: the thousandth page is as quick as the first."""
+    """Paged by key, never by offset: the thousandth page is as quick as the first."""
     entries = asked.entries()
     if after is not None:
         found = list(entries.filter(sequence__gt=after).order_by("sequence")[: PAGE_SIZE + 1])
@@ -97,7 +97,7 @@ def page_of(asked: Asked, *, before: int | None = None, after: int | None = None
 
 
 def names_of_subjects(entries: Iterable[Entry]) -> dict[tuple[str, str], str]:
-    """What the things are called that these entries are about, as far as they still exist; one query for each kind."""
+    """The names of these entries' subjects, where they still exist; one query for each kind."""
     wanted: dict[str, set[str]] = {}
     for entry in entries:
         if entry.subject_kind:
@@ -113,7 +113,7 @@ def names_of_subjects(entries: Iterable[Entry]) -> dict[tuple[str, str], str]:
 
 
 def exported_log(asked: Asked | None = None, *, part: str = "") -> Iterator[str]:
-    """The log as a file, line by line, as it is at this moment: all of it, or what was asked for, called `part`."""
+    """The log as a file, line by line, as it is now: all of it, or a selection, called `part`."""
     head = _head()
     entries = (asked or Asked()).entries().filter(sequence__lte=head.sequence).order_by("sequence")
     exported = (ExportedEntry(**row) for row in entries.values(*EXPORTED).iterator(chunk_size=1000))

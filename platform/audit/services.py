@@ -15,7 +15,7 @@ from audit.selectors import Asked, entries_about, exported_log, verify
 def record(
     *, actor: AbstractBaseUser | None, action: str, subject: models.Model | None, details: Mapping[str, object] | None = None
 ) -> Entry:
-    """Append one entry in the caller's transaction: what is rolled back was not done and is not recorded.
+    """Append one entry in the caller's transaction, so that a rollback removes it too.
 
     `actor` is None when the platform itself acts. Call it last in a service: the log stays locked until the transaction ends.
     """
@@ -41,21 +41,21 @@ def record(
 
 
 def record_once_a_day(*, actor: AbstractBaseUser, action: str, subject: models.Model) -> None:
-    """For what programs and open pages ask for again and again: one entry for each person, thing and day says enough."""
+    """Record at most once a day for each person and subject; for reads that programs and open pages repeat."""
     midnight = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
     if not entries_about(subject).filter(actor_id=actor.pk, action=action, at__gte=midnight).exists():
         record(actor=actor, action=action, subject=subject)
 
 
 def verify_and_record(*, actor: AbstractBaseUser | None) -> Entry:
-    """Check the whole chain; the finding becomes an entry itself, where everybody who may read the log finds it."""
+    """Check the whole chain and record the result, where everybody who may read the log finds it."""
     verification = verify()
     details = {"intact": verification.intact, "broken_at": verification.broken_at, "finding": verification.sentence}
     return record(actor=actor, action=actions.VERIFIED, subject=None, details=details)
 
 
 def export(asked: Asked, *, part: str = "", actor: AbstractBaseUser) -> Iterator[str]:
-    """A file of the log, or of what was asked for, called `part`. Who took it stands in it."""
+    """A file of the log, or of a selection, called `part`. The log records who took it."""
     details = {"entries": asked.entries().count(), **({"part": part} if part else {})}
     record(actor=actor, action=actions.EXPORTED, subject=asked.subject, details=details)
     return exported_log(asked, part=part)

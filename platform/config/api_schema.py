@@ -1,4 +1,4 @@
-"""What the API does for every operation alike, and what its OpenAPI document says of it: errors are problems, answers have ETags."""
+"""Parts of the API common to all operations, and their description in the OpenAPI document: errors are problems, answers have ETags."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ PROBLEM = {
         "type": {"type": "string", "description": "`urn:candor:problem:…`, which never changes with the language, or `about:blank`."},
         "title": {"type": "string"},
         "status": {"type": "integer", "example": 409},
-        "detail": {"type": "string", "description": "What was expected, and what came."},
-        "advice": {"type": "string", "description": "What to do."},
+        "detail": {"type": "string", "description": "The expected and the received input."},
+        "advice": {"type": "string", "description": "A way to solve the problem."},
         "errors": {"description": "By field, what is wrong with it."},
     },
 }
@@ -43,7 +43,7 @@ def with_problems(result: dict[str, dict[str, Any]], generator: object, request:
 
 
 class ConditionalApiMiddleware(ConditionalGetMiddleware):
-    """Whoever asks again with the ETag of the last answer gets 304 while it is the same. Pages differ each time, by their CSRF token."""
+    """Clients that send the last answer's ETag get 304 while nothing has changed. Pages differ each time, by their CSRF token."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         return super().process_response(request, response) if request.path_info.startswith("/api/") else response

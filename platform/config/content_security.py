@@ -1,4 +1,4 @@
-"""The Content-Security-Policy: one for every page, so it is put together once and not, as a library would, for each response."""
+"""The Content-Security-Policy: one for every page, so it is built once, where a library would build it for each response."""
 
 from collections.abc import Callable
 

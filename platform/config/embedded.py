@@ -46,7 +46,7 @@ class EmbeddedServer:
     def run(self) -> NoReturn:
         """Serve; ends the process with status 0."""
         sys.setswitchinterval(SWITCH_SECONDS)
-        # There is no other worker: whatever is said to be under way was left by a process that was killed.
+        # No other worker exists: anything marked as running was left by a killed process.
         runner.take_over(silence=timedelta(0))
         crowds.forget_workers()
         building.take_over(silence=timedelta(0))
@@ -63,9 +63,9 @@ class EmbeddedServer:
 
 
 def _stop(signal_number: int, frame: FrameType | None) -> NoReturn:
-    """Stop, once, and in time: an answer or a task that still computes then is dropped.
+    """Stop once, and in time; answers and tasks that still compute then are dropped.
 
-    Nothing is lost by it. What a task had not committed, the sweep at the next start does again.
+    Nothing is lost: the sweep at the next start repeats uncommitted tasks.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

@@ -1,7 +1,7 @@
-"""How errors become answers: pages for people, RFC 9457 problem documents for programs. No other module does this.
+"""Turns errors into responses: pages for people, RFC 9457 problem documents for programs. No other module does this.
 
-An expected error says for itself what it is, by the attributes `http_status`, `title` and `advice`. Errors of the pure methods, which
-know nothing of HTTP, and Django's own are told apart here. Everything else is a bug: the traceback for the log, a plain 500 for the person.
+An expected error describes itself by the attributes `http_status`, `title` and `advice`. This module recognises Django's own errors and
+those of the pure methods, which know nothing of HTTP. Everything else is a bug: the log gets the traceback, the person a plain 500.
 """
 
 import logging
@@ -28,7 +28,7 @@ PROBLEM_JSON = "application/problem+json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What happened and what to do, for whoever asked."""
+    """The event and the advice, in words for the reader."""
 
     status: HTTPStatus
     title: object
@@ -111,26 +111,26 @@ def problem_of(error: Exception) -> Problem | None:
 
 
 def respond(request: HttpRequest, problem: Problem) -> HttpResponse:
-    """A page, or a problem document when a program asks."""
+    """A page, or a problem document for programs."""
     if wants_json(request):
         return JsonResponse(problem_details(problem), status=problem.status, content_type=PROBLEM_JSON)
     return render(request, "error.html", page_context(problem), status=problem.status)
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """The API always; elsewhere whoever asks for JSON rather than a page."""
+    """True for the API, and elsewhere for requests that prefer JSON to a page."""
     if request.path_info.startswith("/api/"):
         return True
     return request.get_preferred_type(["text/html", "application/json", PROBLEM_JSON]) in {"application/json", PROBLEM_JSON}
 
 
 def page_context(problem: Problem) -> dict[str, object]:
-    """What `error.html` shows."""
+    """The context of `error.html`."""
     return {"status": int(problem.status), "title": problem.title, "message": problem.message, "advice": problem.advice}
 
 
 def problem_details(problem: Problem) -> dict[str, object]:
-    """The members of RFC 9457, and `advice` and `errors` of our own."""
+    """The members of RFC 9457, and our own `advice` and `errors`."""
     document = {
         "type": f"urn:candor:problem:{problem.code}" if problem.code else "about:blank",
         "title": str(problem.title) if problem.code else problem.status.phrase,
@@ -145,7 +145,7 @@ def problem_details(problem: Problem) -> dict[str, object]:
 
 
 class ExpectedErrorMiddleware:
-    """Answers what views raise on purpose; bugs go on to `internal_error`, with a traceback in the log."""
+    """Answers errors that views raise on purpose; bugs go on to `internal_error`, with a traceback in the log."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -183,7 +183,7 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's handler404. What the exception says is for developers."""
+    """Django's handler404. The exception's own text is for developers."""
     return respond(request, NOT_FOUND)
 
 
@@ -193,7 +193,7 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Django's `CSRF_FAILURE_VIEW`: nearly always a page from yesterday."""
+    """Django's `CSRF_FAILURE_VIEW`: the cause is nearly always a page left open since yesterday."""
     return respond(request, STALE_PAGE)
 
 
@@ -210,7 +210,7 @@ def internal_error(request: HttpRequest) -> HttpResponse:
 
 
 def _problem_of_api(error: api_errors.APIException) -> Problem:
-    """REST framework's own errors; what is wrong with single fields goes to `errors`."""
+    """REST framework's own errors; complaints about single fields go to `errors`."""
     status = HTTPStatus(error.status_code)
     if isinstance(error.detail, str):
         return Problem(status=status, title=status.phrase, message=error.detail)

@@ -1,4 +1,4 @@
-"""GET /healthz: whether the database answers, and the worker and beat are alive."""
+"""GET /healthz reports whether the database answers and the worker and beat are alive."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Signs of life: the worker and beat leave one in the cache every few seconds, and /healthz looks whether it is still there."""
+"""Heartbeats: the worker and beat write one to the cache every few seconds, and /healthz looks for it."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +19,12 @@ def leave_sign(part: str) -> None:
 
 
 def is_alive(part: str) -> bool:
-    """Whether `part` gave a sign within the last half minute."""
+    """Whether `part` wrote a heartbeat within the last half minute."""
     return cache.get(f"heartbeat:{part}") is not None
 
 
 class WorkerHeartbeat(bootsteps.StartStopStep):
-    """Beats beside the tasks, so that a long one is not taken for silence, and only while the worker is connected to its broker."""
+    """Beats beside the tasks, so that a long task does not look like silence, and only while the worker is connected to its broker."""
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
     timer: "Entry | None" = None
@@ -39,7 +39,7 @@ class WorkerHeartbeat(bootsteps.StartStopStep):
 
 
 class SweepAtStart(bootsteps.StartStopStep):
-    """A worker that comes up takes over at once what a killed one left, without waiting for beat's next minute."""
+    """A starting worker takes over a killed one's work at once, without waiting for beat's next minute."""
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
 

@@ -1,4 +1,4 @@
-"""What logs may know of participants: no address of theirs, no token of a link, no time finer than the hour."""
+"""Limits what logs know of participants: no address, no token of a link, no time finer than the hour."""
 
 import logging
 
@@ -8,7 +8,7 @@ HOUR_FORMAT = "%Y-%m-%d %H:00"
 
 
 class RouteInsteadOfPath(logging.Filter):
-    """Requests appear as the pattern of their address (`s/<slug:slug>/r/<str:token>/`), never as what was typed or sent."""
+    """Requests appear as their URL pattern (`s/<slug:slug>/r/<str:token>/`), never as the path or data that came."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         request = getattr(record, "request", None)

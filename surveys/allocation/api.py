@@ -8,10 +8,10 @@ from rest_framework.views import APIView
 
 from accounts.models import Role
 from accounts.tokens.api_access import person_of
+from surveys.access import access_own_study
+from surveys.allocation.serializers import ArmChangeSerializer, ArmStateSerializer
 from surveys.allocation.services import change_arm
 from surveys.models import ArmState
-from surveys.selectors import access_own_study
-from surveys.serializers import ArmChangeSerializer, ArmStateSerializer
 
 
 class Arms(APIView):
@@ -21,7 +21,7 @@ class Arms(APIView):
 
     @extend_schema(operation_id="studies_arms", responses=ArmStateSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        study = access_own_study(person_of(request), slug)
+        study = access_own_study(person_of(request), slug).study
         return Response(ArmStateSerializer(study.arm_states.order_by("pk"), many=True).data)
 
 
@@ -38,7 +38,7 @@ class Arm(APIView):
     )
     def patch(self, request: Request, slug: str, arm: str) -> Response:
         user = person_of(request)
-        study = access_own_study(user, slug)
+        study = access_own_study(user, slug).study
         state = ArmState.objects.filter(study=study, arm=arm).first()
         if state is None:
             raise Http404("There is no such arm.")

@@ -16,7 +16,7 @@ from surveys.bots.population import Population
 from surveys.bots.walker import Ending, Walker
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import protocol_in_force
 
 
 def send_bots(
@@ -36,7 +36,7 @@ def send_bots(
 
     `first` is the number of the first one, for a crowd that is sent in parts.
     """
-    protocol = frozen_protocol(study.protocol_id or 0)
+    protocol = protocol_in_force(study)
     arm_of_media = {protocol.media[name]["id"]: arm.name for arm in protocol.definition.arms for name in arm.video.sources}
     address = f"{url.rstrip('/') or _inside_address()}{reverse('surveys:journey', args=[study.slug])}"
     entropy = np.random.SeedSequence(seed).entropy

@@ -12,9 +12,9 @@ from surveys import actions
 from surveys.bots.crowd import send_bots
 from surveys.bots.population import Habits, Population
 from surveys.bots.walker import Ending
+from surveys.counts import counts_of
 from surveys.models import Crowd, CrowdStatus
-from surveys.protocols import frozen_protocol
-from surveys.selectors import counts_of
+from surveys.protocols import protocol_in_force
 
 FEW = 25
 WORKERS = 2
@@ -58,7 +58,7 @@ def send_next(crowd_id: int, turn: int) -> int | None:
 
 def _send(crowd: Crowd, *, first: int, n: int) -> Counter[Ending]:
     population = Population.of(
-        frozen_protocol(crowd.study.protocol_id or 0).definition,
+        protocol_in_force(crowd.study).definition,
         prevalence=crowd.prevalence,
         effect=crowd.effect,
         cheater_proportion=crowd.cheater_proportion,

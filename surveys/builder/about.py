@@ -1,19 +1,12 @@
 """What the study is called, whom to ask, in which languages it speaks and how people come in."""
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from surveys.builder.frame import DraftPage
 from surveys.drafting.edits import Edit, WithLanguages
 from surveys.drafting.forms import DraftForm, Typed, typed_text
 from surveys.drafting.texts import LANGUAGE_NAMES
-
-ENTRIES = (
-    ("open", gettext_lazy("Open link: whoever has the address can take part")),
-    ("codes", gettext_lazy("Personal codes: each opens the study once")),
-    ("prolific", gettext_lazy("Prolific")),
-    ("sona", gettext_lazy("SONA")),
-)
+from surveys.ways_in import OPEN, WAYS_IN
 
 
 class About(DraftPage):
@@ -40,11 +33,11 @@ class About(DraftPage):
         languages = [code for code in spoken if code in chosen] + [code for code in chosen if code not in spoken]
         if not languages:
             form.error("languages", _("Choose at least one language."))
-        kind = form.choice("entry", [name for name, _label in ENTRIES], missing=_("Choose how people come in."))
+        kind = form.choice("entry", list(WAYS_IN), missing=_("Choose how people come in."))
         address = form.line("completion_url")
         if address and not address.startswith("https://"):
             form.error("completion_url", _("The address must begin with https://."))
-        entry = {"kind": kind} if kind != "open" else {}
+        entry = {"kind": kind} if kind != OPEN.name else {}
         value = {
             "title": form.text("title", missing=_("Write a title.")),
             "summary": form.text("summary", missing=_("Write what people will do and how long it takes.")),
@@ -58,4 +51,4 @@ class About(DraftPage):
         return LANGUAGE_NAMES | {code: LANGUAGE_NAMES.get(code, code) for code in self.definition.languages}
 
     def context(self) -> dict[str, object]:
-        return {"languages": list(self._offered().items()), "entries": ENTRIES}
+        return {"languages": list(self._offered().items()), "entries": [(way.name, way.label) for way in WAYS_IN.values()]}

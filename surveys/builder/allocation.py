@@ -9,7 +9,7 @@ from typing import ClassVar
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from surveys.builder.looking import LookingPage
+from surveys.builder.frame import LookingPage
 from surveys.builder.watching import WATCHING, read_watching, typed_watching
 from surveys.definition import DIRECT, Allocation, StudyDefinition, Watching
 from surveys.drafting.edits import Document, Edit, Unchecked

@@ -17,12 +17,13 @@ from accounts.models import Role
 from accounts.tokens.api_access import person_of
 from audit.services import record_once_a_day
 from surveys import actions
+from surveys.access import access_own_study, access_study
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import fingerprint_of
 from surveys.errors import ConcurrentEditError, PreconditionFailedError, PreconditionRequiredError
 from surveys.models import Study
-from surveys.selectors import access_own_study, access_study, definition_for
-from surveys.studies.bodies import JsonText, MergePatchText, YamlText
+from surveys.protocols import definition_for
+from surveys.request_bodies import JsonText, MergePatchText, YamlText
 from surveys.studies.services import change_definition, fingerprint
 from surveys.study_file import document_of, dump, read_study_file
 
@@ -65,9 +66,9 @@ class Definition(APIView):
     @extend_schema(operation_id="studies_definition", responses=DEFINITION)
     def get(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        study = access_study(user, slug)
-        record_once_a_day(actor=user, action=actions.STUDY_EXPORTED, subject=study)
-        return _answer(document_of(definition_for(user, study)), slug)
+        seat = access_study(user, slug)
+        record_once_a_day(actor=user, action=actions.STUDY_EXPORTED, subject=seat.study)
+        return _answer(document_of(definition_for(seat)), slug)
 
     @extend_schema(
         operation_id="studies_replace_definition",
@@ -77,7 +78,7 @@ class Definition(APIView):
         responses=DEFINITION,
     )
     def put(self, request: Request, slug: str) -> Response:
-        study = access_own_study(person_of(request), slug)
+        study = access_own_study(person_of(request), slug).study
         seen = _version_seen(study, request)
         return _change(study, read_study_file(request.data if isinstance(request.data, str) else ""), seen=seen, request=request)
 
@@ -90,7 +91,7 @@ class Definition(APIView):
         examples=[OpenApiExample("another number of people", request_only=True, value={"allocation": {"planned_participants": 200}})],
     )
     def patch(self, request: Request, slug: str) -> Response:
-        study = access_own_study(person_of(request), slug)
+        study = access_own_study(person_of(request), slug).study
         seen = _version_seen(study, request)
         try:
             patch = json.loads(request.data if isinstance(request.data, str) else "")

@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from surveys.builder.arm_files import SUFFIXES, put_arm_file, remove_arm, remove_arm_file
 from surveys.builder.frame import DraftPage, typed_by
 from surveys.builder.services import change_part
 from surveys.builder.watching import WATCHING, read_watching, typed_watching
@@ -19,7 +20,6 @@ from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.names import name_from
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.errors import DefinitionError
-from surveys.media.arm_files import SUFFIXES, put_arm_file, remove_arm, remove_arm_file
 from surveys.media.services import MediaError
 from surveys.models import MediaFile, Study
 

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.access import require_role, user_of
+from surveys.access import OWNER_ROLES, access_own_study
 from surveys.builder.frame import typed_by
 from surveys.drafting.forms import DraftForm
 from surveys.drafting.names import name_from
@@ -20,7 +21,7 @@ from surveys.drafting.starter import starter_document
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.errors import DefinitionError, SurveyError
 from surveys.models import Study
-from surveys.selectors import OWNER_ROLES, access_own_study, definition_for
+from surveys.protocols import definition_for
 from surveys.studies.exchange import duplicate_study, free_slug, import_study, read_upload, with_slug
 from surveys.studies.services import create_study
 from surveys.study_file import define
@@ -74,13 +75,13 @@ def import_page(request: HttpRequest) -> HttpResponse:
 def duplicate(request: HttpRequest, slug: str) -> HttpResponse:
     """A copy of a study as a new draft of one's own."""
     user = user_of(request)
-    study = access_own_study(user, slug)
+    seat = access_own_study(user, slug)
     if request.method == "POST":
         form = DraftForm(typed_by(request), languages=("en",))
         chosen = _slug(form, suggestion="")
         if not form.summary:
             try:
-                copy = duplicate_study(study, definition=definition_for(user, study), slug=chosen, owner=user)
+                copy = duplicate_study(seat.study, definition=definition_for(seat), slug=chosen, owner=user)
             except SurveyError as error:
                 _tell(form, error)
             else:
@@ -89,7 +90,7 @@ def duplicate(request: HttpRequest, slug: str) -> HttpResponse:
     else:
         wanted = free_slug(f"copy-of-{slug}"[:50].rstrip("-"), taken=_slugs())
         form = DraftForm({"slug": wanted}, languages=("en",))
-    return _page(request, "surveys/builder/duplicate.html", form, {"study": study})
+    return _page(request, "surveys/builder/duplicate.html", form, {"study": seat.study})
 
 
 def _imported(request: HttpRequest, upload: File, form: DraftForm) -> Study:  # type: ignore[type-arg]

@@ -14,6 +14,7 @@ from django.views import View
 
 from accounts.access import require_role, user_of
 from accounts.models import Role, User
+from surveys.access import access_own_study
 from surveys.builder.services import change_part
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import Document, Edit, differences, fingerprint_of
@@ -21,7 +22,7 @@ from surveys.drafting.forms import DraftForm, Typed
 from surveys.drafting.parts import PARTS, Part
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.models import Study, StudyStatus
-from surveys.selectors import access_own_study, definition_for
+from surveys.protocols import definition_for
 from surveys.studies.readiness import ToDo, to_do
 from surveys.studies.services import FIXED_BY_LAUNCH, may_be_edited
 from surveys.study_file import define, document_of
@@ -38,9 +39,10 @@ class BuilderPage(View):
 
     def _enter(self, request: HttpRequest, /, slug: str, **kwargs: str) -> HttpResponseBase:
         self.person: User = user_of(request)
-        self.study: Study = access_own_study(self.person, slug)
+        seat = access_own_study(self.person, slug)
+        self.study: Study = seat.study
         draft = define(self.study.definition) if self.state != "frozen" else None
-        self.definition: StudyDefinition = draft or definition_for(self.person, self.study)
+        self.definition: StudyDefinition = draft or definition_for(seat)
         self.document: Document = document_of(self.definition)
         if request.method == "POST" and self.frozen and self.part:
             raise TransitionError(_("This part of the protocol is frozen; nothing was changed."))
@@ -133,6 +135,16 @@ class DraftPage(BuilderPage):
     def _shown(self, form: DraftForm, *, loaded: str, status: int = HTTPStatus.OK, conflict: object = None) -> HttpResponse:
         context = {"form": form, "fields": form.root, "errors": form.summary, "loaded": loaded, "conflict": conflict}
         return self.page({**context, **self.context_of(form)}, status=status)
+
+
+class LookingPage(DraftPage):
+    """A page that answers while it is filled in: a form that htmx sends, or whose button `change` was pressed, is not saved."""
+
+    def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
+        if "change" not in request.POST and "HX-Request" not in request.headers:
+            return super().post(request, **arguments)
+        form = DraftForm(typed_by(request), languages=self.definition.languages)
+        return self._shown(form, loaded=request.POST.get("loaded", ""))
 
 
 def typed_by(request: HttpRequest) -> dict[str, str | list[str]]:

@@ -5,9 +5,9 @@ from django.db import transaction
 from accounts.models import User
 from surveys.drafting.edits import Edit, fingerprint_of
 from surveys.errors import ConcurrentEditError
+from surveys.lifecycle.steps import locked
 from surveys.models import Study
 from surveys.studies.services import change_definition
-from surveys.studies.study_steps import locked
 from surveys.study_file import define
 
 

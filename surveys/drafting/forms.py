@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from candor.written_numbers import typed_number
 from surveys.drafting.texts import LANGUAGE_NAMES, Said, said
 
 LONGEST_TEXT = 20_000
@@ -82,18 +83,17 @@ class DraftForm:
     def number(self, name: str, *, what: str, minimum: float, maximum: float, missing: str = "") -> float | None:
         """A number with a decimal comma or point. `what` begins the sentence of an error: "The weight"."""
         text = self.line(name, missing=missing)
-        if not text:
-            return None
-        expected = {"what": what, "minimum": f"{minimum:g}", "maximum": f"{maximum:.15g}", "found": text[:40]}
-        value = float(text.replace(",", ".")) if re.fullmatch(r"[+-]?(\d{1,15}([.,]\d{0,15})?|[.,]\d{1,15})", text, re.ASCII) else None
-        if value is None or not minimum <= value <= maximum:
+        value = typed_number(text)
+        if value is not None and minimum <= value <= maximum:
+            return float(value)
+        if text:
+            expected = {"what": what, "minimum": f"{minimum:g}", "maximum": f"{maximum:.15g}", "found": text[:40]}
             self.error(name, _("%(what)s must be a number from %(minimum)s to %(maximum)s, not “%(found)s”.") % expected)
-            return None
-        return value
+        return None
 
     def whole_number(self, name: str, *, what: str, minimum: int, maximum: int, missing: str = "") -> int | None:
         text = self.line(name)
-        if text and not re.fullmatch(r"[+-]?\d{1,15}", text, re.ASCII):
+        if text and typed_number(text, whole=True) is None:
             expected = {"what": what, "minimum": minimum, "maximum": maximum, "found": text[:40]}
             self.error(name, _("%(what)s must be a whole number from %(minimum)s to %(maximum)s, not “%(found)s”.") % expected)
             return None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from candor.written_numbers import typed_number
 from surveys.drafting.names import kept_names, name_from
 from surveys.errors import DefinitionError
 
@@ -125,7 +126,7 @@ def _options(choices: str) -> list[dict[str, str]]:
 
 
 def _number(text: str) -> float | None:
-    return float(text.replace(",", ".")) if re.fullmatch(r"[+-]?\d{1,15}([.,]\d{1,15})?", text, re.ASCII) else None
+    return None if (number := typed_number(text)) is None else float(number)
 
 
 def _without_tags(text: str) -> str:

@@ -1,12 +1,13 @@
 """Reading what participants typed. Background questions and quiz items are optional; a mistake gets a sentence with what was expected."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
+from math import inf
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from candor.written_numbers import typed_number
 from surveys.journey.presentation import FieldView, SensitiveQuestionView
 
 Errors = list[dict[str, str]]
@@ -53,29 +54,28 @@ def _fill(field: FieldView, data: QueryDict) -> FieldView:
     value = data.get(field.name, "").strip()
     if field.kind == "single_choice":
         return replace(field, value=value, error="" if not value or value in _names(field) else _("Choose one from the list."))
-    return replace(field, value=value[:40], error=_number_error(field, value) if value else "")
+    return replace(field, value=value[:40], error=_read_number_of(field, value)[1] if value else "")
 
 
 def _names(field: FieldView) -> set[str]:
     return {name for name, _text in field.options}
 
 
-def _number_error(field: FieldView, value: str) -> str:
-    number = _number(value, whole=field.whole)
-    expected: Mapping[str, object] = {"minimum": f"{field.minimum:.15g}", "maximum": f"{field.maximum:.15g}", "value": value[:40]}
+def read_number(value: str, *, minimum: float, maximum: float, whole: bool = False) -> tuple[float | None, str]:
+    """The number that was typed, or a sentence that says what was expected and what came."""
+    number = typed_number(value, whole=whole)
+    expected = {"minimum": f"{minimum:.15g}", "maximum": f"{maximum:.15g}", "value": value[:40]}
     if number is None:
-        kind = _("a whole number from %(minimum)s to %(maximum)s") if field.whole else _("a number from %(minimum)s to %(maximum)s")
-        return _("Enter %(kind)s, not “%(value)s”.") % {"kind": kind % expected, "value": value[:40]}
-    if field.minimum is not None and field.maximum is not None and not field.minimum <= number <= field.maximum:
-        return _("Enter a number from %(minimum)s to %(maximum)s, not %(value)s.") % expected
-    return ""
+        kind = _("a whole number from %(minimum)s to %(maximum)s") if whole else _("a number from %(minimum)s to %(maximum)s")
+        return None, _("Enter %(kind)s, not “%(value)s”.") % {"kind": kind % expected, "value": value[:40]}
+    if not minimum <= number <= maximum:
+        return None, _("Enter a number from %(minimum)s to %(maximum)s, not %(value)s.") % expected
+    return int(number) if whole else float(number), ""
 
 
-def _number(value: str, *, whole: bool) -> float | None:
-    """What was typed, with a decimal comma or point; a whole number has neither, for “1,000” and “1.000” mean a thousand to some."""
-    if not re.fullmatch(r"[+-]?\d{1,15}" if whole else r"[+-]?(\d{1,15}([.,]\d{0,20})?|[.,]\d{1,20})", value, re.ASCII):
-        return None
-    return float(value.replace(",", "."))
+def _read_number_of(field: FieldView, value: str) -> tuple[float | None, str]:
+    low, high = (-inf if field.minimum is None else field.minimum, inf if field.maximum is None else field.maximum)
+    return read_number(value, minimum=low, maximum=high, whole=field.whole)
 
 
 def _answers(fields: Iterable[FieldView]) -> dict[str, object]:
@@ -88,6 +88,5 @@ def _answer(field: FieldView) -> object:
     if field.kind == "group":
         return [answers for row in field.rows if (answers := _answers(row))]
     if field.kind == "number":
-        number = _number(str(field.value), whole=field.whole)
-        return int(number) if number is not None and field.whole else number
+        return _read_number_of(field, str(field.value))[0]
     return list(field.value) if field.kind == "multiple_choice" else field.value

@@ -13,6 +13,7 @@ from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey.steps import DIRECT_QUESTIONS, QUESTIONS, steps_of
 from surveys.models import Media
 from surveys.protocols import frozen_protocol
+from surveys.ways_in import WayIn
 
 # The page offers double speed; durations and clocks differ a little.
 FASTEST_SPEED = 2.2
@@ -111,7 +112,7 @@ class Presentation:
     language: str
     languages: Pairs
     version: int
-    entry: str
+    way_in: WayIn
     consent_html: str
     debrief_html: str
     direct_consent_html: str
@@ -169,7 +170,7 @@ def present(
         language=language,
         languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
         version=version,
-        entry=definition.entry.kind,
+        way_in=definition.entry.way,
         consent_html=sanitised_html(definition.consent.in_language(language)),
         debrief_html=sanitised_html(definition.debrief.in_language(language)),
         direct_consent_html=sanitised_html(_said(definition.direct_group.consent, language)) if definition.direct_group else "",

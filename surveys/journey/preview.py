@@ -20,6 +20,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
+from surveys.access import access_study
 from surveys.definition import DIRECT
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey.pages import own_page
@@ -41,7 +42,7 @@ from surveys.journey.steps import (
     steps_of,
 )
 from surveys.media.views import media_response
-from surveys.selectors import Edition, access_study, edition_for
+from surveys.protocols import ProtocolView, protocol_view_for
 
 DECLINED, PRIVACY = "declined", "privacy"
 STEP_NAMES: dict[str, Promise] = {
@@ -84,44 +85,42 @@ class Place:
 @cache_control(no_store=True)
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
     """A choice of pages; with a `step`, that page. What is sent from a page only leads on to the next one."""
-    user = user_of(request)
-    study = access_study(user, slug)
-    edition = edition_for(user, study)
-    place = _place(request.GET, edition, slug)
-    steps = steps_of(edition.definition, asked=DIRECTLY if place.subsample == DIRECT else WITH_DIE)
+    seat = access_study(user_of(request), slug)
+    protocol = protocol_view_for(seat)
+    place = _place(request.GET, protocol, slug)
+    steps = steps_of(protocol.definition, asked=DIRECTLY if place.subsample == DIRECT else WITH_DIE)
     if not place.step:
-        directly = (DIRECT_QUESTIONS,) if edition.definition.direct_group else ()
+        directly = (DIRECT_QUESTIONS,) if protocol.definition.direct_group else ()
         names = [(step, STEP_NAMES[step]) for step in (*steps, *directly, DECLINED, PRIVACY)]
-        languages = [(code, LANGUAGE_NAMES.get(code, code)) for code in edition.definition.languages]
-        arms = [(arm.name, arm.label.in_language(translation.get_language() or "en")) for arm in edition.definition.arms]
-        missing = sorted(edition.definition.files() - set(edition.media))
-        context = {"study": study, "place": place, "steps": names, "arms": arms, "languages": languages, "missing": missing}
-        return render(request, "surveys/investigator/preview.html", context | {"subsamples": list(edition.definition.die.subsamples)})
+        languages = [(code, LANGUAGE_NAMES.get(code, code)) for code in protocol.definition.languages]
+        arms = [(arm.name, arm.label.in_language(translation.get_language() or "en")) for arm in protocol.definition.arms]
+        missing = sorted(protocol.definition.files() - set(protocol.media))
+        context = {"study": seat.study, "place": place, "steps": names, "arms": arms, "languages": languages, "missing": missing}
+        return render(request, "surveys/investigator/preview.html", context | {"subsamples": list(protocol.definition.die.subsamples)})
     if place.step not in (*steps, DECLINED, PRIVACY):
         raise Http404("This study has no such page.")
     if request.method == "POST":
-        return _onwards(request.POST, place, steps, edition)
+        return _onwards(request.POST, place, steps, protocol)
     with translation.override(place.language):
-        return _page(request, place, steps, edition)
+        return _page(request, place, steps, protocol)
 
 
 @require_role(*Role)
 @require_safe
 def preview_media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
     """A file of the study as it stands, of any arm, for those who may see the study."""
-    user = user_of(request)
-    study = access_study(user, slug)
-    return media_response(request, edition_for(user, study).media, study_id=study.pk, media_id=media_id)
+    seat = access_study(user_of(request), slug)
+    return media_response(request, protocol_view_for(seat).media, study_id=seat.study.pk, media_id=media_id)
 
 
-def _place(query: QueryDict, edition: Edition, slug: str) -> Place:
+def _place(query: QueryDict, protocol: ProtocolView, slug: str) -> Place:
     """What does not stand in the address, or is not there any more, is the first of its kind."""
 
     def chosen(name: str, offered: Iterable[str]) -> str:
         names = list(offered)
         return found if (found := query.get(name, "")) in names else names[0]
 
-    definition, step = edition.definition, query.get("step", "")
+    definition, step = protocol.definition, query.get("step", "")
     directly = step == DIRECT_QUESTIONS and definition.direct_group is not None
     groups = [DIRECT] if directly else list(definition.die.subsamples)
     return Place(
@@ -133,10 +132,10 @@ def _place(query: QueryDict, edition: Edition, slug: str) -> Place:
     )
 
 
-def _onwards(sent: QueryDict, place: Place, steps: tuple[str, ...], edition: Edition) -> HttpResponse:
+def _onwards(sent: QueryDict, place: Place, steps: tuple[str, ...], protocol: ProtocolView) -> HttpResponse:
     if "share" in sent:  # the lecture says how much of it has been watched; here nobody listens
         return HttpResponse(status=204)
-    if (language := sent.get("language", "")) in edition.definition.languages:
+    if (language := sent.get("language", "")) in protocol.definition.languages:
         place = replace(place, language=language)
     declined = place.step == CONSENT and sent.get("choice") == "decline"
     following = DECLINED if declined else _neighbour(steps, place.step, +1)
@@ -151,22 +150,22 @@ def _neighbour(steps: tuple[str, ...], step: str, direction: int) -> str:
     return steps[index] if 0 <= index < len(steps) else ""
 
 
-def _page(request: HttpRequest, place: Place, steps: tuple[str, ...], edition: Edition) -> HttpResponse:
+def _page(request: HttpRequest, place: Place, steps: tuple[str, ...], protocol: ProtocolView) -> HttpResponse:
     shown = present(
-        edition.definition,
-        media=edition.media,
-        version=edition.version,
+        protocol.definition,
+        media=protocol.media,
+        version=protocol.version,
         language=place.language,
         address=place.at(WELCOME).address if place.step == DECLINED else place.address,
         progress_address=place.address,
         media_address=lambda media_id: reverse("surveys:preview_media", args=[place.slug, media_id]),
     )
     before, after = (_neighbour(steps, place.step, direction) for direction in (-1, +1))
-    context = _context(shown, place, edition) | {
+    context = _context(shown, place, protocol) | {
         "preview": {
             "step": STEP_NAMES[place.step],
             "place": place,
-            "arm": edition.definition.arm(place.arm).label.in_language(place.language),
+            "arm": protocol.definition.arm(place.arm).label.in_language(place.language),
             "before": place.at(before).address if before else "",
             "after": place.at(after).address if after else "",
             "privacy_address": place.at(PRIVACY).address,
@@ -179,24 +178,24 @@ def _page(request: HttpRequest, place: Place, steps: tuple[str, ...], edition: E
     return render(request, f"surveys/participant/{place.step}.html", {"study": shown, "language": shown.language} | context)
 
 
-def _context(shown: Presentation, place: Place, edition: Edition) -> dict[str, object]:
+def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[str, object]:
     """What the page shows of the study, and in the place of personal values something that looks like them."""
     personal = {"resume_url": _("A personal link stands here.")}
     match place.step:
         case step if step == WELCOME:
-            return {"entry": shown.entry, "entry_fields": [], "code_value": ""}
+            return {"entry_fields": [], "code_value": ""}
         case step if step == CONSENT:
             return {"consent_html": shown.consent_html, "consent_version": shown.version}
         case step if step == DECLINED:
             return {}
         case step if step == PRIVACY:
-            design, die = edition.definition.design(), shown.dice[place.subsample]
+            design, die = protocol.definition.design(), shown.dice[place.subsample]
             epsilons = {"epsilon_per_question": design.epsilon, "epsilon_total": design.composed_epsilon(len(shown.questions))}
             return {"die": die, "questions": shown.questions, "odds_factor": math.exp(design.epsilon), **epsilons}
         case step if step == VIDEO:
-            variant: object = (place.arm, 0, edition.definition.watching.mode)
+            variant: object = (place.arm, 0, protocol.definition.watching.mode)
         case step if step == QUIZ:
-            variant = quiz_fields(edition.definition, place.language, order="")
+            variant = quiz_fields(protocol.definition, place.language, order="")
         case step if step in (DIE, QUESTIONS):
             variant = place.subsample
             personal["roll_key"] = secrets.token_hex(8)  # every visit begins with fresh dice

@@ -8,14 +8,15 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from surveys.definition import StudyDefinition
-from surveys.journey import participation, visitors
+from surveys.journey import services as participation
+from surveys.journey import visitors
 from surveys.journey.forms import errors_of, read_direct_answers, read_fields, read_responses
 from surveys.journey.pages import SharedContext
 from surveys.journey.presentation import FieldView, Presentation, field_view
 from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO
 from surveys.models import Participant
 from surveys.protocols import frozen_protocol
-from surveys.selectors import way_back
+from surveys.recruitment.selectors import way_back
 from surveys.tokens import completion_code, roll_key, withdrawal_code
 
 
@@ -188,7 +189,7 @@ def _debrief_marks(person: Person) -> dict[str, str]:
     code = withdrawal_code(person.token)
     marks = {"completion_code": completion_code(person.token, person.shown.slug), "withdrawal_code": code}
     if person.shown.completion_url:
-        marks["completion_url"] = way_back(person.participant, code=code, completion_url=person.shown.completion_url)
+        marks["completion_url"] = way_back(person.participant.study_id, withdrawal_code=code, completion_url=person.shown.completion_url)
     return marks
 
 

@@ -1,6 +1,5 @@
 """The participant's pages. Stored state decides which page it is, never the address; only a click (POST) changes anything."""
 
-import re
 from collections.abc import Callable, Mapping
 from functools import wraps
 
@@ -11,16 +10,19 @@ from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
 from surveys.errors import JourneyError, LinkUnknownError, StepOutOfOrderError, StudyClosedError
-from surveys.journey import participation, visitors
+from surveys.journey import services as participation
+from surveys.journey import visitors
 from surveys.journey.language import asked_for, language_of
 from surveys.journey.pages import mark, own_page, shared_page
 from surveys.journey.participant_store import read_study
-from surveys.journey.participation import AlreadyDoneError, Visit
 from surveys.journey.presentation import Presentation, presentation
+from surveys.journey.services import AlreadyDoneError, Visit
 from surveys.journey.step_views import STEP_PAGES, Invalid, Person
 from surveys.journey.steps import CONSENT, FINISHED, QUIZ, VIDEO, WELCOME, comes_before
 from surveys.models import RUNNING, Participant, Study
+from surveys.protocols import FrozenProtocol
 from surveys.tokens import new_token, withdrawal_code
+from surveys.ways_in import IDENTIFIER
 
 View = Callable[..., HttpResponse]
 
@@ -119,12 +121,12 @@ def _take(request: HttpRequest, person: Person) -> HttpResponse:
 
 def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
     """Welcome and consent: nothing is stored until somebody agrees."""
-    participation.require_open(study, is_bot=visitors.is_bot(request, study))
+    protocol = participation.require_open(study, is_bot=visitors.is_bot(request, study))
     visit = visitors.visit_of(request, study)
-    shown = presentation(study.protocol_id or 0, visit.language if visit else asked_for(request, study))
+    shown = presentation(protocol.id, visit.language if visit else asked_for(request, study))
     with translation.override(shown.language):
         if request.method != "POST":
-            return _show_newcomer(request, study, shown, visit)
+            return _show_newcomer(request, protocol, shown, visit)
         if request.POST.get("step") == WELCOME:
             return _start(request, study, shown)
         if visit is None or request.POST.get("step") != CONSENT:
@@ -145,38 +147,30 @@ def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _welcome_context(shown: Presentation, has_panel_identifier: bool) -> dict[str, object]:
     fields = [("panel_identifier", mark("panel_identifier"))] if has_panel_identifier else []
-    return {"entry": shown.entry, "entry_fields": fields, "code_value": ""}
+    return {"entry_fields": fields, "code_value": ""}
 
 
 def _consent_context(shown: Presentation, variant: None) -> dict[str, object]:
     return {"consent_html": shown.consent_html, "consent_version": shown.version}
 
 
-def _show_newcomer(request: HttpRequest, study: Study, shown: Presentation, visit: Visit | None) -> HttpResponse:
-    panel = {} if visit else _panel_identifier(request.GET, shown.entry)
+def _show_newcomer(request: HttpRequest, protocol: FrozenProtocol, shown: Presentation, visit: Visit | None) -> HttpResponse:
+    identifier = "" if visit else shown.way_in.identifier(request.GET)
     step = CONSENT if visit else WELCOME
     return shared_page(
         request,
         f"surveys/participant/{step}.html",
-        protocol_id=study.protocol_id or 0,
+        protocol_id=protocol.id,
         language=shown.language,
         step=step,
         shared=_consent_context if visit else _welcome_context,
-        variant=None if visit else bool(panel),
-        personal=panel,
+        variant=None if visit else bool(identifier),
+        personal={"panel_identifier": identifier} if identifier else {},
     )
 
 
 # A quiz whose options can stand in more orders than this is rendered for each person anew.
 MOST_SHARED_ORDERS = 200
-PANEL_IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,100}")
-PANEL_PARAMETERS: Mapping[str, str] = {"prolific": "PROLIFIC_PID", "sona": "survey_code"}
-
-
-def _panel_identifier(data: Mapping[str, str], entry: str) -> dict[str, str]:
-    """What Prolific or SONA put into the address, carried to the moment when somebody presses Start."""
-    parameter = PANEL_PARAMETERS.get(entry, "")
-    return {"panel_identifier": data[parameter]} if parameter and data.get(parameter) else {}
 
 
 def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpResponse:
@@ -185,10 +179,10 @@ def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpRespo
         token=new_token(),
         language=language if language in dict(shown.languages) else shown.language,
         code=request.POST.get("code", "").strip()[:128],
-        panel_identifier=identifier if PANEL_IDENTIFIER.fullmatch(identifier := request.POST.get("panel_identifier", "")) else "",
+        panel_identifier=identifier if IDENTIFIER.fullmatch(identifier := request.POST.get("panel_identifier", "")) else "",
         is_bot=visitors.is_bot(request, study),
     )
-    if shown.entry == "codes" and not visit.code:
+    if shown.way_in.takes_code and not visit.code:
         errors = [{"field": "code", "message": translation.gettext("Enter your code.")}]
         context = _welcome_context(shown, False) | {"errors": errors}
         return own_page(request, "surveys/participant/welcome.html", shown=shown, step=WELCOME, context=context, status=422)

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from surveys.journey.participant_store import read_participant
-from surveys.journey.participation import Visit
+from surveys.journey.services import Visit
 from surveys.models import Participant, Study
 from surveys.tokens import hash_of_token
 

@@ -13,10 +13,11 @@ from rest_framework.views import APIView
 from accounts.models import Role
 from accounts.tokens.api_access import person_of
 from audit.selectors import page_of
+from surveys.access import access_log, access_study
 from surveys.log import services
+from surveys.log.selectors import log_for, names_of_hidden
+from surveys.log.serializers import LogFilterSerializer, LogFindingSerializer, LogSerializer
 from surveys.models import Study
-from surveys.selectors import access_log, access_study, log_for, names_of_hidden
-from surveys.serializers import LogFilterSerializer, LogFindingSerializer, LogSerializer
 
 READERS = (Role.IRB_OFFICER, Role.ADMINISTRATOR)
 STUDY = OpenApiParameter("study", str, description="Slug of a study: only what was done to it.")
@@ -37,7 +38,7 @@ class WholeLog(APIView):
     @extend_schema(operation_id="log", parameters=[LogFilterSerializer, STUDY], responses=LogSerializer)
     def get(self, request: Request) -> Response:
         slug = request.query_params.get("study")
-        return _page(request, access_study(person_of(request), slug) if slug else None)
+        return _page(request, access_study(person_of(request), slug).study if slug else None)
 
 
 class StudyLog(APIView):
@@ -47,7 +48,7 @@ class StudyLog(APIView):
 
     @extend_schema(operation_id="studies_log", parameters=[LogFilterSerializer], responses=LogSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        return _page(request, access_log(person_of(request), slug))
+        return _page(request, access_log(person_of(request), slug).study)
 
 
 class Verify(APIView):
@@ -82,7 +83,7 @@ class StudyExport(APIView):
     @extend_schema(operation_id="studies_log_export", responses=FILE)
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         user = person_of(request)
-        study = access_log(user, slug)
+        study = access_log(user, slug).study
         return _file(services.export_log(study=study, actor=user), f"audit-log-{study.slug}.jsonl")
 
 

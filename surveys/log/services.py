@@ -6,8 +6,8 @@ from accounts.models import User
 from audit import services, tasks
 from audit.models import Entry
 from audit.selectors import number_of_entries
+from surveys.log.selectors import log_for, names_of_hidden
 from surveys.models import Study
-from surveys.selectors import log_for, names_of_hidden
 
 LARGEST_CHECKED_AT_ONCE = 20_000
 

@@ -16,9 +16,10 @@ from accounts.access import require_role, user_of
 from accounts.models import Role
 from audit import actions, selectors
 from audit.models import Entry
+from surveys.access import access_log, access_study, studies_of
 from surveys.log import services
+from surveys.log.selectors import log_for, names_of_hidden
 from surveys.models import Study
-from surveys.selectors import access_log, access_study, log_for, names_of_hidden, studies_of
 
 READERS = (Role.IRB_OFFICER, Role.ADMINISTRATOR)
 LONGEST_VALUE = 60
@@ -47,7 +48,7 @@ def whole_log(request: HttpRequest) -> HttpResponse:
     asked = Filter(request.GET)
     asked.is_valid()
     slug = asked.cleaned_data.get("study")
-    study = access_study(user_of(request), slug) if slug else None
+    study = access_study(user_of(request), slug).study if slug else None
     context = {"studies": studies_of(user_of(request)).values_list("slug", "title"), "chosen_study": slug or ""}
     return _page(request, asked, study=study, template="surveys/investigator/log.html", context=context)
 
@@ -56,7 +57,7 @@ def whole_log(request: HttpRequest) -> HttpResponse:
 @require_safe
 def study_log(request: HttpRequest, slug: str) -> HttpResponse:
     """What was done to one study, for those who run and review it."""
-    study = access_log(user_of(request), slug)
+    study = access_log(user_of(request), slug).study
     asked = Filter(request.GET)
     asked.is_valid()
     return _page(request, asked, study=study, template="surveys/investigator/study_log.html", context={"study": study})
@@ -87,7 +88,7 @@ def export_log(request: HttpRequest) -> HttpResponseBase:
 def export_study_log(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The entries about one study, in the same form, with what they prove by themselves."""
     user = user_of(request)
-    study = access_log(user, slug)
+    study = access_log(user, slug).study
     lines = services.export_log(study=study, actor=user) if request.method == "GET" else iter(())
     return _file(lines, f"audit-log-{study.slug}.jsonl")
 

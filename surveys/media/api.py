@@ -9,10 +9,10 @@ from rest_framework.response import Response
 
 from accounts.models import Role
 from accounts.tokens.api_access import person_of
+from surveys.access import access_own_study, access_study
+from surveys.media.serializers import MediaFileSerializer, MediaUploadSerializer
 from surveys.media.services import add_media_file
 from surveys.models import MediaFile
-from surveys.selectors import access_own_study, access_study
-from surveys.serializers import MediaFileSerializer, MediaUploadSerializer
 
 
 class MediaFiles(ListAPIView[MediaFile]):
@@ -24,7 +24,7 @@ class MediaFiles(ListAPIView[MediaFile]):
     queryset = MediaFile.objects.none()
 
     def get_queryset(self) -> QuerySet[MediaFile]:
-        study = access_study(person_of(self.request), self.kwargs["slug"])
+        study = access_study(person_of(self.request), self.kwargs["slug"]).study
         return MediaFile.objects.filter(study=study, current=True).order_by("name")
 
     @extend_schema(operation_id="studies_media")
@@ -39,7 +39,7 @@ class MediaFiles(ListAPIView[MediaFile]):
     )
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        study = access_own_study(user, slug)
+        study = access_own_study(user, slug).study
         asked = MediaUploadSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         content = asked.validated_data["file"]

@@ -11,9 +11,9 @@ from accounts.models import User
 from audit.services import record
 from surveys import actions
 from surveys.errors import SurveyError, TransitionError
+from surveys.lifecycle.steps import locked
 from surveys.media.video_files import VideoError, check_captions, check_video
 from surveys.models import RUNNING, MediaFile, Study, StudyStatus
-from surveys.studies.study_steps import locked
 
 MAXIMUM_VIDEO_BYTES = 500 * 1024 * 1024
 MAXIMUM_VIDEO_SECONDS = 2 * 60 * 60

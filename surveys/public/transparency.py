@@ -8,11 +8,13 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from surveys.access import study_in_public
 from surveys.journey.language import asked_for
 from surveys.journey.presentation import presentation
+from surveys.lifecycle.selectors import approval_of
 from surveys.models import ENDED, StudyStatus
-from surveys.protocols import frozen_protocol
-from surveys.selectors import approval_of, day_of_forgetting, months_kept, study_in_public
+from surveys.protocols import protocol_in_force
+from surveys.retention.selectors import day_of_forgetting, months_kept
 
 MINUTES = 5
 
@@ -23,8 +25,8 @@ MINUTES = 5
 def about_study(request: HttpRequest, slug: str) -> HttpResponse:
     """What was approved and until when, what is stored and for how long, who sees what, how to withdraw, what is public, whom to ask."""
     study = study_in_public(slug)
-    shown = presentation(study.protocol_id, asked_for(request, study))
-    definition = frozen_protocol(study.protocol_id or 0).definition
+    shown = presentation(protocol_in_force(study).id, asked_for(request, study))
+    definition = protocol_in_force(study).definition
     approval = approval_of(study)
     context = {
         "study": shown,
@@ -38,7 +40,6 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "closed_on": study.closed_on,
         "is_recruiting": study.status == StudyStatus.RECRUITING,
         "has_ended": study.status in ENDED,
-        "entry": definition.entry.kind,
         "has_background": bool(definition.background),
         "has_quiz": bool(definition.quiz),
         "months": months_kept(study),

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from audit.services import record
 from surveys import actions
+from surveys.access import study_in_public
 from surveys.allocation.selectors import allocation_document
 from surveys.journey import visitors
 from surveys.journey.language import language_of
@@ -19,8 +20,7 @@ from surveys.journey.presentation import presentation
 from surveys.journey.steps import VIDEO, comes_before
 from surveys.media.views import media_response
 from surveys.models import ENDED, AllocationList
-from surveys.protocols import frozen_protocol
-from surveys.selectors import study_in_public
+from surveys.protocols import frozen_protocol, protocol_in_force
 
 
 @require_safe
@@ -29,7 +29,7 @@ def consent_copy(request: HttpRequest, slug: str) -> HttpResponse:
     """The consent text to keep: the version that this participant agreed to, or the one in force."""
     study = study_in_public(slug)
     _token, participant = visitors.participant_of(request, slug)
-    shown = presentation(participant.protocol_id if participant else study.protocol_id, language_of(request, study, participant))
+    shown = presentation(participant.protocol_id if participant else protocol_in_force(study).id, language_of(request, study, participant))
     with translation.override(shown.language):
         context = {"study": shown, "language": shown.language, "consent_html": shown.consent_html, "consent_version": shown.version}
         return render(request, "surveys/participant/consent_copy.html", context)
@@ -41,7 +41,7 @@ def privacy(request: HttpRequest, slug: str) -> HttpResponse:
     """Is this really private? With this study's own die and numbers; a participant sees the die of their own subsample."""
     study = study_in_public(slug)
     _token, participant = visitors.participant_of(request, slug)
-    shown = presentation(study.protocol_id, language_of(request, study, participant))
+    shown = presentation(protocol_in_force(study).id, language_of(request, study, participant))
     weakest = max(shown.dice.values(), key=lambda die: die.epsilon)
     context = {
         "study": shown,
@@ -61,7 +61,7 @@ def allocation(request: HttpRequest, slug: str) -> HttpResponse:
     """The fingerprints of the allocation lists, and after closing the lists themselves."""
     study = study_in_public(slug)
     _token, participant = visitors.participant_of(request, slug)
-    shown = presentation(study.protocol_id, language_of(request, study, participant))
+    shown = presentation(protocol_in_force(study).id, language_of(request, study, participant))
     lists = [
         {
             "number": one.number,

@@ -9,11 +9,16 @@ from rest_framework.views import APIView
 
 from accounts.models import Role
 from accounts.tokens.api_access import person_of
+from surveys.access import access_own_study
 from surveys.models import EntryCode
-from surveys.recruitment.services import add_entry_codes, check_completion_codes, read_codes
-from surveys.selectors import access_own_study
-from surveys.serializers import AddedCodesSerializer, CheckedCodeSerializer, CodesToCheckSerializer, EntryCodeCountsSerializer
-from surveys.studies.bodies import CsvBytes
+from surveys.recruitment.serializers import AddedCodesSerializer, CheckedCodeSerializer, CodesToCheckSerializer, EntryCodeCountsSerializer
+from surveys.recruitment.services import MAXIMUM_BYTES, add_entry_codes, check_completion_codes, read_codes
+from surveys.request_bodies import LimitedBytes
+
+
+class CsvBytes(LimitedBytes):
+    media_type = "text/csv"
+    what, most = "a list", MAXIMUM_BYTES
 
 
 class EntryCodes(APIView):
@@ -24,7 +29,7 @@ class EntryCodes(APIView):
 
     @extend_schema(operation_id="studies_codes", responses=EntryCodeCountsSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        study = access_own_study(person_of(request), slug)
+        study = access_own_study(person_of(request), slug).study
         counts = EntryCode.objects.filter(study=study).aggregate(total=Count("pk"), spent=Count("pk", filter=Q(spent=True)))
         return Response(EntryCodeCountsSerializer(counts).data)
 
@@ -37,7 +42,7 @@ class EntryCodes(APIView):
     )
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        study = access_own_study(user, slug)
+        study = access_own_study(user, slug).study
         content = request.data if isinstance(request.data, bytes) else b""
         added = add_entry_codes(study, codes=read_codes(content), actor=user)
         return Response(AddedCodesSerializer({"added": added}).data)
@@ -54,7 +59,7 @@ class CompletionCodes(APIView):
     )
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        study = access_own_study(user, slug)
+        study = access_own_study(user, slug).study
         asked = CodesToCheckSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         checked = check_completion_codes(study, codes=asked.validated_data["codes"], actor=user)

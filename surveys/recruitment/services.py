@@ -1,4 +1,4 @@
-"""Personal codes, spent once and never linked to answers."""
+"""How people come in: personal codes and numbers at panels, each good for once and never linked to answers."""
 
 import csv
 import io
@@ -7,13 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from accounts.models import User
 from audit.services import record
 from surveys import actions
-from surveys.errors import SurveyError
-from surveys.models import EntryCode, Study
-from surveys.tokens import completion_code_is_genuine, hash_of_entry_code, normalised
+from surveys.errors import EntryRefusedError, SurveyError
+from surveys.models import EntryCode, PanelMember, Study
+from surveys.tokens import completion_code_is_genuine, hash_of_entry_code, normalised, panel_hash
+from surveys.ways_in import WayIn
 
 MAXIMUM_CODES = 100_000
 MAXIMUM_BYTES = 5 * 1024 * 1024
@@ -48,6 +50,31 @@ def read_codes(content: bytes, *, source: str = "file") -> list[str]:
     if not 1 <= len(codes) <= MAXIMUM_CODES:
         raise CodesError(f"{source}: expected 1 to {MAXIMUM_CODES:,} codes, got {len(codes):,}")
     return list(codes)
+
+
+def require_entry(study: Study, way: WayIn, *, code: str, panel_identifier: str) -> None:
+    """Refuse an unknown or spent code, and a panel member who was here before. Changes nothing."""
+    if way.takes_code:
+        spent = _codes(study, code).values_list("spent", flat=True).first()
+        if spent is not False:
+            raise EntryRefusedError(situation="code_spent" if spent else "code_unknown")
+    if way.identifier_in:
+        if not panel_identifier:
+            raise EntryRefusedError(situation="link_unknown")
+        if PanelMember.objects.filter(study=study, identifier=panel_identifier).exists():
+            raise EntryRefusedError(situation="already_taken")
+
+
+def spend_entry(study: Study, way: WayIn, *, code: str, panel_identifier: str, withdrawal_code: str) -> None:
+    """Nobody else comes in with this code or number. An IntegrityError if the number came in meanwhile."""
+    if way.takes_code and not _codes(study, code).filter(spent=False).update(spent=True):
+        raise EntryRefusedError(situation="code_spent")
+    if way.identifier_in:
+        PanelMember.objects.create(study=study, identifier=panel_identifier, panel_hash=panel_hash(withdrawal_code))
+
+
+def _codes(study: Study, code: str) -> QuerySet[EntryCode]:
+    return EntryCode.objects.filter(study=study, code_hash=hash_of_entry_code(code, study.slug))
 
 
 @transaction.atomic

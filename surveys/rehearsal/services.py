@@ -16,8 +16,7 @@ from surveys.allocation.services import draw_first_list
 from surveys.definition import Allocation, Entry
 from surveys.errors import SurveyError, TransitionError
 from surveys.models import Crowd, CrowdStatus, MediaFacts, Participant, Study, StudyStatus
-from surveys.protocols import next_protocol
-from surveys.selectors import Edition
+from surveys.protocols import ProtocolView, next_protocol
 from surveys.study_file import document_of
 
 MOST_BOTS = 5000
@@ -58,16 +57,16 @@ class Planted:
 
 
 @transaction.atomic
-def rehearse(study: Study, *, edition: Edition, planted: Planted, actor: User) -> Crowd:
-    """Make a sandbox copy of `edition` in the place of an older one, and send the bots on their way."""
+def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: User) -> Crowd:
+    """Make a sandbox copy of `protocol` in the place of an older one, and send the bots on their way."""
     if study.rehearsal_of_id is not None:
         raise TransitionError("A rehearsal cannot be rehearsed.")
-    if planted.under_reports and edition.definition.direct_group is None:
+    if planted.under_reports and protocol.definition.direct_group is None:
         raise RehearsalError("This study asks nobody without a die, so nobody can deny a yes there.")
     _delete_sandbox(Study.objects.select_for_update(no_key=True).get(pk=study.pk))
     slug = f"rehearsal-{secrets.token_hex(8)}"
-    allocation = Allocation(**dict(edition.definition.allocation) | {"planned_participants": max(planted.bots, 2)})
-    definition = edition.definition.model_copy(update={"slug": slug, "entry": Entry(), "allocation": allocation})
+    allocation = Allocation(**dict(protocol.definition.allocation) | {"planned_participants": max(planted.bots, 2)})
+    definition = protocol.definition.model_copy(update={"slug": slug, "entry": Entry(), "allocation": allocation})
     sandbox = Study(
         slug=slug,
         title=study.title,
@@ -80,7 +79,7 @@ def rehearse(study: Study, *, edition: Edition, planted: Planted, actor: User) -
     )
     sandbox.full_clean(exclude=("protocol",))
     sandbox.save(force_insert=True)
-    media = {name: edition.media.get(name) or _unknown() for name in definition.files()}
+    media = {name: protocol.media.get(name) or _unknown() for name in definition.files()}
     sandbox.protocol = next_protocol(sandbox, definition, media=media)
     sandbox.protocol.save(force_insert=True)
     # No officer has to approve it: nobody but bots of this installation can come in.

@@ -20,9 +20,9 @@ from surveys import actions
 from surveys.definition import DIRECT
 from surveys.errors import TransitionError
 from surveys.events import operational_data_forgotten
+from surveys.lifecycle.steps import locked
 from surveys.models import ENDED, Departure, DirectAnswer, EntryCode, PanelMember, Participant, Step, Study, Tally, TallyKind
-from surveys.selectors import day_of_forgetting
-from surveys.studies.study_steps import locked
+from surveys.retention.selectors import day_of_forgetting
 
 CHUNK = 1000
 

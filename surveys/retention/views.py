@@ -11,8 +11,9 @@ from kombu.exceptions import OperationalError
 from accounts.access import require_role, user_of
 from accounts.models import Role
 from surveys import tasks
+from surveys.access import access_owned_study
+from surveys.retention.selectors import day_of_forgetting
 from surveys.retention.services import begin_forgetting
-from surveys.selectors import access_owned_study, day_of_forgetting
 
 
 @require_role(*Role)
@@ -20,7 +21,7 @@ from surveys.selectors import access_owned_study, day_of_forgetting
 def forget(request: HttpRequest, slug: str) -> HttpResponse:
     """What goes and what stays; and, confirmed, the beginning of it. A worker does the rest."""
     user = user_of(request)
-    study = access_owned_study(user, slug)
+    study = access_owned_study(user, slug).study
     errors = []
     if request.method == "POST":
         if request.POST.get("confirmation", "").strip() == study.slug:

@@ -12,12 +12,13 @@ from rest_framework.views import APIView
 
 from accounts.models import Role
 from accounts.tokens.api_access import asked_choice, person_of
-from surveys.models import Protocol, Study
+from surveys.access import Seat, access_study
+from surveys.models import Protocol
+from surveys.protocols import protocol_for
 from surveys.review import services as reviews
 from surveys.review.packets import changes_since, packet_of
-from surveys.review.reading import consent_counts, last_reviewed_before, queue_of, threads_of
-from surveys.selectors import access_study, protocol_for
-from surveys.serializers import (
+from surveys.review.selectors import consent_counts, last_reviewed_before, queue_of, threads_of
+from surveys.review.serializers import (
     CommentSerializer,
     NewCommentSerializer,
     ProtocolChangesSerializer,
@@ -51,7 +52,7 @@ class Review(APIView):
 
     @extend_schema(operation_id="studies_review", responses=ReviewSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        study = access_study(person_of(request), slug)
+        study = access_study(person_of(request), slug).study
         document = {
             "study": study.slug,
             "status": study.status,
@@ -83,7 +84,7 @@ class Comments(APIView):
     )
     def post(self, request: Request, slug: str) -> Response:
         user = person_of(request)
-        study = access_study(user, slug)
+        study = access_study(user, slug).study
         asked = NewCommentSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         return Response(CommentSerializer(reviews.comment(study, actor=user, **asked.validated_data)).data, status=201)
@@ -103,8 +104,8 @@ class ProtocolPacket(APIView):
         responses=ProtocolSerializer,
     )
     def get(self, request: Request, slug: str) -> Response:
-        study = access_study(person_of(request), slug)
-        found = _asked_protocol(request, study)
+        seat = access_study(person_of(request), slug)
+        study, found = seat.study, _asked_protocol(request, seat)
         packet, reviewed = packet_of(found, language=""), last_reviewed_before(found)
         document = {
             "study": study.slug,
@@ -134,8 +135,9 @@ class ProtocolChanges(APIView):
         responses=ProtocolChangesSerializer,
     )
     def get(self, request: Request, slug: str) -> Response:
-        study = access_study(person_of(request), slug)
-        found, since = _asked_protocol(request, study), _asked_version(request, "since")
+        seat = access_study(person_of(request), slug)
+        study = seat.study
+        found, since = _asked_protocol(request, seat), _asked_version(request, "since")
         older = last_reviewed_before(found) if since is None else study.protocols.filter(version=since).first()
         if since is not None and older is None:
             raise Http404("There is no such version of the protocol.")
@@ -149,10 +151,10 @@ class ProtocolChanges(APIView):
         return Response(ProtocolChangesSerializer(document).data)
 
 
-def _asked_protocol(request: Request, study: Study) -> Protocol:
+def _asked_protocol(request: Request, seat: Seat) -> Protocol:
     """The version that the query asks for, by default the one that waits or is in force."""
     draft = asked_choice(request, "draft", ["1"]) is not None
-    found = protocol_for(person_of(request), study, version=_asked_version(request, "version"), draft=draft)
+    found = protocol_for(seat, version=_asked_version(request, "version"), draft=draft)
     if found is None:
         raise Http404("There is no such version of the protocol.")
     return found

@@ -12,11 +12,13 @@ from accounts.models import User
 from audit.selectors import entries_about
 from audit.services import record
 from surveys import actions
+from surveys.access import Seat
 from surveys.errors import TransitionError
+from surveys.lifecycle.notices import Audience, record_and_tell
+from surveys.lifecycle.selectors import approval_of
+from surveys.lifecycle.steps import each_held, locked, take_step
 from surveys.models import RUNNING, Comment, Decision, Study, StudyStatus, Verdict
-from surveys.review.notices import Audience, record_and_tell
-from surveys.selectors import REMINDER_DAYS, approval_of, may_change, may_review
-from surveys.studies.study_steps import each_held, locked, take_step
+from surveys.retention.selectors import REMINDER_DAYS
 
 DAYS_OF_AN_APPROVAL = 365
 LONGEST_YEARS = 5
@@ -104,7 +106,7 @@ def acknowledge_conditions(study: Study, *, actor: User) -> Study:
     """The investigator has read the conditions of the approval and will keep to them."""
     study = locked(study)
     approval = approval_of(study)
-    if not may_change(actor, study) or approval is None or not approval.conditions or approval.acknowledged_on:
+    if not Seat(actor, study).may_change or approval is None or not approval.conditions or approval.acknowledged_on:
         raise TransitionError(_("There are no conditions that you have to acknowledge."))
     approval.acknowledged_by, approval.acknowledged_on = actor, timezone.localdate()
     approval.save()
@@ -120,7 +122,8 @@ def comment(study: Study, *, actor: User, section: str, text: str, resolves: boo
     protocol = study.submitted or study.protocol
     if protocol is None:
         raise TransitionError(_("Comments are possible once the study has been submitted."))
-    if not may_review(actor, study) and (resolves or not may_change(actor, study)):
+    seat = Seat(actor, study)
+    if not seat.may_review and (resolves or not seat.may_change):
         raise TransitionError(_("Only an IRB officer who has no part in the study can resolve a thread."))
     written = Comment(study=study, protocol=protocol, section=section, author=actor, text=text.strip(), resolves=resolves)
     written.written_on = timezone.localdate()
@@ -129,7 +132,7 @@ def comment(study: Study, *, actor: User, section: str, text: str, resolves: boo
     written.full_clean()
     written.save()
     details = {"section": section, "version": protocol.version, "resolves": resolves}
-    audience = Audience.TEAM if may_review(actor, study) else Audience.OFFICERS
+    audience = Audience.TEAM if seat.may_review else Audience.OFFICERS
     record_and_tell(audience, actor=actor, action=actions.COMMENTED, study=study, details=details)
     return written
 
@@ -185,7 +188,7 @@ def _submitted(study: Study, *, actor: User, version: int | None) -> Study:
 
 
 def _require_reviewer(study: Study, actor: User) -> None:
-    if not may_review(actor, study):
+    if not Seat(actor, study).may_review:
         raise TransitionError(_("Only an IRB officer who has no part in the study can decide about it."))
 
 

@@ -9,20 +9,23 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import require_role, user_of
-from accounts.models import Role, User
+from accounts.models import Role
+from surveys.access import Seat, access_study
 from surveys.errors import SurveyError
-from surveys.models import PacketSection, Protocol, Study, StudyStatus
+from surveys.lifecycle.selectors import approval_of
+from surveys.lifecycle.steps import amendment_waits, obstacles_to_recruiting
+from surveys.models import PacketSection, Protocol, StudyStatus
+from surveys.protocols import protocol_for
 from surveys.review import services as reviews
+from surveys.review.decisions import decisions_of
+from surveys.review.forms import DECISION_WORDS
 from surveys.review.packets import changes_since, packet_of
-from surveys.review.reading import (
+from surveys.review.selectors import (
     consent_counts,
     last_reviewed_before,
     queue_of,
     threads_of,
 )
-from surveys.selectors import access_study, approval_of, may_change, may_review, protocol_for
-from surveys.studies.study_actions import actions_of
-from surveys.studies.study_steps import amendment_waits, obstacles_to_recruiting
 
 
 @require_role(Role.IRB_OFFICER)
@@ -36,9 +39,9 @@ def queue(request: HttpRequest) -> HttpResponse:
 @require_safe
 def protocol(request: HttpRequest, slug: str, version: int | None = None) -> HttpResponse:
     """The packet: the version that waits or is in force; for those who write it, the draft."""
-    user = user_of(request)
-    study = access_study(user, slug)
-    found = _protocol(user, study, version, draft=request.GET.get("draft") == "1")
+    seat = access_study(user_of(request), slug)
+    study = seat.study
+    found = _protocol(seat, version, draft=request.GET.get("draft") == "1")
     reviewed = last_reviewed_before(found)
     context = {
         "study": study,
@@ -46,9 +49,9 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
         "threads": threads_of(study),
         "versions": study.protocols.values_list("version", flat=True),
         "reviewed": reviewed,
-        "may_comment": study.protocols.exists() and (may_change(user, study) or may_review(user, study)),
-        "may_review": may_review(user, study),
-        "may_change": may_change(user, study),
+        "may_comment": study.protocols.exists() and (seat.may_change or seat.may_review),
+        "may_review": seat.may_review,
+        "may_change": seat.may_change,
     }
     return render(request, "surveys/irb/protocol.html", context)
 
@@ -57,11 +60,10 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
 @require_safe
 def changes(request: HttpRequest, slug: str, version: int) -> HttpResponse:
     """What this version changes against the last one that officers decided on, or against another one that was asked for."""
-    user = user_of(request)
-    study = access_study(user, slug)
-    found = _protocol(user, study, version, draft=False)
+    seat = access_study(user_of(request), slug)
+    study, found = seat.study, _protocol(seat, version, draft=False)
     since = request.GET.get("since", "")
-    older = _protocol(user, study, int(since), draft=False) if since.isascii() and since.isdigit() else last_reviewed_before(found)
+    older = _protocol(seat, int(since), draft=False) if since.isascii() and since.isdigit() else last_reviewed_before(found)
     context = {
         "study": study,
         "protocol": found,
@@ -77,19 +79,19 @@ def changes(request: HttpRequest, slug: str, version: int) -> HttpResponse:
 def review(request: HttpRequest, slug: str) -> HttpResponse:
     """How the review stands: what can be decided, what was decided and why, what is still being talked about, who agreed to what."""
     user = user_of(request)
-    study = access_study(user, slug)
+    seat = access_study(user, slug)
+    study = seat.study
     running = (StudyStatus.APPROVED, StudyStatus.RECRUITING, StudyStatus.PAUSED)
-    open_now = actions_of(study, user)
     context = {
         "study": study,
         "is_amendment": amendment_waits(study) and study.status != StudyStatus.IN_REVIEW,
-        "actions": {name: action for name, action in open_now.items() if action.needs_words},
+        "actions": {name: DECISION_WORDS[name] for name in decisions_of(seat)},
         "obstacles": obstacles_to_recruiting(study) if study.status in running else [],
         "approval": approval_of(study),
         "decisions": study.decisions.select_related("protocol", "decided_by", "acknowledged_by").order_by("-pk"),
         "threads": [thread for thread in threads_of(study).values() if thread.comments],
         "consents": consent_counts(study),
-        "own_study": user.role == Role.IRB_OFFICER and not may_review(user, study),
+        "own_study": user.role == Role.IRB_OFFICER and not seat.may_review,
         "reviewed": last_reviewed_before(study.submitted) if study.submitted else None,
     }
     return render(request, "surveys/irb/review.html", context)
@@ -99,7 +101,7 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def comment(request: HttpRequest, slug: str) -> HttpResponse:
     """A remark on a section, or the end of its thread."""
-    study = access_study(user_of(request), slug)
+    study = access_study(user_of(request), slug).study
     section = request.POST.get("section", "")
     try:
         reviews.comment(
@@ -118,8 +120,8 @@ def comment(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(reverse("surveys:protocol", args=[slug]) + place)
 
 
-def _protocol(user: User, study: Study, version: int | None, *, draft: bool) -> Protocol:
-    found = protocol_for(user, study, version=version, draft=draft)
+def _protocol(seat: Seat, version: int | None, *, draft: bool) -> Protocol:
+    found = protocol_for(seat, version=version, draft=draft)
     if found is None:
         raise Http404("There is no such version of the protocol.")
     return found

@@ -13,8 +13,8 @@ from django.views.decorators.http import require_http_methods
 from accounts.access import user_of
 from accounts.forms import OwnAccountForm
 from surveys.errors import SharingError
-from surveys.selectors import open_invitation
 from surveys.sharing import services as sharing
+from surveys.sharing.selectors import open_invitation
 
 BACKEND = "accounts.login.backends.SlowedBackend"
 

@@ -13,10 +13,11 @@ from accounts.models import Role, User
 from accounts.services import create_user
 from audit.services import record
 from surveys import actions
+from surveys.access import OWNER_ROLES
 from surveys.errors import SharingError
+from surveys.lifecycle.steps import locked
 from surveys.models import Invitation, MemberRole, Study, StudyMember
-from surveys.selectors import OWNER_ROLES, open_invitations
-from surveys.studies.study_steps import locked
+from surveys.sharing.selectors import open_invitations
 from surveys.tokens import hash_of_token
 
 DAYS = 14

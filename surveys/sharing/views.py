@@ -14,10 +14,11 @@ from django.views.decorators.http import require_http_methods
 from accounts.access import require_role, user_of
 from accounts.models import Role, User
 from accounts.sending import send_if_configured
+from surveys.access import OWNER_ROLES, access_owned_study, access_results
 from surveys.errors import SharingError
 from surveys.models import Invitation, MemberRole, Study
-from surveys.selectors import OWNER_ROLES, access_owned_study, access_results, open_invitations, owns
 from surveys.sharing import services as sharing
+from surveys.sharing.selectors import open_invitations
 
 WHAT_THEY_DO = {
     MemberRole.EDITOR: gettext_lazy("changes and runs the study, and sees its results"),
@@ -32,7 +33,8 @@ WHAT_THEY_DO = {
 def people(request: HttpRequest, slug: str) -> HttpResponse:
     """All members see who works on the study; its owner invites, changes and removes; everybody may leave."""
     user = user_of(request)
-    study = access_results(user, slug)
+    seat = access_results(user, slug)
+    study = seat.study
     errors, offered, typed = [], None, ""
     if request.method == "POST":
         action = request.POST.get("action", "")
@@ -40,7 +42,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
             sharing.remove_member(study, user_id=user.pk, actor=user)
             messages.success(request, _("You left the study “%(title)s”.") % {"title": study.title})
             return redirect("surveys:studies")
-        study = access_owned_study(user, slug)
+        study = access_owned_study(user, slug).study
         try:
             if action != "invite":
                 CHANGES[action](study, request.POST, user)
@@ -60,7 +62,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
         "choices": [(role.value, f"{role.label}: {WHAT_THEY_DO[role]}") for role in MemberRole],
         "chosen": request.POST.get("role", MemberRole.VIEWER),
         "owner_roles": OWNER_ROLES,
-        "owns": owns(user, study),
+        "owns": seat.owns,
         "errors": errors,
         "offered": offered,
         "typed": typed,

@@ -15,12 +15,13 @@ from rest_framework.views import APIView
 
 from accounts.models import Role
 from accounts.tokens.api_access import asked_choice, person_of
+from surveys.access import OWNER_ROLES, Seat, access_study, studies_of
 from surveys.models import Study, StudyStatus
-from surveys.selectors import OWNER_ROLES, access_study, definition_for, studies_of
-from surveys.serializers import ActionDataSerializer, StudyDetailSerializer, StudySerializer
-from surveys.studies.bodies import JsonText, YamlText
+from surveys.protocols import definition_for
+from surveys.request_bodies import JsonText, YamlText
+from surveys.studies.forms import WORDS, take_action
+from surveys.studies.serializers import ActionDataSerializer, StudyDetailSerializer, StudySerializer
 from surveys.studies.services import create_study
-from surveys.studies.study_actions import OFFICER_ACTIONS, OWNER_ACTIONS, take_action
 from surveys.study_file import read_study_file
 
 
@@ -55,9 +56,10 @@ class Studies(ListAPIView[Study]):
     )
     def post(self, request: Request) -> Response:
         text = request.data if isinstance(request.data, str) else ""
-        study = create_study(definition=read_study_file(text), owner=person_of(request))
+        owner = person_of(request)
+        study = create_study(definition=read_study_file(text), owner=owner)
         address = reverse("surveys:api_study", args=[study.slug])
-        return Response(_detail(study, request), status=201, headers={"Location": address})
+        return Response(_detail(Seat(owner, study)), status=201, headers={"Location": address})
 
 
 class StudyDetail(APIView):
@@ -67,7 +69,7 @@ class StudyDetail(APIView):
 
     @extend_schema(operation_id="studies_retrieve", responses=StudyDetailSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        return Response(_detail(access_study(person_of(request), slug), request))
+        return Response(_detail(access_study(person_of(request), slug)))
 
 
 class StudyAction(APIView):
@@ -82,7 +84,7 @@ class StudyAction(APIView):
 
     @extend_schema(
         operation_id="studies_take_action",
-        parameters=[OpenApiParameter("action", str, OpenApiParameter.PATH, enum=[*OWNER_ACTIONS, *OFFICER_ACTIONS])],
+        parameters=[OpenApiParameter("action", str, OpenApiParameter.PATH, enum=list(WORDS))],
         request=ActionDataSerializer,
         responses=StudyDetailSerializer,
         examples=[
@@ -97,9 +99,9 @@ class StudyAction(APIView):
     def post(self, request: Request, slug: str, action: str) -> Response:
         user = person_of(request)
         data = request.data if isinstance(request.data, Mapping) else {}
-        return Response(_detail(take_action(access_study(user, slug), action, actor=user, data=data), request))
+        changed = take_action(access_study(user, slug), action, data)
+        return Response(_detail(Seat(user, changed)))
 
 
-def _detail(study: Study, request: Request) -> dict[str, object]:
-    user = person_of(request)
-    return StudyDetailSerializer(study, context={"user": user, "definition": definition_for(user, study)}).data
+def _detail(seat: Seat) -> dict[str, object]:
+    return StudyDetailSerializer(seat.study, context={"seat": seat, "definition": definition_for(seat)}).data

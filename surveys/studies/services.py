@@ -15,11 +15,11 @@ from surveys.definition import StudyDefinition
 from surveys.drafting.edits import fingerprint_of
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.events import study_closed
+from surveys.lifecycle.notices import Audience, record_and_tell
+from surveys.lifecycle.steps import DAYS_TO_RENEW, amendment_waits, each_held, locked, require_no_obstacle, take_step
 from surveys.models import RUNNING, Protocol, Study, StudyStatus, Verdict
-from surveys.protocols import frozen_protocol, media_facts, next_protocol
-from surveys.review.notices import Audience, record_and_tell
+from surveys.protocols import media_facts, next_protocol, protocol_in_force
 from surveys.studies.readiness import to_do
-from surveys.studies.study_steps import DAYS_TO_RENEW, amendment_waits, each_held, locked, require_no_obstacle, take_step
 from surveys.study_file import define, document_of
 
 # What the allocation list and the answers hang on. From launch on these stay as they are; consent and the other texts can be amended.
@@ -129,11 +129,11 @@ def take_back(study: Study, *, actor: User, reason: str = "") -> Study:
 def launch(study: Study, *, actor: User) -> Study:
     """Draw the concealed allocation list, publish its hash, open the study."""
     study = locked(study)
-    if study.status != StudyStatus.APPROVED or study.protocol_id is None:
+    if study.status != StudyStatus.APPROVED:
         raise TransitionError(f"Only an approved study can be launched; this one is {study.get_status_display().lower()}.")
     require_no_obstacle(study)
     take_step(study, StudyStatus.RECRUITING)
-    definition = frozen_protocol(study.protocol_id).definition
+    definition = protocol_in_force(study).definition
     study.launched_on = timezone.localdate()
     study.save()
     allocation_list = draw_first_list(study, definition)
@@ -240,7 +240,7 @@ def _next(study: Study, definition: StudyDefinition) -> Protocol:
 
 
 def _require_answers_fit(study: Study, definition: StudyDefinition) -> None:
-    in_force = frozen_protocol(study.protocol_id or 0).definition
+    in_force = protocol_in_force(study).definition
     if changed := [part for part in FIXED_BY_LAUNCH if getattr(definition, part) != getattr(in_force, part)]:
         said = gettext("Since the launch these parts cannot be changed, because the answers would no longer fit together: %(parts)s.")
         raise DefinitionError([f"{said % {'parts': ', '.join(changed)}} {_duplicate()}"])

@@ -1,4 +1,4 @@
-"""Pages for those who run studies: what there is, what can be done now, codes in and codes checked."""
+"""Pages for those who run studies: what there is, and what can be done with a study now."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -9,28 +9,16 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
-from audit.services import record_once_a_day
-from surveys import actions
+from surveys.access import OWNER_ROLES, access_study, studies_of, studies_with_results_of
+from surveys.counts import counts_of
 from surveys.errors import SurveyError
-from surveys.models import RUNNING, EntryCode, StudyStatus
-from surveys.recruitment.services import MAXIMUM_BYTES, add_entry_codes, check_completion_codes, read_codes
-from surveys.selectors import (
-    OWNER_ROLES,
-    access_own_study,
-    access_study,
-    approval_of,
-    counts_of,
-    day_of_forgetting,
-    forgets_soon,
-    may_change,
-    owns,
-    stopped_by,
-    studies_of,
-    studies_with_results_of,
-)
+from surveys.lifecycle.selectors import approval_of, stopped_by
+from surveys.lifecycle.steps import obstacles_to_recruiting
+from surveys.models import RUNNING, StudyStatus
+from surveys.retention.selectors import day_of_forgetting, forgets_soon
+from surveys.studies.forms import WORDS, take_action
 from surveys.studies.readiness import to_do
-from surveys.studies.study_actions import actions_of, take_action
-from surveys.studies.study_steps import obstacles_to_recruiting
+from surveys.studies.study_actions import actions_of
 from surveys.study_file import define
 
 
@@ -51,15 +39,14 @@ def studies(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def study(request: HttpRequest, slug: str) -> HttpResponse:
     """One study: its numbers, and the steps that this person can take with it now."""
-    user = user_of(request)
-    found = access_study(user, slug)
-    open_now = actions_of(found, user)
+    seat = access_study(user_of(request), slug)
+    found, open_now = seat.study, {name: WORDS[name] for name in actions_of(seat)}
     if request.method == "POST":
         name = request.POST.get("action", "")
         if name in open_now and open_now[name].needs_words:
             return redirect("surveys:action", slug, name)
         try:
-            take_action(found, name, actor=user)
+            take_action(seat, name)
         except SurveyError as error:
             messages.error(request, str(error))
         return redirect("surveys:study", slug)
@@ -72,8 +59,8 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "stopped_by": stopped_by(found),
         "warnings": define(found.definition).warnings(),
         "missing": [one for one in to_do(found) if one.needed] if found.status == StudyStatus.DRAFT else [],
-        "may_change": may_change(user, found),
-        "forgets_on": day_of_forgetting(found) if owns(user, found) else None,
+        "may_change": seat.may_change,
+        "forgets_on": day_of_forgetting(found) if seat.owns else None,
         "forgets_soon": forgets_soon(found),
     }
     return render(request, "surveys/investigator/study_detail.html", context)
@@ -83,18 +70,17 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
     """A step that needs words: a reason, or the conditions and the last day of an approval."""
-    user = user_of(request)
-    found = access_study(user, slug)
-    open_now = actions_of(found, user).get(action)
-    if open_now is None or not open_now.needs_words:
+    seat = access_study(user_of(request), slug)
+    found, words = seat.study, WORDS.get(action)
+    if words is None or not words.needs_words or action not in actions_of(seat):
         messages.error(request, gettext("This cannot be done now. The study may have changed in the meantime."))
         return redirect("surveys:study", slug)
-    form = open_now.form(initial={"version": found.submitted and found.submitted.version})
+    form = words.form(initial={"version": found.submitted and found.submitted.version})
     if request.method == "POST":
-        form = open_now.form(request.POST)
+        form = words.form(request.POST)
         try:
-            take_action(found, action, actor=user, data=request.POST)
-            messages.success(request, gettext("Done: %(step)s.") % {"step": open_now.label})
+            take_action(seat, action, request.POST)
+            messages.success(request, gettext("Done: %(step)s.") % {"step": words.label})
             return redirect("surveys:study", slug)
         except ValidationError as error:
             form.is_valid()
@@ -105,39 +91,5 @@ def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
             messages.error(request, str(error))
             return redirect("surveys:study", slug)
     errors = [{"field": form[name].auto_id, "message": problem} for name, problems in form.errors.items() for problem in problems]
-    context = {"study": found, "action": open_now, "name": action, "form": form, "errors": errors}
+    context = {"study": found, "action": words, "name": action, "form": form, "errors": errors}
     return render(request, "surveys/irb/action.html", context, status=422 if errors else 200)
-
-
-@require_role(*Role)
-@require_http_methods(["GET", "HEAD", "POST"])
-def codes(request: HttpRequest, slug: str) -> HttpResponse:
-    """Personal entry codes come in as a CSV file; completion codes that students hand in are checked."""
-    user = user_of(request)
-    found = access_own_study(user, slug)
-    errors, checked = [], None
-    if request.method == "POST" and request.POST.get("action") == "check":
-        lines = [line.strip() for line in request.POST.get("codes", "").splitlines() if line.strip()][:5000]
-        checked = check_completion_codes(found, codes=lines, actor=user)
-    elif request.method == "POST":
-        upload = request.FILES.get("file")
-        try:
-            if upload is None or (upload.size or 0) > MAXIMUM_BYTES:
-                errors = [{"field": "file", "message": gettext("Choose a CSV file of at most 5 MB.")}]
-            else:
-                added = add_entry_codes(found, codes=read_codes(upload.read(), source=str(upload.name)), actor=user)
-                messages.success(request, gettext("%(count)d new codes were added.") % {"count": added})
-                return redirect("surveys:codes", slug)
-        except SurveyError as error:
-            errors = [{"field": "file", "message": str(error)}]
-    if request.method == "GET":
-        record_once_a_day(actor=user, action=actions.CODES_OPENED, subject=found)
-    entry_codes = EntryCode.objects.filter(study=found)
-    context = {
-        "study": found,
-        "errors": errors,
-        "checked": checked,
-        "code_count": entry_codes.count(),
-        "spent_count": entry_codes.filter(spent=True).count(),
-    }
-    return render(request, "surveys/investigator/codes.html", context, status=422 if errors else 200)

@@ -1,6 +1,5 @@
 """The pages of one study, as far as this person may open them, for the row of links under its title."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from django import template
@@ -9,9 +8,8 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import User
+from surveys.access import Seat
 from surveys.models import Study
-from surveys.selectors import may_change, may_read_log, may_see_results
 
 register = template.Library()
 
@@ -20,28 +18,25 @@ register = template.Library()
 class Page:
     route: str
     label: Promise
-    open_to: Callable[[User, Study], bool]
-
-
-def _everybody(user: User, study: Study) -> bool:
-    return True
+    needs: str = ""
+    """The permission of a `Seat` without which the page stays closed."""
 
 
 # In the order of a study's life. Analysis and surveys know each other's pages by name only.
 PAGES = (
-    Page(route="surveys:study", label=_("Overview"), open_to=_everybody),
-    Page(route="surveys:build", label=_("Build"), open_to=may_change),
-    Page(route="surveys:preview", label=_("Preview"), open_to=_everybody),
-    Page(route="analysis:study_plan", label=_("Plan"), open_to=_everybody),
-    Page(route="analysis:rehearsal", label=_("Rehearsal"), open_to=may_change),
-    Page(route="surveys:protocol", label=_("Protocol"), open_to=_everybody),
-    Page(route="surveys:review", label=_("Review"), open_to=_everybody),
-    Page(route="surveys:codes", label=_("Codes"), open_to=may_change),
-    Page(route="analysis:results", label=_("Results"), open_to=may_see_results),
-    Page(route="analysis:releases", label=_("Release"), open_to=_everybody),
-    Page(route="surveys:people", label=_("People"), open_to=may_see_results),
-    Page(route="webhooks:webhooks", label=_("Webhooks"), open_to=may_change),
-    Page(route="surveys:study_log", label=_("Log"), open_to=may_read_log),
+    Page(route="surveys:study", label=_("Overview")),
+    Page(route="surveys:build", label=_("Build"), needs="may_change"),
+    Page(route="surveys:preview", label=_("Preview")),
+    Page(route="analysis:study_plan", label=_("Plan")),
+    Page(route="analysis:rehearsal", label=_("Rehearsal"), needs="may_change"),
+    Page(route="surveys:protocol", label=_("Protocol")),
+    Page(route="surveys:review", label=_("Review")),
+    Page(route="surveys:codes", label=_("Codes"), needs="may_change"),
+    Page(route="analysis:results", label=_("Results"), needs="may_see_results"),
+    Page(route="analysis:releases", label=_("Release")),
+    Page(route="surveys:people", label=_("People"), needs="may_see_results"),
+    Page(route="webhooks:webhooks", label=_("Webhooks"), needs="may_change"),
+    Page(route="surveys:study_log", label=_("Log"), needs="may_read_log"),
 )
 
 
@@ -49,8 +44,8 @@ PAGES = (
 def study_navigation(context: Context, study: Study) -> dict[str, object]:
     request = context["request"]
     here = request.resolver_match.url_name if request.resolver_match else ""
-    passed = {may for may in {page.open_to for page in PAGES} if may(request.user, study)}  # each asks the database, so each once
-    pages = [page for page in PAGES if page.open_to in passed]
+    seat = Seat(request.user, study)
+    pages = [page for page in PAGES if not page.needs or getattr(seat, page.needs)]
     # The pages below a page are called after it, in whichever application, so the longest name that fits is where we are.
     names = {page.route.split(":")[1]: page.route for page in pages}
     current = names.get(max((name for name in names if here == name or here.startswith(f"{name}_")), key=len, default=""), "")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from django import template
 
-from surveys.review.reading import Thread
+from surveys.review.selectors import Thread
 
 register = template.Library()
 

@@ -29,7 +29,7 @@ def instructions() -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def context(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What .dockerignore lets into the image, in a folder of its own."""
+    """Copy the files that .dockerignore lets into the image to a folder of their own."""
     rules = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line]
     assert rules[0] == "*", "everything is out unless it is named"
     allowed = [rule.removeprefix("!").rstrip("/") for rule in rules if rule.startswith("!")]

@@ -1,4 +1,4 @@
-"""What the documents point at is there."""
+"""The documents point only at files, headings and commands that exist."""
 
 import re
 from pathlib import Path

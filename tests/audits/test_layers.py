@@ -1,4 +1,4 @@
-"""The statistics are pure. Who may import whom otherwise is written in pyproject.toml and checked by `lint-imports` (test_lint)."""
+"""The statistics are pure. All other import rules are in pyproject.toml and checked by `lint-imports` (test_lint)."""
 
 import ast
 import sys

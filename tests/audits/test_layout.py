@@ -1,6 +1,8 @@
-"""Where things lie, what they are called, how long they are, and what must never be committed."""
+"""Where files lie, their names, their length, and files that must never be committed."""
 
+import ast
 import re
+from collections import Counter
 
 import pytest
 
@@ -9,6 +11,32 @@ from tests.audits.tree import APPLICATIONS, LIBRARY, ROOT, project_files
 LINES_AT_MOST = 400
 # File: why it may be longer.
 LONGER: dict[str, str] = {}
+MODULES_AT_MOST = 15
+# Folder: why it may hold more.
+WIDER: dict[str, str] = {}
+# In every room and application, pages are in `views` or `api`, forms in `forms`, JSON in `serializers`, transactions in `services`, tables
+# in `models`. All other modules are named after their subject and do none of this, but for the builder, which has a module for each part
+# of a study, and these.
+PAGES_BY_SUBJECT = ("surveys", "builder")
+NAMED_OTHERWISE = {
+    "analysis/methods_page.py": "one page, of the whole application",
+    "analysis/releases/building.py": "the work of a worker, a step at a time",
+    "analysis/runs/runner.py": "the work of a worker, a step at a time",
+    "platform/accounts/login/middleware.py": "answers before any view",
+    "platform/accounts/models.py": "Django calls the manager that makes an administrator",
+    "platform/accounts/login/single_sign_on.py": "called by allauth",
+    "platform/config/error_responses.py": "errors as pages",
+    "surveys/bots/rehearsal.py": "the work of a worker, a step at a time",
+    "surveys/journey/pages.py": "renders what all participants share",
+    "surveys/journey/preview.py": "the participant's pages for staff",
+    "surveys/lifecycle/steps.py": "holds studies one by one",
+    "surveys/log/views.py": "the filter in the address is a form of this page alone",
+    "surveys/public/transparency.py": "the page about a study",
+    "surveys/retention/order_of_arrival.py": "the work of a worker, a table at a time",
+    "surveys/sharing/invitations.py": "the pages of somebody who has no account yet",
+    "surveys/studies/exchange.py": "files in and out, everything or nothing",
+    "webhooks/outbox.py": "the work of a worker, a message at a time",
+}
 NAMELESS = {"utils", "util", "common", "helpers", "helper", "core", "misc", "stuff"}
 # Spelled so that this file does not contain them.
 REGISTRY_HOSTS = [
@@ -43,10 +71,61 @@ def test_every_module_has_a_named_home() -> None:
     assert [str(path) for path in project_files(".py") if {path.stem, *path.parent.parts} & NAMELESS] == []
 
 
-def test_every_application_has_the_same_file_names() -> None:
+def test_every_application_is_one() -> None:
     for application in APPLICATIONS[1:]:
         assert (ROOT / application / "apps.py").exists(), application
         assert (ROOT / application / "migrations" / "__init__.py").exists(), application
+
+
+def what_it_does(source: str) -> set[str]:
+    """The kinds of work that a module does, each by the name of the module that it belongs in."""
+    tree = ast.parse(source)
+    imported = {f"{node.module}.{one.name}" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names}
+    bases = {ast.unparse(base).split("[")[0] for node in tree.body if isinstance(node, ast.ClassDef) for base in node.bases}
+    signs = {
+        "views": imported & {"django.shortcuts.render", "django.shortcuts.redirect"},
+        "api": imported & {"rest_framework.views.APIView", "rest_framework.generics.ListAPIView"},
+        "services": "transaction.atomic" in source,
+        "serializers": {base for base in bases if base.startswith("serializers.")},
+        "forms": bases & {"forms.Form", "forms.ModelForm"},
+        "models": bases & {"models.Model"},
+    }
+    return {kind for kind, found in signs.items() if found}
+
+
+def test_what_a_module_does_is_in_its_name() -> None:
+    misnamed = {}
+    for application in APPLICATIONS:
+        for path in project_files(".py", below=application):
+            if not {"migrations", "commands"} & set(path.parts) and path.parts[:2] != PAGES_BY_SUBJECT:
+                other = what_it_does((ROOT / path).read_text()) - {path.stem, *path.parts}
+                misnamed |= {str(path): other} if other else {}
+    assert {path: kinds for path, kinds in misnamed.items() if path not in NAMED_OTHERWISE} == {}
+    assert [path for path in NAMED_OTHERWISE if path not in misnamed] == [], "no longer an exception"
+
+
+def test_the_audit_sees_what_a_module_does() -> None:
+    source = """
+from django import forms
+from django.db import models, transaction
+from django.shortcuts import render
+from rest_framework import serializers
+from rest_framework.views import APIView
+class Thing(models.Model): ...
+class ThingForm(forms.Form): ...
+class ThingSerializer(serializers.ModelSerializer[Thing]): ...
+@transaction.atomic
+def change_thing(): ...
+"""
+    assert what_it_does(source) == {"views", "api", "services", "serializers", "forms", "models"}
+    assert what_it_does("def pure(): ...") == set()
+
+
+def test_no_folder_holds_more_modules_than_one_glance() -> None:
+    modules = [path for folder in (LIBRARY, *APPLICATIONS) for path in project_files(".py", below=folder) if "migrations" not in path.parts]
+    counted = Counter(str(path.parent) for path in modules if path.name != "__init__.py")
+    assert {folder: count for folder, count in counted.items() if count > MODULES_AT_MOST and folder not in WIDER} == {}
+    assert [folder for folder in WIDER if counted[folder] <= MODULES_AT_MOST] == [], "no longer an exception"
 
 
 def test_every_module_says_what_it_is() -> None:

@@ -1,4 +1,4 @@
-"""The Makefile says what it offers, and what to do when Python is missing."""
+"""The Makefile says which targets it offers, and how to get Python when it is missing."""
 
 import os
 import re

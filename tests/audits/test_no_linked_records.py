@@ -1,19 +1,22 @@
-"""Nobody, whatever their role, gets at what one participant told about themselves, at their quiz, at their panel number or at their keys.
+"""Nobody, whatever their role, can reach one participant's answers, quiz, panel number or keys.
 
-What is stored of one participant is marked; then every address of the URLconf is asked by everybody, in every state of the study, and no
-answer may hold a mark. Whoever adds an address is asked too, without a line here.
+One participant's stored values are marked; then everybody asks every address of the URLconf, in every state of the study, and no answer may
+hold a mark. New addresses are included without a line here.
 """
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Set
 from itertools import product
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib import admin
+from django.db import models
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.test import Client, RequestFactory
+from django.test.utils import isolate_apps
 from django.urls import NoReverseMatch, reverse
 
 from accounts.models import User
@@ -44,12 +47,12 @@ COLLECTED = (Participant, Response, DirectAnswer, Tally, AllocationSlot, EntryCo
 GRADE = 86.71828
 """In no other place; a mean over a group of people never comes near it by chance."""
 TOLD, QUIZ, PANEL = "told-by-one-person-alone", "answered-by-one-person-alone", "panel-number-of-one-person"
-OWN_PAGES = {"surveys:resume"}  # the way back of whoever holds the token
+OWN_PAGES = {"surveys:resume"}  # the way back for the holder of the token
 IN_EVERY_STATE = ("nobody", "administrator")
 
 
 def content_of(response: Any) -> str:
-    """All that leaves the server, with what is inside archives."""
+    """Everything that leaves the server, with the contents of archives."""
     content = b"".join(response.streaming_content) if response.streaming else response.content
     if content.startswith(b"PK"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -106,7 +109,7 @@ def marked(people: dict[str, User]) -> tuple[Study, dict[str, str]]:
 
 
 def values_of(study: Study) -> dict[str, tuple[Any, ...]]:
-    """What may stand in an address, by the name of its parameter; everything that exists."""
+    """Possible values of each address parameter, by its name; everything that exists."""
     live = live_view(study, reader=study.owner, language="en", ask_blinded=False)
     assert live is not None
     return {
@@ -120,7 +123,7 @@ def values_of(study: Study) -> dict[str, tuple[Any, ...]]:
 
 
 def addresses(study: Study, *, every_file: bool) -> Iterator[tuple[str, str]]:
-    """Every address but the admin's; for a parameter that nobody named, what a curious person would try."""
+    """Every address but the admin's; unnamed parameters get values that a curious person would try."""
     values, person = values_of(study), Participant.objects.get(quiz__note=QUIZ)
     for name, parameters in routes():
         if name.startswith("admin:") or name in OWN_PAGES:
@@ -141,7 +144,7 @@ def client_of(visitor: str, people: dict[str, User]) -> Client:
 
 
 def bring_to(study: Study, status: StudyStatus) -> None:
-    """As if it had gone there with its answers, whether or not a study can."""
+    """Puts the study into that state with its answers, whether or not a real study could get there."""
     submitted = study.protocol_id if status == StudyStatus.IN_REVIEW else None
     Study.objects.filter(pk=study.pk).update(status=status, submitted_id=submitted, closed_on="2026-01-15" if status in ENDED else None)
 
@@ -163,13 +166,13 @@ def test_no_address_gives_anybody_what_is_stored_of_one_person(people: dict[str,
                 found += [f"{visitor} finds the {leak} at {address}, {status}" for leak in leaks(response, unknown)]
     assert not found, "\n".join(sorted(set(found)))
     assert asked > 1000
-    # That the pages where such things could stand were really seen.
+    # Checks that the pages where such values could appear were really seen.
     assert answered >= {"surveys:study", "surveys:codes", "surveys:study_log", "surveys:export_log", "analysis:results", "analysis:table"}
     assert answered >= {"analysis:figure", "analysis:api_results", "analysis:api_runs", "surveys:allocation_list", "surveys:transparency"}
 
 
 def admin_addresses() -> Iterator[str]:
-    """Lists (searched for what is marked, too), forms, histories and answers to autocompletion of everything that is in the admin."""
+    """Lists (searched for the marks, too), forms, histories and autocompletion answers of everything in the admin."""
     yield from (reverse("admin:index"), reverse("admin:jsi18n"))
     for model in admin.site._registry:
         name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
@@ -195,6 +198,45 @@ def test_the_admin_shows_nothing_of_a_person(people: dict[str, User], marked: tu
             found += [f"{visitor} finds the {leak} at {address}" for leak in leaks(response, marks)]
     assert not found, "\n".join(sorted(set(found)))
     assert seen > 20
+
+
+IDENTITIES = {model for model in apps.get_models() if model.__module__ == "surveys.models.recruitment"}
+PEOPLE = {Participant, Response, DirectAnswer}
+
+
+def led_to(model: type[models.Model]) -> set[Any]:
+    """Every table to which a row of this model leads, over any number of foreign keys."""
+    found: set[Any] = set()
+    waiting = [model]
+    while waiting:
+        forward = {field.related_model for field in waiting.pop()._meta.get_fields() if field.related_model and not field.auto_created}
+        waiting += forward - found
+        found |= forward
+    return found
+
+
+def links_of_identities(tables: Iterable[type[models.Model]], *, identities: Set[Any]) -> list[str]:
+    """The tables that join what identifies a person with that person's answers, in either direction or from outside."""
+    found = []
+    for model in tables:
+        reached = led_to(model) | {model}
+        if reached & identities and reached & PEOPLE:
+            found.append(model._meta.label)
+    return found
+
+
+def test_no_table_joins_codes_or_panel_numbers_with_answers() -> None:
+    assert {EntryCode, PanelMember} <= IDENTITIES
+    assert links_of_identities(apps.get_models(), identities=IDENTITIES) == []
+
+
+@isolate_apps("surveys")
+@pytest.mark.parametrize("names", [("participant",), ("code", "participant"), ("code", "response")])
+def test_the_audit_sees_a_table_that_joins_them(names: tuple[str, ...]) -> None:
+    keys = {"participant": Participant, "code": EntryCode, "response": Response}
+    fields: dict[str, Any] = {name: models.ForeignKey(keys[name], on_delete=models.CASCADE, related_name="+") for name in names}
+    joined = type("Joined", (models.Model,), {**fields, "__module__": "surveys.models.recruitment"})
+    assert links_of_identities([joined], identities={*IDENTITIES, joined}) == ["surveys.Joined"]
 
 
 def paths_of(site: Any) -> Iterator[str]:

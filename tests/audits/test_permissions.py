@@ -1,4 +1,4 @@
-"""Every address × everybody who may ask for it. An address that does not stand in the tables below fails the audit."""
+"""Every address × everybody who may ask for it. An address that is missing from the tables below fails the audit."""
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -40,7 +40,7 @@ OUT = "out"
 """Sent elsewhere: after logging out, or because there is no reason to log in again."""
 REFUSED = (LOGIN, NO, 403, 404)
 
-# What a GET is answered, for:       nobody  owner   editor  viewer  blinded colleag officer analyst administrator
+# Status of a GET, for:               nobody  owner   editor  viewer  blinded colleag officer analyst administrator
 EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "home":                            (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_login":                   (200,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
@@ -88,11 +88,11 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "account_tokens":                  (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:methods_page":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
 }  # fmt: skip
-# Addresses that there are only where a mail server is configured.
+# Addresses that exist only where a mail server is configured.
 WITH_MAIL: dict[str, tuple[Any, ...]] = {
     "account_reset_password_done":     (200, 200, 200, 200, 200, 200, 200, 200, 200),
     "account_reset_password_from_key_done":(200, 200, 200, 200, 200, 200, 200, 200, 200),
-    # A secret that nobody was sent: the page that says so, without a form.
+    # A secret that was never sent: the page says so, without a form.
     "account_reset_password_from_key": (200, 200, 200, 200, 200, 200, 200, 200, 200),
 }  # fmt: skip
 # The same for the addresses of one study, which belongs to `owner`; once it recruits …
@@ -216,7 +216,7 @@ DRAFT = RECRUITING | {
     "surveys:api_protocol_changes":    (NO,     200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:api_review":              (NO,     200,    200,    200,    200,    404,    404,    404,    200),
 }  # fmt: skip
-# What a POST is answered at the addresses that take nothing else, while the study recruits.
+# Status of a POST at the addresses that take nothing else, while the study recruits.
 SENT: dict[str, tuple[Any, ...]] = {
     "analysis:compute":                (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
     "analysis:blinding":               (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
@@ -317,7 +317,7 @@ def outcome(response: Any) -> Any:
 
 
 def check(table: dict[str, tuple[Any, ...]], visitor: str, people: dict[str, User], slug: str = "") -> None:
-    """Ask for every address of the table; whoever is refused a page must not be able to send anything to it either."""
+    """Ask for every address of the table; people who are refused a page must not be able to send anything to it either."""
     wrong = []
     visit, parameters_of = visits_of(visitor, people), own_routes()
     for name, outcomes in table.items():
@@ -359,7 +359,7 @@ def test_a_study_that_recruits(visitor: str, people: dict[str, User], recruiting
 
 
 @pytest.mark.parametrize("visitor", VISITORS)
-def test_what_is_sent_to_a_study_that_recruits(visitor: str, people: dict[str, User], recruiting: Study) -> None:
+def test_posts_to_a_study_that_recruits(visitor: str, people: dict[str, User], recruiting: Study) -> None:
     for name, outcomes in SENT.items():
         given = {"slug": recruiting.slug, **ARGUMENTS}
         address = reverse(name, kwargs={parameter: given[parameter] for parameter in own_routes()[name]})

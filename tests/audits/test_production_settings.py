@@ -1,4 +1,4 @@
-"""Production refuses to start unconfigured, names what is missing, and passes Django's deployment check."""
+"""Production refuses to start unconfigured, names the missing variables, and passes Django's deployment check."""
 
 import os
 import subprocess

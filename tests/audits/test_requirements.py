@@ -73,7 +73,7 @@ def test_production_is_a_part_of_development() -> None:
     }
 
 
-def test_what_has_no_wheel_is_locked_apart_and_the_rest_of_it_is_locked_with_everything_else() -> None:
+def test_sources_without_wheels_are_locked_apart_and_their_dependencies_with_everything_else() -> None:
     """`make` builds these few with the locked setuptools, so that nothing unpinned is ever downloaded."""
     assert set(pins(SOURCES)) == {canonicalize_name(name) for name in GROUPS["sources"]}
     assert not set(pins(SOURCES)) & set(pins(DEVELOPMENT))

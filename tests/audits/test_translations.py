@@ -7,8 +7,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "templates"
-# What participants read that stands in no template: what is wrong with what they typed.
-MODULES = ("surveys/journey/forms.py", "surveys/journey/views.py", "surveys/journey/step_views.py")
+# Participants also read form errors, which no template holds.
+MODULES = ("surveys/journey/forms.py", "surveys/journey/views.py", "surveys/journey/step_views.py", "surveys/ways_in.py")
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
 CALL = re.compile(r"""\b(?:_|gettext)\(\s*"([^"]+)\"""")
 BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslate\s*%\}", re.DOTALL)

@@ -1,4 +1,4 @@
-"""Fonts and scripts by others are exactly the files that the lock names, each with its licence, and nothing else lies beside them."""
+"""Fonts and scripts by others are exactly the files that the lock names, each with its licence, and no other file lies beside them."""
 
 import hashlib
 import json

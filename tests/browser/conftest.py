@@ -19,8 +19,9 @@ WCAG_AND_BEST_PRACTICE = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium: the machine's own, else Playwright's. One per test file, because Playwright's event loop must not outlive the file:
-    while it runs, Django refuses the database to this thread unless told otherwise, and only browser tests are to be told so."""
+    """Chromium: the machine's own, else Playwright's. One per test file, because Playwright's event loop must not outlive the file: while
+    it runs, Django refuses the database to this thread unless told otherwise, and only browser tests are to be told so.
+    """
     before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     try:
@@ -43,7 +44,7 @@ def site(live_server: object) -> str:
 
 @dataclass
 class Complaints:
-    """What a browser complained about; `expected` holds parts of complaints that the test provokes on purpose."""
+    """Complaints of the browser; `expected` holds parts of complaints that the test provokes on purpose."""
 
     site: str
     found: list[str] = field(default_factory=list)
@@ -69,7 +70,7 @@ class Complaints:
 
 @pytest.fixture
 def complaints(site: str) -> Iterator[Complaints]:
-    """Watches all pages of the test and fails it at its end if the browser complained."""
+    """Watch all pages of the test and fail it at its end if the browser complained."""
     watch = Complaints(site)
     yield watch
     assert not watch.unexpected(), "the browser complained:\n" + "\n".join(watch.unexpected())

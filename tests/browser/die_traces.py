@@ -1,7 +1,7 @@
-"""Everything of a die that somebody outside the page could notice: the requests, what the browser keeps, and when things happen.
+"""Everything about a die that an observer outside the page could notice: requests, storage in the browser, and times.
 
-Time in the page is the test's own clock, so "when" is exact. The participant's token and the CSRF token, which differ from person to
-person, are masked by the values that were known before the roll; whatever else differs is a leak.
+Time in the page is the test's own clock, so "when" is exact. The participant's token and the CSRF token differ from person to person, so
+they are masked by the values known before the roll; any other difference is a leak.
 """
 
 import time
@@ -84,7 +84,7 @@ def trace_of(context: BrowserContext, *, face: int, token: str) -> Trace:
 
 
 def _roll(page: Page, index: int) -> int:
-    """Roll one die; the time until it says something."""
+    """Roll one die; return the time until it says something."""
     die = page.locator("[data-die]").nth(index)
     die.get_by_role("button", name="Roll the die").click()
     return _wait(page, lambda: die.get_by_role("status").inner_text() != "")
@@ -102,7 +102,7 @@ def _submit(page: Page, requests: list[Request]) -> int:
 
 
 def _wait(page: Page, happened: Callable[[], bool]) -> int:
-    """Let the page's clock run until something happened; how long it took by that clock."""
+    """Let the page's clock run until something happened; return how long that took by that clock."""
     for milliseconds in range(0, PATIENCE_MILLISECONDS, STEP_MILLISECONDS):
         if happened():
             return milliseconds

@@ -1,4 +1,4 @@
-"""The lecture page on its own: the real template, script, style and ranged responses, and a desk that notes what the browser sends."""
+"""The lecture page on its own: the real template, script, style and ranged responses, and a server that notes what the browser sends."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ NEXT_PAGE = "The next step"
 
 @dataclass
 class Desk:
-    """How the page is set up, and what came in from it."""
+    """How the page is set up, and the requests that it sent."""
 
     watch: str = "required"
     required_share: float = 0.8

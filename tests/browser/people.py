@@ -1,6 +1,6 @@
 """A study that is recruiting, and people who stand where a test needs them.
 
-The services put them there, so that a test walks only the pages it is about.
+The services put them there, so that a test walks only the pages that it is about.
 """
 
 from pathlib import Path
@@ -12,8 +12,8 @@ from playwright.sync_api import BrowserContext
 
 import surveys
 from accounts.models import Role, User
-from surveys.journey import participation
-from surveys.journey.participation import Visit
+from surveys.journey import services as participation
+from surveys.journey.services import Visit
 from surveys.journey.visitors import COOKIE
 from surveys.media.services import add_media_file
 from surveys.models import Participant, Study

@@ -42,7 +42,7 @@ def save(page: Page) -> None:
 
 
 def fill_the_gaps(page: Page, label: str, text: Callable[[str], str]) -> None:
-    """Write over what the starting document leaves open."""
+    """Fill in the parts that the starting document leaves open."""
     field = page.get_by_label(label, exact=True)
     field.fill(text(field.input_value()))
     save(page)

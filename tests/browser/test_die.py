@@ -1,4 +1,4 @@
-"""What the die does for the participant who rolls it."""
+"""The participant's view of the die they roll."""
 
 import re
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def question(page: Page, index: int = 0) -> Locator:
 
 
 def roll(group: Locator) -> str:
-    """What the die of this question says."""
+    """The die's words for this question."""
     group.get_by_role("button", name="Roll the die").click()
     status = group.get_by_role("status")
     expect(status).to_have_text(re.compile("^Answer"), timeout=ROLLING)

@@ -1,4 +1,4 @@
-"""The die's non-interference, in a real Chromium on the real journey: whatever the die showed, nobody outside the page can notice it.
+"""The die's non-interference, in a real Chromium on the real journey: whatever the die shows, nobody outside the page can notice it.
 
 The same check is run on pages that leak on purpose, one leak at a time, and must notice each.
 """
@@ -14,7 +14,7 @@ from tests.browser.people import JOURNEY, TWO_QUESTIONS, become, recruiting_stud
 
 FACES = range(1, 7)
 
-# What a careless or curious change to the die could do. `face()` reads what the die of the first question showed.
+# Possible damage by a careless or curious change to the die. `face()` reads the face that the die of the first question showed.
 LEAK = """
 const face = () => Number(Object.entries(sessionStorage).find(([key]) => key.startsWith("candor-die:"))?.[1] ?? 0);
 const form = document.querySelector("[data-questions]");

@@ -23,7 +23,7 @@ def test_consent_and_questions_without_a_die_work_by_keyboard(
     page = new_page(**way)
 
     def press_last_button() -> None:
-        """Continue, or whatever else leads on."""
+        """Press Continue, or the page's own button that leads on."""
         page.locator("main form .button:not(.button-secondary)").last.focus()
         with page.expect_navigation():
             page.keyboard.press("Enter")

@@ -96,7 +96,7 @@ def pages_of_the_journey(page: Page, words: dict[str, str]) -> Iterator[str]:
 def test_every_page_fits_the_screen_and_serves_screen_readers(
     new_page: Callable[..., Page], complaints: Complaints, study: Study, assert_accessible: Check, assert_fits: Check, way: str
 ) -> None:
-    complaints.expected.append("422")  # a page that comes back with a mistake says so in its status
+    complaints.expected.append("422")  # a page that returns with a mistake has a status that says so
     page = new_page(**WAYS[way])
     words = GERMAN if "German" in way else ENGLISH
     for place in pages_of_the_journey(page, words):
@@ -193,7 +193,7 @@ def test_the_language_can_be_chosen_on_the_first_page(page: Page, study: Study) 
     expect(page.locator("html")).to_have_attribute("lang", "de")
 
 
-def test_who_does_not_agree_is_told_that_nothing_was_stored(page: Page, study: Study, assert_accessible: Check) -> None:
+def test_people_who_do_not_agree_are_told_that_nothing_was_stored(page: Page, study: Study, assert_accessible: Check) -> None:
     page.goto(JOURNEY)
     button(page, "Start").click()
     button(page, "I do not agree").click()

@@ -1,4 +1,4 @@
-"""The way of a release from the choices to the public page: by keyboard and screen reader, on a desk and on a phone."""
+"""A release from the choices to the public page: by keyboard and screen reader, on a desktop and on a phone."""
 
 from collections.abc import Callable
 

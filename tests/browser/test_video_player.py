@@ -1,4 +1,4 @@
-"""The lecture page in a real Chromium: what counts as watched, when Continue opens, and what happens when the line drops."""
+"""The lecture page in a real Chromium: which seconds count as watched, when Continue opens, and what happens when the connection drops."""
 
 import re
 import time
@@ -20,7 +20,7 @@ FAST = 8.0  # Chromium counts every second that it plays, however fast
 
 @pytest.fixture
 def desk() -> Desk:
-    """The desk of this test, as new."""
+    """The recording server of this test, reset."""
     fresh = Desk()
     for each in fields(Desk):
         setattr(lecture_site.desk, each.name, getattr(fresh, each.name))
@@ -28,7 +28,7 @@ def desk() -> Desk:
 
 
 def eventually(page: Page, script: str, expected: Callable[[Any], bool], *, seconds: float = 12.0) -> Any:
-    """What the video says to `script`, once it is as expected."""
+    """The result of `script` on the video, once it is as expected."""
     end = time.monotonic() + seconds
     while not expected(value := say(page, script)):
         assert time.monotonic() < end, f"still {value!r} after {seconds} seconds"
@@ -128,7 +128,7 @@ def test_on_another_device_the_lecture_resumes_where_the_server_knows(page: Page
     assert min(desk.shares) > 0.5  # a slow machine may leave tenths out, but never starts again
 
 
-def test_what_was_watched_before_counts_when_the_page_opens(page: Page, desk: Desk) -> None:
+def test_earlier_watching_counts_when_the_page_opens(page: Page, desk: Desk) -> None:
     desk.watched_share = 0.8
     page.goto(LECTURE)
     expect(proceed(page)).to_be_enabled()

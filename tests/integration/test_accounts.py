@@ -1,4 +1,4 @@
-"""People, their roles and their logins, and what the audit log keeps of them."""
+"""People, their roles and their logins, and the audit log's record of them."""
 
 from datetime import timedelta
 from io import StringIO

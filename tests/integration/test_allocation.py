@@ -12,7 +12,7 @@ from django.urls import reverse
 from audit.models import Entry
 from surveys.allocation.services import SMALLEST_LIST, change_arm, has_room, take_slot
 from surveys.errors import StudyFullError
-from surveys.journey import participation
+from surveys.journey import services as participation
 from surveys.models import AllocationList, AllocationSlot, Study, StudyStatus
 from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
@@ -74,7 +74,7 @@ def test_anybody_can_verify_the_list_after_closing(client: Client, status: Study
     assert client.get(reverse("surveys:allocation_list", args=[study.slug, 2])).status_code == 404
 
 
-def test_what_happened_on_the_way_does_not_change_the_hash(client: Client, study: Study) -> None:
+def test_later_events_do_not_change_the_hash(client: Client, study: Study) -> None:
     take(study, 7)
     change_arm(study, arm="slides", actor=study.owner, quota=3, closed=False)
     studies.close(study, actor=study.owner)

@@ -1,4 +1,4 @@
-"""The API: what the pages do with studies, for programs; with the same guards and the same 404."""
+"""The API lets programs do to studies what the pages let people do, with the same guards and the same 404."""
 
 from datetime import timedelta
 from typing import Any
@@ -31,7 +31,7 @@ def bearer(token: str) -> Client:
     return Client(headers={"Authorization": f"Bearer {token}"})
 
 
-# Who may come in
+# Access
 
 
 def test_without_a_session_or_a_token_a_program_is_told_to_show_one() -> None:

@@ -1,4 +1,4 @@
-"""What the pages change, programs change by API: drafts, files, codes, arms, blinding, computations; and nobody's edit is lost."""
+"""Programs edit by API everything that the pages edit: drafts, files, codes, arms, blinding, computations; and nobody's edit is lost."""
 
 import json
 from typing import Any
@@ -85,7 +85,7 @@ def test_a_change_without_the_version_seen_is_not_taken(client: Client, study: S
     assert get(study.owner, f"studies/{study.slug}/definition/") == study.definition
 
 
-def test_of_two_edits_of_the_same_version_the_second_is_told(client: Client, study: Study) -> None:
+def test_the_second_of_two_edits_of_the_same_version_is_refused_with_the_reason(client: Client, study: Study) -> None:
     seen = tag(client, study)
     assert change(client, study, {"contact": "the first"}, seen=seen).status_code == 200
     refused = problem(change(client, study, {"contact": "the second"}, seen=seen), 412)
@@ -123,7 +123,7 @@ def test_a_patch_brings_in_nothing_that_a_study_file_cannot(client: Client, stud
     assert Study.objects.get().definition == study.definition
 
 
-def test_what_is_under_review_is_not_changed(client: Client, study: Study) -> None:
+def test_a_study_under_review_is_not_changed(client: Client, study: Study) -> None:
     studies.submit_for_review(study, actor=study.owner)
     assert "cannot be changed now" in problem(change(client, study, {"contact": "late"}, seen="*"), 409)["detail"]
 
@@ -215,10 +215,10 @@ def test_figures_and_tables_are_files_like_those_of_the_page() -> None:
     problem(client.get(at(study, "figures/participants.gif")), 404)
 
 
-# What did not change, and what is looked for
+# The part that stayed, and the words to look for
 
 
-def test_who_asks_again_is_told_that_nothing_changed() -> None:
+def test_a_repeated_request_is_told_that_nothing_changed() -> None:
     study = recruiting_study()
     client = logged_in(study.owner)
     for path in ("", "counts/", "results/", "definition/"):

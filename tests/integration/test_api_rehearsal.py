@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("transactional_db")
 
 @pytest.fixture(autouse=True)
 def queued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """What was given to the broker, in place of giving it. One bot walks at a time, because all share the test's database in memory."""
+    """The messages to the broker, collected instead of sent. One bot walks at a time, because all share the test's database in memory."""
     messages: list[tuple[int, int]] = []
     monkeypatch.setattr(tasks.send_bots, "apply_async", lambda args, kwargs=None, **options: messages.append(args))
     monkeypatch.setattr(rehearsal, "WORKERS", 1)
@@ -70,10 +70,10 @@ def test_a_rehearsal_is_stopped_and_deleted_and_each_step_is_recorded() -> None:
         ({"behaviour": "shout"}, "behaviour"),
         ({"prevalence": 0.9, "effect": 0.2}, ""),
         ({"under_reporting": 1.1}, "under_reporting"),
-        ({"under_reporting": 0.1}, ""),  # nobody is asked without a die
+        ({"under_reporting": 0.1}, ""),  # nobody is asked directly
     ],
 )
-def test_what_cannot_be_planted_is_refused(planted: dict[str, Any], field: str) -> None:
+def test_effects_that_cannot_be_planted_are_refused(planted: dict[str, Any], field: str) -> None:
     study = draft_study()
     answer = problem(post(logged_in(study.owner), f"studies/{study.slug}/rehearsal/", planted), 400)
     assert set(answer.get("errors", ())) == ({field} if field else set())

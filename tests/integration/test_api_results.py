@@ -118,7 +118,7 @@ def test_with_three_arms_a_blinded_study_shows_no_contrast() -> None:
     assert results["full_results"]["balance"]["differences"] == []
 
 
-def test_whoever_asks_for_letters_gets_them() -> None:
+def test_people_who_ask_for_letters_get_them() -> None:
     study = answered_study()
     compute(study)
     for name in ("results", "counts"):
@@ -154,7 +154,7 @@ def test_more_people_take_no_more_queries(django_assert_max_num_queries: DjangoA
 
 
 def answered_here(request: httpx.Request) -> httpx.Response:
-    """What the application in this process answers."""
+    """The response of the application in this process."""
     kind, token = request.headers.get("Content-Type", ""), request.headers["Authorization"]
     answer = Client(headers={"Authorization": token}).generic(request.method, request.url.path, request.content, content_type=kind)
     return httpx.Response(answer.status_code, content=answer.content, headers=dict(answer.items()))

@@ -85,7 +85,7 @@ def test_a_protocol_is_the_frozen_document_with_its_hash(officer: User) -> None:
         assert "version" in problem(logged_in(officer).get(f"{API}{address}?version={version}"), 400)["errors"]
 
 
-def test_what_a_version_changes_is_told_by_section_against_the_last_reviewed_one(officer: User) -> None:
+def test_changes_of_a_version_are_listed_by_section_against_the_last_reviewed_one(officer: User) -> None:
     study = study_in(StudyStatus.IN_REVIEW, contact="ask Ada", minimum_seconds=3)
     address = f"studies/{study.slug}/protocol/changes/"
     assert get(officer, address) == {"study": study.slug, "version": 1, "since": None, "sections": []}

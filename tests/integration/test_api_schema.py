@@ -60,7 +60,7 @@ def test_every_answer_is_one_that_the_document_promises(role: Role | None) -> No
         running, address="https://lab.example.org/", events=list(Event.values), site="https://candor.example.org", actor=owner
     )
     emit(running.pk, Event.N_REACHED)
-    # What is there, so that most requests come further than to a 404.
+    # Objects of every kind, so that most requests get further than a 404.
     there: dict[str, list[str]] = {
         "slug": [running.slug, running.slug, draft.slug, draft.slug, "no-such-study"],
         "arm": [running.definition["arms"][0]["name"], "no-such-arm"],

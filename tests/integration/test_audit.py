@@ -1,4 +1,4 @@
-"""The audit log: what is recorded stays, in order, and every change to it shows."""
+"""The audit log: recorded entries stay, in order, and every change to them shows."""
 
 import sqlite3
 from decimal import Decimal
@@ -76,7 +76,7 @@ def test_an_action_cannot_be_registered_with_two_meanings() -> None:
         actions.register("test.opened", "Something else")
 
 
-def test_what_is_rolled_back_is_not_recorded(actor: Any) -> None:
+def test_a_rolled_back_act_is_not_recorded(actor: Any) -> None:
     with transaction.atomic():
         record(actor=actor, action=OPENED, subject=None)
         transaction.set_rollback(True)
@@ -220,7 +220,7 @@ def test_a_person_with_entries_cannot_be_deleted(three_entries: list[Entry], act
         actor.delete()
 
 
-def test_what_was_done_to_one_thing_is_listed_latest_first(three_entries: list[Entry], actor: Any) -> None:
+def test_entries_about_one_subject_are_listed_latest_first(three_entries: list[Entry], actor: Any) -> None:
     other = get_user_model().objects.create_user("bob")
     record(actor=actor, action=OPENED, subject=other)
     assert [entry.sequence for entry in entries_about(actor)] == [3, 2, 1]
@@ -231,7 +231,7 @@ def test_sqlite_refuses_to_replace_an_entry(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "log.sqlite3") as database:
         database.execute("CREATE TABLE audit_entry (sequence INTEGER PRIMARY KEY, actor_name TEXT, hash TEXT UNIQUE)")
         database.execute("CREATE TABLE audit_head (id INTEGER PRIMARY KEY)")
-        for statement in triggers.STATEMENTS["sqlite"]:
+        for statement in triggers.LOG_IS_APPEND_ONLY.statements("sqlite"):
             database.execute(statement)
         database.execute("INSERT INTO audit_entry VALUES (1, 'ada', 'a'), (2, 'ada', 'b')")
         for values in ("(1, 'eve', 'c')", "(3, 'eve', 'b')"):
@@ -242,7 +242,7 @@ def test_sqlite_refuses_to_replace_an_entry(tmp_path: Path) -> None:
 
 
 def test_the_log_is_in_no_page_of_the_admin() -> None:
-    """It has pages of its own, which keep from a blinded viewer what the admin would show."""
+    """The log has pages of its own, which keep from a blinded viewer what the admin would show."""
     assert Entry not in admin.site._registry
 
 

@@ -21,7 +21,7 @@ from tests.finished_people import TELLING_DIE, add_finished_people, compute
 pytestmark = pytest.mark.django_db
 
 ARMS = re.compile(r"slides|instructor|with the instructor", re.IGNORECASE)
-# They say what the protocol says, for everybody, and nothing of what was found.
+# They repeat the protocol, for everybody, and contain no findings.
 PROTOCOL = {
     "surveys:api_study",
     "analysis:study_plan",
@@ -92,7 +92,7 @@ def test_no_answer_about_people_or_results_names_an_arm(study: Study, query: str
 
 
 def test_nothing_tells_the_larger_arm(study: Study) -> None:
-    """The protocol says which arm is three times as large; what is seen must not say which letter is."""
+    """The protocol says which arm is three times as large; the page must not say which letter that is."""
     client = member(study, MemberRole.BLINDED_VIEWER)
     counts = study.participants.values_list("arm", flat=True)
     sizes = {arm: list(counts).count(arm) for arm in ("slides", "instructor")}
@@ -110,7 +110,7 @@ def test_nothing_tells_the_larger_arm(study: Study) -> None:
     assert outcome["effects"][0]["value"] is not None
 
 
-def test_what_is_read_does_not_depend_on_which_letter_an_arm_has(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_text_does_not_depend_on_which_letter_an_arm_has(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the letters exchanged, only signs change: there is nothing else by which A and B could be told apart."""
     client = member(study, MemberRole.BLINDED_VIEWER)
     before = answers(study, client)

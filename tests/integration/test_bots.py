@@ -19,10 +19,10 @@ from candor.planning.simulation import Behaviour
 from surveys.allocation.services import change_arm
 from surveys.bots.population import Bot, Habits, Population
 from surveys.bots.walker import Ending, Walker
+from surveys.counts import counts_of
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, Step, Study
-from surveys.protocols import frozen_protocol
-from surveys.selectors import counts_of
+from surveys.protocols import protocol_in_force
 from surveys.studies import services as studies
 from tests.factories import QUESTIONS, address_of, answer, definition, participant_of, recruiting_study, study_in, walk
 
@@ -48,14 +48,14 @@ def browser(db: None) -> Iterator[httpx.Client]:
 
 def population(study: Study, *, behaviour: Behaviour = Behaviour.ALWAYS_NO, habits: Habits = FAITHFUL, **shares: float) -> Population:
     shares = {"prevalence": 0.4, "effect": 0.2, "cheater_proportion": 0.0} | shares
-    return Population.of(frozen_protocol(study.protocol_id or 0).definition, behaviour=behaviour, habits=habits, **shares)
+    return Population.of(protocol_in_force(study).definition, behaviour=behaviour, habits=habits, **shares)
 
 
 def send_one(study: Study, crowd: Population, *, seed: int, browser: httpx.Client, ticket: str | None = None) -> Ending:
     """One bot through the pages, in a browser without memory of the last."""
     browser.cookies.clear()
     browser.cookies.set(BOT_COOKIE, bot_ticket(study.slug) if ticket is None else ticket)
-    protocol = frozen_protocol(study.protocol_id or 0)
+    protocol = protocol_in_force(study)
     rng = np.random.default_rng(seed)
     walker = Walker(
         client=browser,
@@ -150,7 +150,7 @@ def test_cheaters_answer_as_they_please(study: Study, browser: httpx.Client, beh
 
 
 def shares_of_yes(behaviour: Behaviour, *, prevalence: float, instruction: str, cheaters: float = 1.0) -> set[bool]:
-    """What people of this kind report in the control arm when their die gives `instruction`."""
+    """Reports of this kind of people in the control arm when their die gives `instruction`."""
     crowd = Population.of(
         definition(),
         prevalence=prevalence,
@@ -257,7 +257,7 @@ def test_the_command_sends_a_crowd_and_says_how_it_went(capsys: pytest.CaptureFi
         ({"prevalence": 0.9, "effect": 0.5}, "1.4"),
     ],
 )
-def test_what_cannot_be_is_refused_before_anybody_is_sent(study: Study, options: dict[str, Any], sentence: str) -> None:
+def test_impossible_options_are_refused_before_anybody_is_sent(study: Study, options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(CommandError) as raised:
         sent(**options)
     assert sentence in str(raised.value)

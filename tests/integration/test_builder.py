@@ -36,7 +36,7 @@ def address(page: str, study: Study, *more: str) -> str:
 
 
 def inputs(response: HttpResponse, form: str = "builder-form") -> dict[str, Any]:
-    """What a browser would send from the form as it stands."""
+    """The data that a browser would send from the form as it stands."""
     found = page_of(response).xpath(f'//form[@id="{form}"]')[0]
     values = {name: found.fields[name] for name in found.fields if name}
     return {name: list(value) if isinstance(value, set) or hasattr(value, "remove") else value or "" for name, value in values.items()}
@@ -76,7 +76,7 @@ def test_about_is_changed_on_its_page(browser: Client, study: Study) -> None:
     assert Entry.objects.filter(action="study.changed", subject_id=str(study.pk)).count() == 1
 
 
-def test_what_does_not_fit_comes_back_with_all_that_was_typed(browser: Client, study: Study) -> None:
+def test_a_refused_form_comes_back_with_all_that_was_typed(browser: Client, study: Study) -> None:
     page, before = address("build_about", study), everything_stored()
     sent = inputs(browser.get(page)) | {"title.en": " ", "contact": "", "completion_url": "http://x", "summary.en": "New words"}
     response = browser.post(page, sent)
@@ -144,7 +144,7 @@ def test_a_frozen_protocol_can_be_read_only_until_a_new_version_is_made() -> Non
     assert Entry.objects.get(action="study.taken_back").details == {"reason": "the consent is too long"}
 
 
-def test_of_a_running_study_only_what_no_answer_hangs_on_can_be_amended() -> None:
+def test_a_running_study_can_be_amended_only_where_no_answer_depends_on_it() -> None:
     study = study_in(StudyStatus.RECRUITING)
     browser, in_force = logged_in(study.owner), study.protocol_id
     overview = browser.get(address("build", study)).content.decode()

@@ -1,4 +1,4 @@
-"""Arms on the builder's pages: what is said about them, and files that are uploaded, replaced and removed."""
+"""Arms on the builder's pages: their descriptions, and files that are uploaded, replaced and removed."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -210,7 +210,7 @@ def test_a_redcap_dictionary_comes_in_with_a_report_of_every_field(browser: Clie
     ("content", "expected"),
     [(b"a,b\n1,2\n", "Variable / Field Name"), (b"", "expected a REDCap"), (b"\xff\xfe", "UTF-8"), (b'a,"b', "CSV")],
 )
-def test_what_is_no_dictionary_is_refused_with_the_reason(browser: Client, study: Study, content: bytes, expected: str) -> None:
+def test_a_file_that_is_no_dictionary_is_refused_with_the_reason(browser: Client, study: Study, content: bytes, expected: str) -> None:
     response = browser.post(address("build_redcap", study), {"file": SimpleUploadedFile("x.csv", content)})
     assert response.status_code == 422
     assert expected in response.content.decode()

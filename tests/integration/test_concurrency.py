@@ -20,8 +20,8 @@ from accounts.models import Role
 from audit.models import Entry
 from surveys.allocation.services import change_arm
 from surveys.errors import StudyNotOpenError, TransitionError
-from surveys.journey import participation
-from surveys.journey.participation import Visit
+from surveys.journey import services as participation
+from surveys.journey.services import Visit
 from surveys.models import (
     AllocationSlot,
     Decision,
@@ -51,7 +51,7 @@ ARMS, SUBSAMPLES = ("slides", "instructor"), ("1", "2")
 
 @pytest.fixture(autouse=True)
 def _templates_that_tell_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Django's client copies the context of every template that is rendered meanwhile, in whatever thread; nobody needs that here."""
+    """Django's client copies the context of every template rendered meanwhile, in whatever thread; nobody needs that here."""
     monkeypatch.setattr(Template, "_render", lambda template, context: template.nodelist.render(context))
 
 
@@ -71,7 +71,7 @@ def tab_of(client: Client) -> Client:
 
 
 def answers_at_once(clients: list[Client], study: Study, step: str) -> Counter[int]:
-    """The statuses of what all of them are told who send the page of `step` at the same moment."""
+    """The statuses that all of them get who send the page of `step` at the same moment."""
     return statuses(at_once(*(partial(answer, client, study, step) for client in clients)))
 
 
@@ -93,7 +93,7 @@ def taken(study: Study) -> list[AllocationSlot]:
 
 
 def assert_everybody_has_one_line(study: Study, *, withdrawn: int = 0) -> None:
-    """Each assigned participant took one line of the list, and of each kind as many lines are taken as people were assigned."""
+    """Each assigned participant took one line of the list; each kind lost as many lines as people were assigned to it."""
     lines = Counter((slot.subsample, slot.arm) for slot in taken(study))
     people = Counter(Participant.objects.filter(study=study).exclude(arm="").values_list("subsample", "arm"))
     assert lines.total() == people.total() + withdrawn
@@ -147,7 +147,7 @@ def test_four_tabs_with_different_answers_leave_the_answers_of_one() -> None:
     assert len(set(answers)) == 1
 
 
-def test_of_two_people_with_one_code_one_enters() -> None:
+def test_one_of_two_people_with_the_same_code_enters() -> None:
     study = recruiting_study(entry={"kind": "codes"})
     add_entry_codes(study, codes=["a-code-for-one"], actor=study.owner)
     clients = people_at(study, "consent", 4, welcome={"language": "en", "code": "a-code-for-one"})
@@ -177,7 +177,7 @@ def test_withdrawals_at_once_and_twice_delete_and_count_everybody_once() -> None
 
 
 @pytest.mark.parametrize("step", ["background", "die", "questions"])
-def test_whoever_withdraws_in_one_tab_while_another_sends_a_page_is_gone(step: str) -> None:
+def test_a_withdrawal_in_one_tab_holds_while_another_sends_a_page(step: str) -> None:
     study = recruiting_study(allocation={"planned_participants": 2})
     clients = people_at(study, step, 8)
     pairs = [(partial(answer, tab_of(client), study, step), partial(withdraw, tab_of(client), study)) for client in clients]
@@ -235,7 +235,7 @@ def test_arms_that_change_while_people_consent_and_are_assigned_block_nobody() -
     assert_everybody_has_one_line(study)
 
 
-def test_of_two_officers_who_decide_at_once_one_does_and_the_other_is_told() -> None:
+def test_one_of_two_officers_who_decide_at_once_does_and_the_other_is_told() -> None:
     study = study_in(StudyStatus.IN_REVIEW)
     approve = partial(reviews.approve, study, actor=person(Role.IRB_OFFICER), version=1)
     reject = partial(reviews.reject, study, actor=person(Role.IRB_OFFICER), reason="no", version=1)

@@ -55,7 +55,7 @@ def test_200_bots_finish_although_web_and_worker_are_killed_in_the_middle(produc
     assert len(children(site.processes["web"].pid)) >= 2
 
 
-def test_what_a_killed_worker_was_computing_is_computed_by_the_next(production_site: Site) -> None:
+def test_the_next_worker_computes_what_a_killed_one_was_computing(production_site: Site) -> None:
     site = production_site
     build_study(site)
     with psycopg.connect(site.environment["DATABASE_URL"]) as blocking:

@@ -1,4 +1,4 @@
-"""The builder's pages for the die and the allocation: what follows from what is typed, and how it is saved."""
+"""The builder's pages for the die and the allocation: the consequences of the typed numbers, and how they are saved."""
 
 import math
 from typing import Any
@@ -31,7 +31,7 @@ def facts_of(response: HttpResponse) -> str:
 
 
 def look(study: Study, **changes: str) -> HttpResponse:
-    """What the page says while it is being filled in."""
+    """The page's words while it is being filled in."""
     return logged_in(study.owner).post(address(study), {**MIRRORED, **changes}, headers={"HX-Request": "true"})
 
 
@@ -78,7 +78,7 @@ def test_designs_that_do_not_identify_are_warned_of(groups: tuple[str, str], mod
         ({"model": "nonsense"}, "Choose what you assume."),
     ],
 )
-def test_what_is_no_die_is_named_and_not_saved(changes: dict[str, str], sentence: str) -> None:
+def test_an_impossible_die_is_named_and_not_saved(changes: dict[str, str], sentence: str) -> None:
     study = draft_study()
     assert sentence in facts_of(look(study, **changes))
     client = logged_in(study.owner)
@@ -176,7 +176,7 @@ def test_weights_quotas_and_thresholds_are_saved_where_they_belong() -> None:
     assert saved.arm("slides").video == define(study.definition).arm("slides").video
 
 
-def test_who_is_asked_directly_is_a_group_of_its_own() -> None:
+def test_people_who_are_asked_directly_are_a_group_of_their_own() -> None:
     study = draft_study(direct_group={"share": 0.2, "consent": "May we ask you without a die?"}, allocation={"planned_participants": 1000})
     shown = logged_in(study.owner).get(address(study, "surveys:build_allocation"))
     rows = page_of(shown).xpath("//*[@id='group-sizes']//tbody/tr")

@@ -14,12 +14,12 @@ from pytest_django import DjangoAssertNumQueries
 from audit.models import Entry
 from surveys import actions
 from surveys.allocation.services import change_arm
+from surveys.counts import counts_of
 from surveys.errors import DefinitionError, JourneyError
-from surveys.journey import participation
+from surveys.journey import services as participation
 from surveys.journey.steps import DIRECT_CONSENT, DIRECT_QUESTIONS
 from surveys.models import AllocationSlot, DirectAnswer, PanelMember, Participant, Response, SlotStatus, Step, Study
 from surveys.retention.services import forget_operational_data
-from surveys.selectors import counts_of
 from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
 from tests.factories import (
@@ -53,7 +53,7 @@ def study() -> Study:
 
 
 def next_line(study: Study, subsample: str, arm: str = "slides") -> None:
-    """What the next line of the list says."""
+    """The content of the next line of the list."""
     free = AllocationSlot.objects.filter(study=study, status=SlotStatus.FREE).order_by("position")
     AllocationSlot.objects.filter(pk=free.values("pk")[:1]).update(subsample=subsample, arm=arm)
 
@@ -63,7 +63,7 @@ def asked_directly(study: Study, client: Client, *, until: str = "finished") -> 
     return follow(client, study, until=until)
 
 
-def test_who_agreed_and_is_drawn_answers_without_a_die(client: Client, study: Study) -> None:
+def test_people_who_agreed_and_are_drawn_answer_directly(client: Client, study: Study) -> None:
     page = asked_directly(study, client, until=DIRECT_QUESTIONS)
     assert heading(page) == "Asked directly"
     assert "nothing hides them" in page.content.decode()
@@ -84,7 +84,7 @@ def test_a_question_may_be_left_without_a_direct_answer(client: Client, study: S
     assert participant_of(client).step == Step.FINISHED
 
 
-def test_who_refused_and_is_drawn_is_not_asked_at_all(client: Client, study: Study) -> None:
+def test_people_who_are_drawn_but_refused_are_not_asked_at_all(client: Client, study: Study) -> None:
     next_line(study, "direct")
     assert heading(follow(client, study, answers=REFUSAL)) == "Thank you"
     person = participant_of(client)
@@ -98,7 +98,7 @@ def test_who_refused_and_is_drawn_is_not_asked_at_all(client: Client, study: Stu
 
 
 @pytest.mark.parametrize("choice", ["agree", "decline"])
-def test_who_is_not_drawn_answers_with_the_die_whatever_they_said(client: Client, study: Study, choice: str) -> None:
+def test_people_who_are_not_drawn_answer_with_the_die_whatever_they_said(client: Client, study: Study, choice: str) -> None:
     next_line(study, "1")
     follow(client, study, answers={DIRECT_CONSENT: {"choice": choice}})
     assert Response.objects.filter(participant=participant_of(client)).count() == len(QUESTIONS)
@@ -108,7 +108,7 @@ def test_who_is_not_drawn_answers_with_the_die_whatever_they_said(client: Client
 
 
 def test_lines_are_taken_in_their_order_by_those_who_agree_and_those_who_refuse(study: Study) -> None:
-    """So that whom the die gets is a random sample of everybody, and what was published is what happened."""
+    """The people with the die are then a random sample of everybody, and the published procedure is the real one."""
     expected = list(AllocationSlot.objects.order_by("position").values_list("subsample", "arm")[:8])
     found = []
     for number in range(8):
@@ -143,7 +143,7 @@ def test_a_study_without_background_or_quiz_asks_too(client: Client) -> None:
 
 
 def test_until_their_turn_all_pages_are_the_same_for_those_drawn_and_those_not(study: Study) -> None:
-    """The number of steps too, so that nobody listens to the lecture in another mood."""
+    """The number of steps is hidden too, so that nobody listens to the lecture in another mood."""
     said = []
     for subsample in ("direct", "1"):
         client = Client()
@@ -202,7 +202,7 @@ def test_a_withdrawal_takes_the_direct_answers_too(client: Client, study: Study)
     assert counts_of(study).withdrew == 1
 
 
-def test_of_whom_there_is_no_room_for_nothing_is_kept(client: Client) -> None:
+def test_people_for_whom_there_is_no_room_leave_no_data(client: Client) -> None:
     study = recruiting_study(direct_group=GROUP, entry={"kind": "sona", "completion_url": "https://example.org/done"})
     client.get(address_of(study), {"survey_code": "number-17"})
     follow(client, study, until=DIRECT_CONSENT, answers={"welcome": {"panel_identifier": "number-17"}})

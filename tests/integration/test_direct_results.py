@@ -1,4 +1,4 @@
-"""What is computed of people who were asked without a die: apart from everything else, after the end, and in counts alone."""
+"""Results of people who were asked directly: apart from everything else, after the end, and in counts alone."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ from analysis.live.progress import progress_of
 from analysis.models import Run, RunKind, RunStatus
 from surveys.bots.population import Habits, Population
 from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, SlotStatus, Step, Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import protocol_in_force
 from surveys.retention.services import forget_operational_data
 from surveys.studies import services as studies
 from surveys.tokens import hash_of_token, new_token
@@ -25,7 +25,7 @@ from tests.finished_people import TELLING_DIE, add_finished_people, compute
 pytestmark = pytest.mark.django_db
 
 ARMS = ("slides", "instructor")
-# People by arm who said no and yes to "attention" without a die.
+# People by arm who said no and yes to "attention" when asked directly.
 SAID = {"slides": (60, 20), "instructor": (40, 40)}
 REFUSED = 7
 
@@ -56,7 +56,7 @@ def people_asked(study: Study, *, arm: str, no: int, yes: int, agrees: bool = Tr
 
 
 def study_with(direct_group: dict[str, Any] | None) -> Study:
-    """200 people with the die, of whom the first 150 agreed to be asked without it; of those drawn, `SAID` and `REFUSED`."""
+    """200 people with the die, of whom the first 150 agreed to be asked directly; of those drawn, `SAID` and `REFUSED`."""
     question = [one for one in document()["questions"] if one["name"] == "attention"]
     study = recruiting_study(
         allocation={"planned_participants": 500}, die=TELLING_DIE, questions=question, direct_group=direct_group, background=None
@@ -80,14 +80,14 @@ def study() -> Study:
 
 
 def end(study: Study) -> Study:
-    """Closed, with all that was to be computed computed."""
+    """A closed study with all computations done."""
     study = studies.close(study, actor=study.owner)
     Run.objects.all().delete()
     return study
 
 
 def definition_of(study: Study) -> Any:
-    return frozen_protocol(study.protocol_id or 0).definition
+    return protocol_in_force(study).definition
 
 
 def effects(results: dict[str, Any]) -> list[dict[str, Any]]:
@@ -104,7 +104,7 @@ def test_estimates_with_the_die_are_those_of_a_study_without_the_group(study: St
     assert with_group["outcomes"]["attention"]["anytime"][0]["planned_n"] == 350
 
 
-def test_what_the_methods_read_holds_nobody_of_the_group(study: Study) -> None:
+def test_the_input_of_the_methods_holds_nobody_of_the_direct_group(study: Study) -> None:
     definition = definition_of(study)
     assert cell_counts(study, definition)["attention"].sum() == 200
     assert len(people_of(study, definition).arm) == 200
@@ -197,7 +197,7 @@ def test_a_study_without_the_group_has_no_such_card_and_no_such_key() -> None:
     assert logged_in(study.owner).get(f"/api/v1/studies/{study.slug}/results/").json()["first_results"]["direct_group"] is None
 
 
-def test_whoever_is_blinded_sees_no_arm_of_the_group(study: Study) -> None:
+def test_a_blinded_viewer_sees_no_arm_of_the_direct_group(study: Study) -> None:
     compute(study, RunKind.FIRST_RESULTS)
     page = results_page(study, "?blinded=1")
     groups = [row.text_content().split() for row in page.xpath("//*[@id='table-people']//tbody/tr")]
@@ -213,7 +213,7 @@ def test_the_flow_and_the_alarm_know_the_groups_share(study: Study) -> None:
     progress = progress_of(study, definition, names={arm: arm for arm in ARMS})
     assert {group.subsample for group in progress.flow.groups} == {"1", "2", "direct"}
     assert sum(group.assigned for group in progress.flow.groups if group.subsample == "direct") == pytest.approx(150, abs=9)
-    # 200 of the die were taken besides, which is far too few for the share of the list.
+    # 200 people were taken off the die besides, far too few for the share of the list.
     assert progress.ratio is not None
     assert progress.ratio.alarm
     AllocationSlot.objects.filter(study=study).update(status=SlotStatus.TAKEN)
@@ -246,7 +246,7 @@ def test_bots_who_deny_say_no_directly_and_the_others_the_truth(client: Client) 
     assert sum(half) == pytest.approx(sum(truth) / 2, abs=40)
 
 
-def test_what_they_said_is_a_table_only_after_the_end(study: Study) -> None:
+def test_direct_answers_are_a_table_only_after_the_end(study: Study) -> None:
     def table() -> list[dict[str, str]]:
         address = reverse("analysis:table", kwargs={"slug": study.slug, "table": "direct"})
         return list(csv.DictReader(logged_in(study.owner).get(address).content.decode().splitlines()))

@@ -1,4 +1,4 @@
-"""`make demo` from the first start to the next: what it prints, whom it serves, what it keeps."""
+"""`make demo` from the first start to the next: its output, its visitors, its data."""
 
 import re
 import signal
@@ -33,7 +33,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def printed(site: Site, label: str) -> str:
-    """What stands behind a label in what the demo printed last."""
+    """The text after a label in the last output of the demo."""
     return re.findall(rf"^{label}:\s+(\S+)", site.log(), re.MULTILINE)[-1]
 
 
@@ -98,7 +98,7 @@ def test_a_student_takes_part_and_the_results_take_them_in(demo: Site) -> None:
 
 
 def watch(client: httpx.Client, demo: Site, address: str, page: str) -> str:
-    """Say, as the player does, what has been watched, at double speed, until Continue opens; the page that follows."""
+    """Report watched time at double speed, as the player does, until Continue opens; return the page that follows."""
     opened = re.search(r'name="opened" value="([^"]+)"', page)
     assert opened
     for tenth in range(1, 11):
@@ -130,7 +130,7 @@ def test_ctrl_c_ends_it_and_the_next_start_takes_seconds_and_keeps_the_data(demo
     assert demo.stop("web", signal.SIGINT) == 0
     assert time.monotonic() - start < 5
     demo.start("web")
-    assert demo.processor_seconds() < 10  # on a machine that has nothing else to do, that is the time it takes
+    assert demo.processor_seconds() < 10  # on an otherwise idle machine, the time it takes
     assert finished(demo) == before
     assert printed(demo, "Password") == password
     assert "Traceback" not in demo.log()

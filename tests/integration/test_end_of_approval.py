@@ -10,8 +10,8 @@ from django.utils.formats import date_format
 from accounts.models import Role, User
 from audit.models import Entry
 from surveys.errors import StudyNotOpenError, TransitionError
-from surveys.journey import participation
-from surveys.journey.participation import Visit
+from surveys.journey import services as participation
+from surveys.journey.services import Visit
 from surveys.models import Participant, Protocol, Study, StudyStatus
 from surveys.retention.services import forget_what_is_due
 from surveys.review import services as reviews

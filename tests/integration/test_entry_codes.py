@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from audit.models import Entry
-from surveys.journey.participation import withdraw
+from surveys.journey.services import withdraw
 from surveys.models import EntryCode, PanelMember, Participant, Study
 from surveys.recruitment.services import CodesError, add_entry_codes, read_codes
 from tests.factories import address_of, answer, code_on, everything_stored, heading, logged_in, recruiting_study, walk
@@ -51,7 +51,7 @@ def test_a_spent_code_opens_nothing(client: Client, study: Study) -> None:
     assert everything_stored() == before
 
 
-def test_of_two_people_with_one_code_only_one_comes_in(study: Study) -> None:
+def test_only_one_of_two_people_with_the_same_code_comes_in(study: Study) -> None:
     one, two = Client(), Client()
     for client in (one, two):
         answer(client, study, "welcome", code="ABCD-1234")
@@ -176,7 +176,7 @@ def test_completion_codes_are_told_genuine_forged_repeated_and_foreign(
     assert f"<code>{foreign}</code></th><td>not a code of this study</td>" in page
     assert "<code>AAAA-AAAA-AAAA-AAAA</code></th><td>not a code of this study</td>" in page
     after = everything_stored()
-    # Of the check only an audit entry is kept, and that says how many codes there were, not which.
+    # Only the check's audit entry is kept; it says how many codes there were, not which.
     assert {label for label in after if after[label] != before[label]} == {"audit.Entry", "audit.Head"}
     assert Entry.objects.order_by("sequence").last().details == {"count": 3}
 

@@ -1,4 +1,4 @@
-"""Whatever goes wrong, people get a page that says what happened and what to do, and programs get a problem document."""
+"""Every error has a response: people get a page that says what happened and how to go on, programs get a problem document."""
 
 import logging
 from http import HTTPStatus
@@ -125,7 +125,7 @@ def test_a_problem_has_a_name_that_does_not_depend_on_the_language() -> None:
     }
 
 
-def test_what_is_wrong_with_single_fields_is_listed_for_programs() -> None:
+def test_errors_of_single_fields_are_listed_for_programs() -> None:
     document = Client().get("/api/v1/invalid/").json()
     assert document["errors"] == {"title": ["This field cannot be blank."]}
 

@@ -32,7 +32,7 @@ def ask(address: str) -> Any:
 
 
 def sent() -> list[mail.EmailMessage]:
-    """What was sent, once the postman is done."""
+    """The messages, once all are sent."""
     sending.send_later(mail.EmailMessage(to=[])).result()  # a message to nobody is not sent
     return mail.outbox
 

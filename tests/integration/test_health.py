@@ -1,4 +1,4 @@
-"""GET /healthz names what is silent, and bothers nobody."""
+"""GET /healthz names the silent part, and bothers nobody."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def test_all_is_well_when_worker_and_beat_gave_a_sign(client: Client) -> None:
 
 
 @pytest.mark.parametrize(("alive", "silent"), [("worker", "beat"), ("beat", "worker")])
-def test_what_is_silent_is_named(client: Client, alive: str, silent: str) -> None:
+def test_silent_parts_are_named(client: Client, alive: str, silent: str) -> None:
     heartbeat.leave_sign(alive)
     response = client.get("/healthz")
     assert response.status_code == 503

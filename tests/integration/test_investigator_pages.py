@@ -1,4 +1,4 @@
-"""The pages of those who run studies: what is on them, and for whom."""
+"""The pages of those who run studies: their content and their readers."""
 
 import pytest
 from django.test import Client
@@ -61,7 +61,7 @@ def test_the_arm_of_nobody_stands_on_the_page_of_the_study(client: Client, study
 
 
 @pytest.mark.parametrize("name", ["study", "codes"])
-def test_whoever_is_not_logged_in_is_asked_to(client: Client, study: Study, name: str) -> None:
+def test_visitors_are_asked_to_log_in(client: Client, study: Study, name: str) -> None:
     response = client.get(address(name, study))
     assert response.status_code == 302
     assert response["Location"] == f"{reverse('account_login')}?next={address(name, study)}"

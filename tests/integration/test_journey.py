@@ -5,9 +5,9 @@ import time
 import pytest
 from django.test import Client
 
-from surveys.journey import participation
+from surveys.counts import counts_of
+from surveys.journey import services as participation
 from surveys.models import Participant, Response, Step, Study, Tally, TallyKind
-from surveys.selectors import counts_of
 from tests.factories import (
     ANSWERS,
     QUESTIONS,

@@ -1,4 +1,4 @@
-"""Studies that are not open, or not any more: what newcomers and participants are told, and that nothing is written."""
+"""Studies that are not open, or no longer: the page for newcomers and participants, and that nothing is written."""
 
 import pytest
 from django.test import Client
@@ -46,7 +46,7 @@ def test_a_study_that_pauses_between_start_and_consent_takes_nobody_in(client: C
 
 
 @pytest.mark.parametrize("here", STORED_STEPS)
-def test_whoever_is_in_may_finish_while_the_study_pauses(client: Client, study: Study, here: str) -> None:
+def test_participants_may_finish_while_the_study_pauses(client: Client, study: Study, here: str) -> None:
     walk(client, study, until=here)
     studies.pause(study, actor=study.owner)
     for step in STORED_STEPS[STORED_STEPS.index(here) :]:
@@ -84,7 +84,7 @@ def test_a_full_study_says_so_and_stores_nothing(client: Client, study: Study) -
     assert everything_stored() == before
 
 
-def test_of_whom_a_study_that_fills_up_meanwhile_has_no_room_for_nothing_is_kept(client: Client, study: Study) -> None:
+def test_people_for_whom_a_study_fills_up_meanwhile_leave_no_data(client: Client, study: Study) -> None:
     walk(client, study, until="background")
     for arm in ("slides", "instructor"):
         change_arm(study, arm=arm, actor=study.owner, quota=None, closed=True)

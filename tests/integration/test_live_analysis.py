@@ -24,7 +24,7 @@ from candor.resampling.bootstrap import BootstrapChunk, bootstrap, with_bootstra
 from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.resampled_patterns import ResampledPatterns
 from surveys.models import Participant, Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import protocol_in_force
 from tests.factories import QUESTIONS, person, recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.heartbeats import wait_for_a_beat
@@ -58,7 +58,7 @@ def finish(run: Run) -> Run:
 
 
 def definition_of(study: Study) -> Any:
-    return frozen_protocol(study.protocol_id or 0).definition
+    return protocol_in_force(study).definition
 
 
 def test_every_question_gets_every_method_with_bootstrap_test_and_anytime_interval(study: Study) -> None:
@@ -76,7 +76,7 @@ def test_every_question_gets_every_method_with_bootstrap_test_and_anytime_interv
     assert json.loads(json.dumps(run.results, allow_nan=False)) == run.results
 
 
-def test_what_uses_background_answers_says_that_it_is_not_for_publication(study: Study) -> None:
+def test_files_from_background_answers_say_that_they_are_not_for_publication(study: Study) -> None:
     run = finish(begin(study))
     effects = run.results["outcomes"]["attention"]["effects"]
     assert {effect["method"] for effect in effects if not effect["for_publication"]} == {"doubly_robust", "efficient_with_covariates"}
@@ -268,7 +268,7 @@ def test_a_newer_request_waits_for_the_run_that_is_under_way_and_then_sees_every
     assert runner.claim(newer.pk) is not None
 
 
-def test_who_asks_for_full_results_now_supersedes_what_is_under_way(study: Study, committed: Callable[..., Any]) -> None:
+def test_a_request_for_full_results_supersedes_the_run_under_way(study: Study, committed: Callable[..., Any]) -> None:
     run = begin(study)
     with committed():
         services.request_full_results(study, actor=study.owner)
@@ -316,7 +316,7 @@ def test_a_study_without_background_questions_has_no_estimates_with_covariates()
 
 
 def balance_now(study: Study) -> dict[str, Any]:
-    """That of a computation whose bootstrap is spared."""
+    """The run of a computation whose bootstrap is skipped."""
     run = begin(study)
     Run.objects.filter(pk=run.pk).update(status=RunStatus.SUPERSEDED, data=None)
     run.refresh_from_db()
@@ -325,7 +325,7 @@ def balance_now(study: Study) -> dict[str, Any]:
 
 
 def test_two_computations_do_not_tell_what_the_person_between_told() -> None:
-    """Means and sizes of two moments would give the newcomer's answer to the letter, and counts of the same moments what they reported."""
+    """Means and sizes at two moments would give the newcomer's answer to the letter; counts at the same moments would give their report."""
     study = recruiting_study(slug="roomy", allocation={"planned_participants": 96}, die=TELLING_DIE)
     add_finished_people(study, 40)
     before = balance_now(study)

@@ -1,4 +1,4 @@
-"""The live page: everything on it comes from counts and stored results, can be had as a file, and hides the arms where it should."""
+"""The live page: everything on it comes from counts and stored results, can be downloaded as a file, and hides the arms where it should."""
 
 import csv
 import re
@@ -100,7 +100,7 @@ def test_the_estimate_moves_with_the_answers(study: Study) -> None:
     assert [row["n"] for row in table(study, "running")] == ["200", "300"]
 
 
-def test_what_is_shown_does_not_change_while_nothing_is_new(study: Study) -> None:
+def test_the_page_does_not_change_while_nothing_is_new(study: Study) -> None:
     client = logged_in(study.owner)
     page = page_of(get(study, client=client))
     query = "?" + page.xpath('//*[@id="results"]/@hx-get')[0].partition("?")[2]

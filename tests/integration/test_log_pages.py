@@ -1,4 +1,4 @@
-"""The audit log as people read it, and what must stand in it."""
+"""The audit log as people read it, and the entries that it must hold."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -31,7 +31,7 @@ def officer() -> User:
 
 
 def sentences(response: Any) -> list[str]:
-    """What the entries on the page say, one sentence each."""
+    """The sentences of the entries on the page."""
     return [" ".join("".join(line.itertext()).split()) for line in page_of(response).xpath('//*[@class="log-what"]')]
 
 
@@ -262,7 +262,7 @@ def test_a_blinded_administrator_sees_no_quota_in_the_admin_and_cannot_make_the_
 
 
 def test_all_that_is_recorded_of_a_study_is_about_the_study() -> None:
-    """What is hidden from a blinded viewer is found by its subject: so nothing telling may stand under another one."""
+    """The log hides entries from a blinded viewer by their subject, so no telling entry may stand under another subject."""
     study = study_in(StudyStatus.CLOSED)
     client = logged_in(study.owner)
     client.post(f"/studies/{study.slug}/results/compute/", {"action": "start"})
@@ -286,7 +286,7 @@ def actions_since(sequence: int) -> list[str]:
         ("/s/{slug}/allocation/1/", "study.allocation_fetched"),
     ],
 )
-def test_what_staff_open_or_download_is_recorded(address: str, action: str) -> None:
+def test_pages_and_files_that_staff_open_are_recorded(address: str, action: str) -> None:
     study = study_in(StudyStatus.CLOSED)
     client = logged_in(study.owner)
     before = Entry.objects.count()
@@ -323,7 +323,7 @@ def test_computations_and_exported_study_files_are_recorded(capsys: pytest.Captu
     assert actions_since(before) == ["results.computation_requested", "results.computation_stopped", "study.exported"]
 
 
-def test_what_an_administrator_changes_of_an_account_is_recorded() -> None:
+def test_an_administrators_changes_to_an_account_are_recorded() -> None:
     administrator, somebody = person(Role.ADMINISTRATOR), person(Role.ANALYST, username="anna")
     client = logged_in(administrator)
     before = Entry.objects.count()

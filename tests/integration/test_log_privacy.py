@@ -1,4 +1,4 @@
-"""Logs know the pattern of an address, never what stood in it, who asked, or when exactly."""
+"""Logs know the pattern of an address, never its values, who asked, or when exactly."""
 
 import io
 import logging
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.urls(__name__)
 
 @pytest.fixture
 def log() -> Any:
-    """What Candor's own logging set-up writes."""
+    """The output of Candor's own logging set-up."""
     stream = io.StringIO()
     logging.config.dictConfig({**settings.LOGGING, "handlers": {"console": {**settings.LOGGING["handlers"]["console"], "stream": stream}}})
     yield stream

@@ -23,14 +23,14 @@ STOP_SECONDS = 20
 
 @dataclass
 class Terminal:
-    """A command on a terminal of its own; what it wrote so far is in `text`."""
+    """A command on a terminal of its own; `text` is its output so far."""
 
     process: int
     descriptor: int
     text: str = field(default="")
 
     def read(self) -> bool:
-        """Take in what was written within a moment; False when the terminal was closed."""
+        """Take in the output of the next moment; False when the terminal was closed."""
         if select.select([self.descriptor], [], [], 0.1)[0]:
             try:
                 chunk = os.read(self.descriptor, 65536)
@@ -90,7 +90,7 @@ def demo(tmp_path: Path) -> Iterator[Demo]:
     demo = Demo(tmp_path)
     yield demo
     for terminal in demo.terminals:
-        os.close(terminal.descriptor)  # hangs up: what still runs ends
+        os.close(terminal.descriptor)  # hangs up: all running processes end
 
 
 # forkpty in a process with threads is a danger only to code that goes on without exec.

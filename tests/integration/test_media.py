@@ -110,7 +110,7 @@ def test_a_part_of_the_lecture_can_be_asked_for(client: Client, study: Study) ->
 
 
 def report(client: Client, study: Study, share: str, opened: str = "") -> int:
-    """Say how much was watched; returns what the server believes."""
+    """Report how much was watched; return what the server believes."""
     response = client.post(reverse("surveys:progress", args=[study.slug]), {"share": share, "opened": opened})
     assert response.status_code == 204
     return participant_of(client).watched_tenths
@@ -138,7 +138,7 @@ def test_watching_adds_up_in_tenths_and_never_goes_down(client: Client, study: S
 
 
 @pytest.mark.parametrize("share", ["", "²", "x", "-1", "2", "1e9", "inf", "nan", "0.35", "0.3333333", "9" * 400, "0,5", "1.0", "\x00"])
-def test_what_is_no_tenth_is_not_believed(client: Client, study: Study, clock: Any, share: str) -> None:
+def test_reports_that_are_no_tenth_are_not_believed(client: Client, study: Study, clock: Any, share: str) -> None:
     opened = hidden_value(walk(client, study, until="video"), "opened")
     clock(10_000)
     assert report(client, study, share, opened) == 0
@@ -185,7 +185,7 @@ def test_nobody_else_can_report(client: Client, study: Study) -> None:
     assert client.get(reverse("surveys:progress", args=[study.slug])).status_code == 405
 
 
-def test_what_was_watched_is_on_the_page_again(client: Client, study: Study) -> None:
+def test_the_page_shows_again_how_much_was_watched(client: Client, study: Study) -> None:
     walk(client, study, until="video")
     Participant.objects.update(watched_tenths=4)
     assert 'data-watched-share="0.4"' in client.get(address_of(study)).content.decode()

@@ -1,4 +1,4 @@
-"""Memory after work, not at rest: what a small rented computer must have."""
+"""Memory after work, not at rest: the amount that a small rented computer must have."""
 
 from pathlib import Path
 

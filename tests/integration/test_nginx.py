@@ -43,7 +43,7 @@ class Application(BaseHTTPRequestHandler):
         self.do_GET()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: the test reads nginx's log."""
+        """No output: the test reads nginx's log."""
 
 
 @dataclass

@@ -35,7 +35,7 @@ def addressed(settings: Any) -> None:
 
 @pytest.fixture
 def sent(committed: Callable[..., Any]) -> Sent:
-    """Do something; the messages that left then, as (addressee, text)."""
+    """Do something; return the messages that it sent, as (addressee, text)."""
 
     def do(act: Callable[..., object], *arguments: object, **options: object) -> list[tuple[str, str]]:
         mail.outbox.clear()
@@ -94,7 +94,7 @@ def test_officers_who_may_review_it_are_told_of_a_submitted_study(sent: Sent, of
 
 
 @pytest.mark.parametrize("decide", [reviews.approve, reviews.ask_for_changes, reviews.reject])
-def test_whoever_runs_the_study_is_told_of_a_decision_and_not_what_was_written(
+def test_the_team_is_told_of_a_decision_but_not_what_was_written(
     sent: Sent, officer: User, other_officer: User, waiting: Study, decide: Callable[..., Study]
 ) -> None:
     messages = sent(decide, waiting, actor=officer, reason=SECRET)
@@ -151,7 +151,7 @@ def test_without_a_mail_server_nothing_is_sent_and_nobody_counts_as_told(sent: S
     assert not Entry.objects.filter(action="study.reminded").exists()
 
 
-def test_of_data_to_be_published_the_officers_are_told_and_of_the_decision_the_team(sent: Sent, officer: User) -> None:
+def test_officers_hear_of_data_to_be_published_and_the_team_of_the_decision(sent: Sent, officer: User) -> None:
     study = with_team(closed_study())
     releases: list[Any] = []
     asked = sent(lambda: releases.append(requested_release(study)))
@@ -163,7 +163,7 @@ def test_of_data_to_be_published_the_officers_are_told_and_of_the_decision_the_t
     assert f"{SITE}{page}\n" in published[0][1]
 
 
-def test_what_is_rolled_back_is_not_told(sent: Sent, officer: User, waiting: Study) -> None:
+def test_a_rolled_back_event_is_not_told(sent: Sent, officer: User, waiting: Study) -> None:
     def decide_in_vain() -> None:
         with transaction.atomic():
             reviews.approve(waiting, actor=officer)
@@ -203,6 +203,6 @@ def test_the_account_says_why_nothing_comes(settings: Any, configured: bool, sai
     assert not page.xpath("//button[@name='wanted']")
 
 
-def test_who_cannot_log_in_any_more_is_told_nothing(sent: Sent, officer: User, waiting: Study) -> None:
+def test_people_who_cannot_log_in_any_more_are_told_nothing(sent: Sent, officer: User, waiting: Study) -> None:
     User.objects.filter(pk=waiting.owner_id).update(is_active=False)
     assert addressees(sent(reviews.approve, waiting, actor=officer)) == ["editor"]

@@ -1,4 +1,4 @@
-"""The order of the rows does not tell who came when."""
+"""The order of the rows does not tell when each participant came."""
 
 import itertools
 

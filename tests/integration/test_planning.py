@@ -38,7 +38,7 @@ def client() -> Client:
 
 
 def on_the_command_line(response: HttpResponse, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What the command that the page shows says about the design that the page shows."""
+    """The output of the command on the page, about the design on the page."""
     document, command = (str(one.text_content()) for one in page_of(response).xpath('//*[@id="command-line"]//pre'))
     (folder / "DESIGN.json").write_text(document, encoding="utf-8")
     monkeypatch.chdir(folder)
@@ -83,7 +83,7 @@ def test_a_study_is_planned_with_its_own_die_arms_and_numbers(tmp_path: Path, mo
     assert on_the_command_line(response, tmp_path, monkeypatch)["contrasts"] == json.loads(json.dumps(asdict(planned.plan)))["contrasts"]
 
 
-def test_what_the_page_says_is_what_was_computed(client: Client) -> None:
+def test_the_page_says_the_computed_numbers(client: Client) -> None:
     response = client.get(f"{PLAN}?n=940&questions=4")
     said = " ".join(page_of(response).xpath('//*[@id="plan-results"]')[0].text_content().split())
     plan = response.context["planned"].plan

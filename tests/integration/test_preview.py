@@ -1,4 +1,4 @@
-"""The preview: the pages of a participant, from the study as it stands, that store nothing whatever is done on them."""
+"""The preview: the pages of a participant, from the current draft, which store nothing whatever is done on them."""
 
 from itertools import product
 from typing import Any

@@ -1,4 +1,4 @@
-"""What stands in the tables beside answers, and what leaves the server: no address, no clock time, no order, no link, no arm."""
+"""The tables beside answers, and everything that leaves the server: no address, no clock time, no order, no link, no arm."""
 
 import re
 from datetime import date
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 CLOCK_TIMES_OF_PROGRAMS = {(Crowd, "heard_at")}
 """When a worker that sends bots was last heard of. No other field of no other model may tell a time."""
 SURVEY_MODELS = list(apps.get_app_config("surveys").get_models(include_auto_created=True))
-# What an arm or its files are called; "instructor" and "slides" alone also stand in the texts that everybody reads.
+# Names of an arm or its files; "instructor" and "slides" alone also occur in the texts that everybody reads.
 SECRETS = ("slides-only", "with-instructor", "captions-en", "Slides only", "Slides with the", "Nur Folien", "Folien mit Lehrperson")
 
 

@@ -1,4 +1,4 @@
-"""The protocol packet: every text in every language, and what is said of storage, access, deletion and publication is what holds."""
+"""The protocol packet: every text in every language; its statements about storage, access, deletion and publication are true."""
 
 from typing import Any
 
@@ -82,7 +82,7 @@ def test_a_draft_has_a_packet_for_those_who_write_it_and_officers_see_what_was_s
     assert Protocol.objects.count() == 1
 
 
-def test_what_changed_is_shown_word_by_word_against_the_last_reviewed_version(officer: User) -> None:
+def test_changes_are_shown_word_by_word_against_the_last_reviewed_version(officer: User) -> None:
     study = reviews.ask_for_changes(study_in(StudyStatus.IN_REVIEW, contact="ask Ada at once"), actor=officer, reason="Somebody else.")
     study = studies.change_definition(study, definition=definition(contact="ask Bob at once", minimum_seconds=9), actor=study.owner)
     study = studies.submit_for_review(study, actor=study.owner)
@@ -114,7 +114,7 @@ def test_texts_in_another_language_stand_in_their_section_and_say_which_language
     assert not only_english.xpath('//dl[@class="packet-translation"]')
 
 
-def test_what_is_asked_without_a_die_is_told_wherever_it_matters() -> None:
+def test_direct_questions_are_mentioned_wherever_they_matter() -> None:
     asked = packet_page(study_in(StudyStatus.IN_REVIEW, direct_group=DIRECT))
     told = {
         "overview": "Some are asked without a die",

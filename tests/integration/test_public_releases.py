@@ -1,4 +1,4 @@
-"""What everybody may see of a release, read and download; and what is left of one that was retracted."""
+"""Everybody's view of a release: pages, downloads, and the remains of one that was retracted."""
 
 from typing import Any
 
@@ -67,7 +67,7 @@ def test_downloads_are_one_number_and_looking_does_not_count(study: Study) -> No
     assert Entry.objects.count() == entries
 
 
-def test_what_is_not_published_is_nowhere_in_public(study: Study) -> None:
+def test_unpublished_values_are_nowhere_in_public(study: Study) -> None:
     requested_release(study)
     for name in ("public_release", "public_package", "api_release", "api_release_package"):
         assert Client().get(reverse(f"analysis:{name}", args=[study.slug, 1])).status_code == 404

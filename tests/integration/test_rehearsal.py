@@ -1,4 +1,4 @@
-"""Rehearsals: bots walk a copy of the study, in parts that survive their workers, and the page says whether what was planted is found."""
+"""Rehearsals: bots walk a copy of the study, in parts that survive their workers; the page says whether planted effects are found."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -16,14 +16,17 @@ from analysis.rehearsal.page import rehearsal_view
 from analysis.runs import runner
 from audit.models import Entry
 from surveys import tasks
+from surveys.access import Seat, access_study, studies_of
 from surveys.bots import rehearsal
 from surveys.bots.walker import UnexpectedPageError
+from surveys.counts import counts_of
 from surveys.errors import TransitionError
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import Crowd, CrowdStatus, DirectAnswer, MediaFile, Participant, Response, Study, StudyStatus
+from surveys.protocols import protocol_view_for
 from surveys.rehearsal.crowds import MOST_SILENCES, take_over
+from surveys.rehearsal.selectors import rehearsal_of
 from surveys.rehearsal.services import Planted, RehearsalError, delete_rehearsal, rehearse, stop_rehearsal
-from surveys.selectors import access_study, counts_of, edition_for, rehearsal_of, studies_of
 from surveys.studies import services as studies
 from tests.factories import address_of, draft_study, everything_stored, heading, logged_in, page_of, person, recruiting_study, study_in
 from tests.finished_people import compute
@@ -35,7 +38,7 @@ FEW = {"bots": 20, "prevalence": 0.4, "effect": 0.2, "cheater_proportion": 0.1, 
 
 @pytest.fixture(autouse=True)
 def queued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """What was given to the broker, in place of giving it. One bot walks at a time, because all share the test's database in memory."""
+    """The messages to the broker, collected instead of sent. One bot walks at a time, because all share the test's database in memory."""
     messages: list[tuple[int, int]] = []
     monkeypatch.setattr(tasks.send_bots, "apply_async", lambda args, kwargs=None, **options: messages.append(args))
     monkeypatch.setattr(rehearsal, "WORKERS", 1)
@@ -43,7 +46,7 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
 
 
 def start(study: Study, **changes: Any) -> Crowd:
-    return rehearse(study, edition=edition_for(study.owner, study), planted=Planted(**{**FEW, **changes}), actor=study.owner)
+    return rehearse(study, protocol=protocol_view_for(Seat(study.owner, study)), planted=Planted(**{**FEW, **changes}), actor=study.owner)
 
 
 def turns(crowd: Crowd, turn: int = 0) -> Iterator[int]:
@@ -119,7 +122,7 @@ def test_the_denial_that_was_planted_stands_beside_what_was_found(monkeypatch: p
     crowd = Crowd.objects.get()
     assert list(turns(crowd)) == [0]
     outcomes = computed(crowd.study)["direct_group"]["outcomes"]
-    # Of about 16 people in an arm about 8 say yes: that fewer than five do, and are withheld, for all questions in both arms is as good as
+    # About 8 of 16 people in an arm say yes: fewer than five, which would be withheld, for all questions in both arms, is as good as
     # impossible.
     found = [one["value"] for outcome in outcomes for one in outcome["under_reporting"] if one["value"] is not None]
     questions = rehearsal_view(crowd.study, language="en").questions
@@ -259,7 +262,7 @@ def test_a_draft_without_its_videos_and_with_codes_can_be_rehearsed() -> None:
     assert study.status == StudyStatus.DRAFT
 
 
-def test_what_was_submitted_is_rehearsed_once_it_is_frozen() -> None:
+def test_a_submitted_study_is_rehearsed_once_it_is_frozen() -> None:
     study = study_in(StudyStatus.IN_REVIEW)
     sandbox = start(study).study
     assert sandbox.definition["questions"] == study.definition["questions"]
@@ -270,7 +273,7 @@ def test_what_was_submitted_is_rehearsed_once_it_is_frozen() -> None:
 @pytest.mark.parametrize(
     "changes", [{"bots": 0}, {"bots": 5001}, {"prevalence": 0.9, "effect": 0.2}, {"cheater_proportion": 1.1}, {"under_reports": 2}]
 )
-def test_what_cannot_be_planted_is_refused(changes: dict[str, Any]) -> None:
+def test_effects_that_cannot_be_planted_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(RehearsalError):
         Planted(**{**FEW, **changes})
 

@@ -19,8 +19,8 @@ from analysis.packages.errors import ReleaseError
 from analysis.releases import building, services, tasks
 from analysis.releases.people import people_sha256
 from audit.models import Entry
-from surveys.journey import participation
-from surveys.journey.participation import JourneyError
+from surveys.journey import services as participation
+from surveys.journey.services import JourneyError
 from surveys.models import Participant, Study
 from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import logged_in, page_of, person
@@ -45,7 +45,7 @@ def silent_for(release: Release, seconds: float) -> None:
 
 
 def killed_after_the_rows(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that drew the rows and was then heard of no more."""
+    """A worker that drew the rows and then stopped sending heartbeats."""
 
     def killed(*arguments: object) -> None:
         raise SystemExit
@@ -56,7 +56,7 @@ def killed_after_the_rows(release: Release, monkeypatch: pytest.MonkeyPatch) -> 
             tasks.build(release.pk)
 
 
-def test_who_takes_over_from_a_killed_worker_keeps_the_rows_and_their_order(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_takes_over_keeps_the_rows_and_their_order(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     release = started_release(study)
     killed_after_the_rows(release, monkeypatch)
     release.refresh_from_db()
@@ -75,7 +75,7 @@ def test_who_takes_over_from_a_killed_worker_keeps_the_rows_and_their_order(stud
 
 
 def test_the_page_says_how_far_it_is(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At every step of the worker, as somebody sees it who looks at that moment."""
+    """The view of somebody who looks at that moment, at every step of the worker."""
     release, client, seen = started_release(study), logged_in(study.owner), []
     reach = building._reach
     address = reverse("analysis:releases_one", args=[study.slug, release.pk])

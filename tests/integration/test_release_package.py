@@ -20,7 +20,7 @@ from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, zip_o
 from candor.packages.verification import faults_of
 from surveys.definition import DIRECT
 from surveys.models import AllocationList, Participant, Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import protocol_in_force
 from tests.fresh_environment import built_wheel, fresh_python, run
 from tests.releases import CHOICES, built_release, closed_study, package_of, rows_in, started_release
 
@@ -91,7 +91,7 @@ def official_schema() -> etree.XMLSchema:
 
 
 def test_the_ddi_codebook_is_valid_under_the_official_schema_of_the_version_after_it(folder: Path) -> None:
-    """2.6 adds to 2.5; that nothing of what was added is used is what our grammar says."""
+    """2.6 adds to 2.5; our grammar checks that none of the additions are used."""
     text = (folder / "ddi-codebook.xml").read_text()
     for before, after in (("ddi:codebook:2_5", "ddi:codebook:2_6"), ('version="2.5"', 'version="2.6"')):
         assert before in text
@@ -137,7 +137,7 @@ def test_every_number_is_recomputed_in_a_fresh_environment_with_the_built_packag
 
 def test_the_results_are_those_of_the_answers_in_the_database(study: Study, release: Release) -> None:
     results = json.loads(files_in(package_of(release))["results.json"])
-    definition = frozen_protocol(study.protocol_id or 0).definition
+    definition = protocol_in_force(study).definition
     for question in CHOICES.questions:
         counts = np.zeros((2, 2, 2), dtype=int)
         for one in Participant.objects.filter(study=study):
@@ -156,7 +156,7 @@ def test_the_results_are_those_of_the_answers_in_the_database(study: Study, rele
 
 def test_the_protocol_says_what_was_done_and_nothing_of_how_it_was_run(folder: Path, study: Study) -> None:
     protocol = json.loads((folder / "protocol.json").read_text())
-    definition = frozen_protocol(study.protocol_id or 0).definition
+    definition = protocol_in_force(study).definition
     assert protocol["design"] == definition.design().to_document()
     assert protocol["consent"] == [{"protocol_version": 1, "text": definition.consent.in_language("en")}]
     whole = json.dumps(protocol)
@@ -181,7 +181,7 @@ def test_the_protocol_names_the_share_of_those_who_were_asked_without_a_die() ->
 
 def test_the_codebook_says_what_every_name_in_the_counts_stands_for(folder: Path, study: Study) -> None:
     text = (folder / "codebook.md").read_text()
-    for question in frozen_protocol(study.protocol_id or 0).definition.background:
+    for question in protocol_in_force(study).definition.background:
         assert f"### `{question.name}`\n\n{question.text.in_language('en')}\n" in text
         for option in getattr(question, "options", ()):
             assert f"| `{option.name}` | {option.text.in_language('en')} |" in text
@@ -247,7 +247,7 @@ def test_a_change_in_any_file_is_found_and_named(name: str, release_files: dict[
 
 @pytest.fixture(scope="module")
 def release_files(django_db_blocker: Any) -> dict[str, bytes]:
-    """Of one package that was built for all these tests, without leaving anything in the database."""
+    """The files of one package built for all these tests, without leaving anything in the database."""
     from django.db import transaction
 
     with django_db_blocker.unblock(), transaction.atomic():

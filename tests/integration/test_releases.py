@@ -1,4 +1,4 @@
-"""The way of a release: who may do what when, what is in it, and what is never in it."""
+"""The life cycle of a release: who may do what when, what is in it, and what is never in it."""
 
 import csv
 import io
@@ -18,8 +18,8 @@ from analysis.releases.people import people_sha256
 from audit.models import Entry
 from candor.packages.archive import files_in
 from surveys.definition import DIRECT
-from surveys.journey import participation
-from surveys.journey.participation import JourneyError
+from surveys.journey import services as participation
+from surveys.journey.services import JourneyError
 from surveys.models import DirectAnswer, Participant, Response, Step, Study
 from surveys.retention.services import forget_operational_data
 from surveys.tokens import hash_of_withdrawal_code
@@ -96,7 +96,7 @@ def test_background_answers_are_counts_over_everybody_or_not_there(study: Study)
     assert b"not in this release" in left_out["README.md"]
 
 
-def test_what_will_be_counted_is_seen_before_anybody_approves_it(study: Study) -> None:
+def test_the_counts_to_come_are_seen_before_anybody_approves_them(study: Study) -> None:
     release = requested_release(study, smallest_count=20)
     page = page_of(logged_in(person(Role.IRB_OFFICER)).get(reverse("analysis:releases_one", args=[study.slug, release.pk])))
     (table,) = page.xpath('//table[contains(caption, "background-counts.csv")]')
@@ -107,7 +107,7 @@ def test_what_will_be_counted_is_seen_before_anybody_approves_it(study: Study) -
 
 
 def test_a_later_version_hides_the_same_counts(study: Study) -> None:
-    """Of what one version hides another could show so much that a sum gives the rest back."""
+    """A value hidden in one version could be derived by a sum from the values shown in another."""
     first = files_in(package_of(published_release(study)))["background-counts.csv"]
     with pytest.raises(ReleaseError, match="Expected counts below 5 to be hidden, as in the version before, found 20"):
         started_release(study, smallest_count=20)
@@ -340,7 +340,7 @@ def test_background_answers_that_were_deleted_cannot_be_counted(study: Study) ->
     assert len(rows_in(built_release(study, background="left_out"))) == PEOPLE
 
 
-def test_what_is_built_outlives_the_deletion_of_operational_data(study: Study) -> None:
+def test_a_built_release_outlives_the_deletion_of_operational_data(study: Study) -> None:
     release = requested_release(study)
     forget_operational_data(study)
     assert services.approve(release, actor=person(Role.IRB_OFFICER))
@@ -355,7 +355,7 @@ def test_a_package_that_was_changed_in_the_database_is_not_published(study: Stud
 
 
 def test_a_study_walked_on_its_pages_can_be_released(client: Client) -> None:
-    """What the real journey leaves is what a release reads."""
+    """A release reads what the real journey leaves."""
     study = recruiting_study(allocation={"planned_participants": 48, "scheme": "permuted_block", "block_multiples": [1]})
     walk(client, study)
     add_finished_people(study, 47)

@@ -14,8 +14,8 @@ from analysis.answers.datasets import cell_counts
 from analysis.models import Run, RunStatus
 from analysis.runs import runner
 from candor.estimators.effects import estimate_outcome
+from surveys.counts import counts_of
 from surveys.models import Participant, Response, Step, Study
-from surveys.selectors import counts_of
 from surveys.tokens import hash_of_token, new_token
 from tests.factories import QUESTIONS, definition, logged_in, page_of, person, recruiting_study, walk
 

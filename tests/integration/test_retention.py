@@ -1,4 +1,4 @@
-"""What is deleted when a study's time is over, what stays, and that nothing goes wrong in the middle."""
+"""At the end of a study's time some data are deleted, some stay, and nothing goes wrong in the middle."""
 
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -19,14 +19,15 @@ from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
 from audit.models import Entry
 from surveys import actions
+from surveys.counts import counts_of
 from surveys.errors import JourneyError, TransitionError
-from surveys.journey import participation
+from surveys.journey import services as participation
 from surveys.models import EntryCode, PanelMember, Participant, Response, Step, Study, StudyStatus
-from surveys.protocols import frozen_protocol
+from surveys.protocols import protocol_in_force
 from surveys.recruitment.services import add_entry_codes
 from surveys.retention import services as retention
+from surveys.retention.selectors import day_of_forgetting
 from surveys.review import services as reviews
-from surveys.selectors import counts_of, day_of_forgetting
 from surveys.studies import services as studies
 from surveys.tasks import forget_study
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash
@@ -75,7 +76,7 @@ def closed_study(*, finished: int = 2, unfinished: tuple[str, ...] = LEFT, **cha
 
 
 def planted(study: Study, client: Client, code: str) -> dict[str, str]:
-    """What must be gone, as it stands in the tables."""
+    """The data that must be gone, as stored in the tables."""
     participant = participant_of(client)
     return {
         "panel number": MEMBER,
@@ -96,14 +97,14 @@ def people_stored() -> str:
 
 
 def numbers_of(study: Study) -> tuple[Any, ...]:
-    """Every count and what all estimates that may be published follow from."""
-    definition = frozen_protocol(study.protocol_id or 0).definition
+    """Every count, and everything that determines the estimates that may be published."""
+    definition = protocol_in_force(study).definition
     progress = progress_of(study, definition, names={arm.name: arm.name for arm in definition.arms})
     cells = {question: counts.tolist() for question, counts in cell_counts(study, definition).items()}
     return counts_of(study), progress.flow, cells, runner.first_results(study, definition)
 
 
-def test_what_identifies_goes_and_every_count_and_estimate_stays() -> None:
+def test_identifying_data_go_and_every_count_and_estimate_stays() -> None:
     study, client, code = closed_study(finished=4)
     before, secrets = numbers_of(study), planted(study, client, code)
     stored = people_stored()
@@ -173,7 +174,7 @@ def test_a_study_that_is_not_closed_keeps_everything(status: StudyStatus) -> Non
 
 
 def killed_after(step: Callable[[Study], int]) -> Callable[[Study], int]:
-    """The same, but whoever does a chunk of it does not live to do the next."""
+    """The same, but each worker that does a chunk dies before the next."""
 
     def deadly(study: Study) -> int:
         if done := step(study):
@@ -219,7 +220,7 @@ def test_twice_changes_nothing() -> None:
     assert everything_stored() == before
 
 
-def test_who_withdraws_afterwards_is_told_the_truth() -> None:
+def test_people_who_withdraw_afterwards_are_told_the_truth() -> None:
     study, client, code = closed_study(finished=1, unfinished=())
     retention.forget_operational_data(study)
     page = client.get(reverse("surveys:withdraw", args=[study.slug]), HTTP_ACCEPT_LANGUAGE="en")
@@ -289,7 +290,7 @@ def test_the_command_asks_for_the_name_too() -> None:
 
 def test_the_flow_still_tells_who_watched_and_left() -> None:
     study, _client, _code = closed_study(finished=0, unfinished=("background", "video", "quiz", "quiz", "questions"))
-    definition = frozen_protocol(study.protocol_id or 0).definition
+    definition = protocol_in_force(study).definition
     names = {arm.name: arm.name for arm in definition.arms}
     retention.forget_operational_data(study)
     flow = progress_of(study, definition, names=names).flow

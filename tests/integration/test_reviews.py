@@ -1,4 +1,4 @@
-"""Review: every decision, what it leaves behind, who may take it, and what happens when two things happen at once."""
+"""Review: every decision, its effects, who may take it, and the outcome when two things happen at once."""
 
 from dataclasses import asdict
 from datetime import timedelta
@@ -15,11 +15,11 @@ from accounts.models import Role, User
 from accounts.services import change_role
 from audit.models import Entry
 from surveys.errors import DefinitionError, TransitionError
-from surveys.journey import participation
+from surveys.journey import services as participation
 from surveys.models import Comment, Decision, MemberRole, Participant, Protocol, Study, StudyMember, StudyStatus, Verdict
 from surveys.retention.services import forget_operational_data
 from surveys.review import services as reviews
-from surveys.review.reading import consent_counts
+from surveys.review.selectors import consent_counts
 from surveys.sharing.services import remove_member
 from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
@@ -90,7 +90,7 @@ def test_sending_a_protocol_back_needs_a_reason(decide: Any, officer: User) -> N
     assert "The consent text is too long." in page(study.owner, "study", study.slug)
 
 
-def test_what_was_rejected_cannot_be_submitted_again_as_it_was(officer: User) -> None:
+def test_a_rejected_version_cannot_be_submitted_again_unchanged(officer: User) -> None:
     study = reviews.reject(study_in(S.IN_REVIEW), actor=officer, reason="Not in this department.")
     with pytest.raises(TransitionError, match="rejected exactly this protocol"):
         studies.submit_for_review(study, actor=study.owner)
@@ -98,7 +98,7 @@ def test_what_was_rejected_cannot_be_submitted_again_as_it_was(officer: User) ->
     assert (study.status, study.protocol and study.protocol.version) == (S.IN_REVIEW, 2)
 
 
-def test_what_changes_were_asked_for_can_be_submitted_again(officer: User) -> None:
+def test_a_study_with_requested_changes_can_be_submitted_again(officer: User) -> None:
     study = reviews.ask_for_changes(study_in(S.IN_REVIEW), actor=officer, reason="Explain the die to me.")
     assert studies.submit_for_review(study, actor=study.owner).status == S.IN_REVIEW
     assert "Explain the die to me." not in page(study.owner, "study", study.slug)
@@ -152,7 +152,7 @@ def test_a_renewal_with_conditions_pauses_recruiting_until_they_are_acknowledged
 
 
 @pytest.mark.parametrize("way_out", ["an editor who leaves", "an administrator who becomes an officer"])
-def test_whoever_has_written_on_a_study_never_decides_on_it(way_out: str) -> None:
+def test_people_who_have_written_on_a_study_never_decide_on_it(way_out: str) -> None:
     study = draft_study()
     if way_out == "an editor who leaves":
         author = person(Role.IRB_OFFICER)
@@ -233,7 +233,7 @@ def test_an_amendment_pauses_recruiting_and_newcomers_see_it_once_it_is_approved
     assert "A text that was written anew" not in kept
 
 
-def test_whoever_read_the_older_consent_reads_the_newer_one_before_agreeing(officer: User) -> None:
+def test_readers_of_the_older_consent_read_the_newer_one_before_agreeing(officer: User) -> None:
     study, slow = recruiting_study(), Client()
     answer(slow, study, "welcome")
     study = studies.submit_for_review(amend(study), actor=study.owner)
@@ -259,7 +259,7 @@ def test_an_amendment_that_is_not_approved_leaves_the_protocol_in_force(verdict:
 
 
 @pytest.mark.parametrize("part", ["questions", "die", "allocation", "arms", "background"])
-def test_what_answers_hang_on_cannot_be_amended(part: str) -> None:
+def test_parts_on_which_answers_depend_cannot_be_amended(part: str) -> None:
     changed: dict[str, Any] = {
         "questions": document()["questions"][:1],
         "die": document()["die"] | {"cheaters": "always_no"},
@@ -333,7 +333,7 @@ def test_comments_are_sent_from_the_packet_and_a_reason_is_asked_for_again(offic
     assert study.status == S.IN_REVIEW
 
 
-def test_who_agreed_is_counted_per_version_and_stays_counted_after_a_withdrawal(officer: User) -> None:
+def test_agreements_are_counted_per_version_and_stay_after_a_withdrawal(officer: User) -> None:
     study, leaver = recruiting_study(), Client()
     walk(leaver, study, until="video")
     answer(Client(), study, "welcome")

@@ -13,7 +13,7 @@ from kombu.exceptions import OperationalError
 from analysis import services, tasks
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
-from surveys.journey import participation
+from surveys.journey import services as participation
 from surveys.models import Response, Study
 from surveys.tokens import withdrawal_code
 from tests.factories import answer, recruiting_study, token_of, walk
@@ -28,7 +28,7 @@ def study() -> Study:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What was given to the broker, in place of giving it."""
+    """The messages to the broker, collected instead of sent."""
     messages: list[dict[str, Any]] = []
     monkeypatch.setattr(tasks.refresh, "apply_async", lambda **message: messages.append(message))
     return messages
@@ -164,7 +164,7 @@ def test_a_silent_run_with_a_newer_one_waiting_is_superseded(study: Study) -> No
 
 
 def test_the_sweep_starts_what_the_broker_forgot(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also what is not due yet: the message that would have come at its time may be lost with all others."""
+    """Runs that are not due yet are included: the message for their time may be lost with all others."""
     started: dict[int, float] = {}
     monkeypatch.setattr(tasks.refresh, "apply_async", lambda args, countdown: started.update({args[0]: countdown}))
     due = Run.objects.create(study=study, due_at=timezone.now() - timedelta(minutes=1))

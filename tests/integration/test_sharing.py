@@ -12,10 +12,10 @@ from django.urls import reverse
 from accounts.models import Role, User
 from audit.models import Entry
 from surveys import actions
+from surveys.access import Seat
 from surveys.errors import TransitionError
 from surveys.models import Invitation, MemberRole, Study, StudyMember, StudyStatus
 from surveys.review import services as reviews
-from surveys.selectors import may_change, may_see_results, owns, standing_of
 from surveys.studies import services as studies
 from tests.factories import draft_study, everything_stored, logged_in, page_of, person, study_in
 
@@ -68,13 +68,13 @@ def test_opening_an_invitation_changes_nothing_and_a_click_accepts_it(study: Stu
     response = client.post(address)
     assert response["Location"] == reverse("surveys:study", args=[study.slug])
     assert client.get(response["Location"]).status_code == 200
-    assert may_change(guest, study)
+    assert Seat(guest, study).may_change
     assert recorded(actions.INVITED) == [(study.owner.username, {"addressee": guest.username, "role": "editor"})]
     assert recorded(actions.INVITATION_ACCEPTED) == [(guest.username, {"user": guest.username, "role": "editor"})]
     assert client.get(address).status_code == client.post(address).status_code == 404
 
 
-def test_whoever_has_no_account_makes_one_with_the_link(study: Study) -> None:
+def test_people_without_an_account_make_one_with_the_link(study: Study) -> None:
     address, client = link(study, addressee="eve@example.org"), Client()
     assert "Make an account" in client.get(address).content.decode()
     form = {"username": "eve", "password1": NEW_PASSWORD, "password2": NEW_PASSWORD}
@@ -83,9 +83,9 @@ def test_whoever_has_no_account_makes_one_with_the_link(study: Study) -> None:
     assert not User.objects.filter(username="eve").exists()
     assert client.post(address + "account/", form)["Location"] == address
     eve = User.objects.get(username="eve")
-    assert (eve.role, eve.email, may_see_results(eve, study)) == (Role.ANALYST, "eve@example.org", False)
+    assert (eve.role, eve.email, Seat(eve, study).may_see_results) == (Role.ANALYST, "eve@example.org", False)
     client.post(address)
-    assert may_see_results(eve, study)
+    assert Seat(eve, study).may_see_results
     assert client.get(reverse("analysis:results", args=[study.slug])).status_code == 200
     assert study.title in client.get(reverse("surveys:studies")).content.decode()
 
@@ -157,9 +157,9 @@ def test_only_the_owner_says_who_works_on_a_study(study: Study, role: MemberRole
 def test_roles_are_changed_and_members_removed_and_both_recorded(study: Study) -> None:
     user = member(study, MemberRole.BLINDED_VIEWER)
     act(study, study.owner, "change", member=user.pk, role="editor")
-    assert may_change(user, study)
+    assert Seat(user, study).may_change
     act(study, study.owner, "remove", member=user.pk)
-    assert standing_of(user, study) is None
+    assert Seat(user, study).role is None
     assert recorded(actions.MEMBER_ROLE_CHANGED) == [
         (study.owner.username, {"user": user.username, "from": "blinded_viewer", "to": "editor"})
     ]
@@ -170,7 +170,7 @@ def test_roles_are_changed_and_members_removed_and_both_recorded(study: Study) -
 def test_members_leave_by_themselves(study: Study) -> None:
     user = member(study, MemberRole.VIEWER)
     assert act(study, user, "leave")["Location"] == reverse("surveys:studies")
-    assert standing_of(user, study) is None
+    assert Seat(user, study).role is None
     assert recorded(actions.MEMBER_REMOVED) == [(user.username, {"user": user.username, "role": "viewer"})]
     assert act(study, study.owner, "leave").status_code == 409
 
@@ -180,7 +180,7 @@ def test_a_study_is_given_to_a_member_and_its_former_owner_stays_as_editor(study
     act(study, former, "transfer", member=user.pk)
     study.refresh_from_db()
     assert study.owner == user
-    assert (owns(former, study), may_change(former, study)) == (False, True)
+    assert (Seat(former, study).owns, Seat(former, study).may_change) == (False, True)
     assert recorded(actions.TRANSFERRED) == [(former.username, {"from": former.username, "to": user.username})]
 
 

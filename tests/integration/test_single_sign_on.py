@@ -89,7 +89,7 @@ def visit(issuer: Any, **variables: str) -> dict[str, Any]:
     return found
 
 
-def test_who_comes_from_the_institution_gets_an_account_with_the_stated_role(issuer: Any) -> None:
+def test_people_from_the_institution_get_an_account_with_the_stated_role(issuer: Any) -> None:
     found = visit(issuer, OIDC_ROLE="investigator", OIDC_DOMAIN="example.edu")
     assert found["button"]
     assert found["away"] == f"{issuer.address}/authorize"
@@ -104,7 +104,7 @@ def test_who_comes_from_the_institution_gets_an_account_with_the_stated_role(iss
 
 
 @pytest.mark.parametrize("changes", [{"email": "ada@example.edu.evil.example"}, {"email_verified": False}])
-def test_who_comes_from_elsewhere_gets_none(issuer: Any, changes: dict[str, Any]) -> None:
+def test_people_from_elsewhere_get_none(issuer: Any, changes: dict[str, Any]) -> None:
     issuer.person.update(changes)
     found = visit(issuer, OIDC_DOMAIN="example.edu")
     assert (found["logged_in"], found["accounts"], found["log"]) == (False, [], ["account.login_failed"])

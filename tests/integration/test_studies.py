@@ -1,4 +1,4 @@
-"""A study's life: which step is open to whom in which status, what each step leaves behind, and the page for it."""
+"""A study's life: which step is open to whom in which status, the effects of each step, and the page for it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,13 +12,13 @@ from django.urls import reverse
 from accounts.models import Role, User
 from audit.models import Entry
 from audit.selectors import verify
+from surveys.access import access_own_study, access_study, studies_of, study_in_public
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.media.services import MediaError, add_media_file
 from surveys.models import ArmState, Protocol, Study, StudyStatus
 from surveys.review import services as reviews
-from surveys.selectors import access_own_study, access_study, studies_of, study_in_public
 from surveys.studies import services as studies
-from surveys.studies.study_actions import OFFICER_ACTIONS, OWNER_ACTIONS
+from surveys.studies.forms import WORDS
 from tests.factories import (
     LECTURES,
     add_quick_media,
@@ -66,7 +66,7 @@ ACTIONS: dict[str, Callable[..., Study]] = {
     "close": studies.close,
     "archive": studies.archive,
 }
-# Where each action leads from each status; whatever does not stand here is refused.
+# Where each action leads from each status; missing entries are refused.
 LEADS: dict[tuple[StudyStatus, str], tuple[StudyStatus, str]] = {
     (S.DRAFT, "submit"): (S.IN_REVIEW, "study.submitted"),
     (S.IN_REVIEW, "approve"): (S.APPROVED, "study.approved"),
@@ -123,7 +123,7 @@ def test_an_officer_cannot_approve_a_study_of_their_own() -> None:
         reviews.approve(study, actor=officer)
 
 
-# What the study's page offers to each role in each status.
+# Actions that the study's page offers to each role in each status.
 OWNERS = {
     S.DRAFT: {"submit"},
     S.IN_REVIEW: {"take-back"},
@@ -134,7 +134,7 @@ OWNERS = {
     S.ARCHIVED: set(),
 }
 OFFICERS = {S.IN_REVIEW: {"approve", "return", "reject"}, S.RECRUITING: {"suspend"}, S.PAUSED: {"suspend"}}
-EVERY_ACTION = {*OWNER_ACTIONS, *OFFICER_ACTIONS, "", "delete"}
+EVERY_ACTION = {*WORDS, "", "delete"}
 
 
 @pytest.mark.parametrize("status", StudyStatus)
@@ -201,7 +201,7 @@ def test_a_change_after_review_makes_a_new_version_and_leaves_the_old_one() -> N
 
 
 @pytest.mark.parametrize("status", [S.IN_REVIEW, S.CLOSED, S.ARCHIVED])
-def test_what_is_in_review_or_over_cannot_be_changed(status: StudyStatus) -> None:
+def test_studies_in_review_or_over_cannot_be_changed(status: StudyStatus) -> None:
     study = study_in(status)
     with pytest.raises(TransitionError, match=f"This study cannot be changed now; it is {study.get_status_display().lower()}."):
         studies.change_definition(study, definition=definition(), actor=study.owner)
@@ -310,7 +310,7 @@ def test_a_forbidden_study_and_an_absent_one_look_the_same(access: Callable[...,
 
 def test_an_officer_may_look_at_a_study_and_not_change_it() -> None:
     study, officer = study_in(S.IN_REVIEW), person(Role.IRB_OFFICER)
-    assert access_study(officer, study.slug) == study
+    assert access_study(officer, study.slug).study == study
     with pytest.raises(Http404):
         access_own_study(officer, study.slug)
 

@@ -22,7 +22,7 @@ def owner() -> str:
 
 
 def imported(file: Path, *, owner: str = "ada", **options: Any) -> str:
-    """What the command says."""
+    """The output of the command."""
     out = StringIO()
     call_command("import_study", str(file), owner=owner, stdout=out, **options)
     return out.getvalue()
@@ -50,7 +50,7 @@ def test_the_sample_study_is_imported_with_its_real_lectures(owner: str) -> None
     assert submit_for_review(study, actor=study.owner).status == "in_review"
 
 
-def test_what_is_exported_imports_the_same(tmp_path: Path, owner: str) -> None:
+def test_an_exported_study_imports_the_same(tmp_path: Path, owner: str) -> None:
     imported(SAMPLE, media=LECTURES)
     exported("lecture-videos", "--output", str(tmp_path / "out" / "study.yaml"))
     assert (tmp_path / "out" / "slides-only.mp4").read_bytes() == (LECTURES / "slides-only.mp4").read_bytes()

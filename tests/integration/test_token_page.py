@@ -56,7 +56,7 @@ def test_a_token_is_shown_once_works_and_is_revoked(user: User) -> None:
         ("last_day", ""),
     ],
 )
-def test_what_does_not_fit_makes_no_token_and_says_where(user: User, field: str, value: str) -> None:
+def test_a_wrong_field_makes_no_token_and_is_named(user: User, field: str, value: str) -> None:
     client = logged_in(user)
     client.post(PAGE, {"name": "taken", "scope": "read", "last_day": day(1)})
     refused = client.post(PAGE, {"name": "new", "scope": "write", "last_day": day(1), field: value})

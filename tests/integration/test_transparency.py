@@ -1,4 +1,4 @@
-"""The page that tells everybody about a study: true at every stage, the same for all, and nobody's trace on it."""
+"""The page that tells everybody about a study: true at every stage, the same for all, and without a trace of anybody."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""Programs are told what happens in a study: signed, at least once, without a number, and never inside the server's own network."""
+"""Webhooks tell programs about events in a study: signed, at least once, without a number, and never inside the server's own network."""
 
 import hashlib
 import hmac
@@ -34,7 +34,7 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "api.md"
 
 
 class Receiver:
-    """Somebody's program: it keeps what it is sent, and answers with `status`."""
+    """Somebody's program: it keeps each request, and answers with `status`."""
 
     def __init__(self) -> None:
         self.status, self.received = 204, list[tuple[dict[str, str], bytes]]()
@@ -49,7 +49,7 @@ class Receiver:
                 self.end_headers()
 
             def log_message(self, *args: object) -> None:
-                """Nothing."""
+                """No output."""
 
         self.server = HTTPServer(("127.0.0.1", 0), Handler)
         self.address = f"http://127.0.0.1:{self.server.server_port}/hook"
@@ -66,7 +66,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was given to the broker, in place of giving it."""
+    """The messages to the broker, collected instead of sent."""
     messages: list[str] = []
     monkeypatch.setattr(webhook_tasks.deliver, "apply_async", lambda args, **options: messages.append(args[0]))
     monkeypatch.setattr(tasks.refresh, "apply_async", lambda **message: None)
@@ -83,7 +83,7 @@ def hook_of(study: Study, address: str = "https://lab.example.org/", events: tup
 
 
 def deliver_all() -> None:
-    """As if the time had come for everything."""
+    """Make everything due now."""
     Delivery.objects.filter(status=DeliveryStatus.WAITING).update(due_at=timezone.now() - timedelta(seconds=1))
     for delivery_id in outbox.due():
         webhook_tasks.deliver(str(delivery_id))
@@ -148,7 +148,7 @@ def test_nobody_is_told_what_they_did_not_ask_for_or_of_what_was_rolled_back(stu
     assert sent == []
 
 
-def test_what_is_written_is_sent_after_the_commit(study: Study, sent: list[str], committed: Callable[..., Any]) -> None:
+def test_webhooks_are_sent_after_the_commit(study: Study, sent: list[str], committed: Callable[..., Any]) -> None:
     hook_of(study)
     with committed():
         studies.close(study, actor=study.owner)
@@ -183,7 +183,7 @@ def test_a_redirection_is_not_followed(study: Study, receiver: Receiver) -> None
     assert Delivery.objects.get().error == "answered 302, expected 2xx"
 
 
-def test_what_a_killed_worker_was_sending_is_sent_by_the_next(study: Study, receiver: Receiver) -> None:
+def test_the_next_worker_sends_what_a_killed_one_was_sending(study: Study, receiver: Receiver) -> None:
     hook_of(study, receiver.address)
     emit(study.pk, Event.STUDY_CLOSED)
     assert outbox.claim(Delivery.objects.get().pk) is not None  # and killed
@@ -193,7 +193,7 @@ def test_what_a_killed_worker_was_sending_is_sent_by_the_next(study: Study, rece
     assert [headers["Candor-Event"] for headers, _body in receiver.received] == ["study.closed"]
 
 
-def test_what_happens_while_a_message_is_on_its_way_is_told_too(study: Study, receiver: Receiver) -> None:
+def test_events_while_a_message_is_on_its_way_are_told_too(study: Study, receiver: Receiver) -> None:
     hook_of(study, receiver.address)
     emit(study.pk, Event.RESULTS_UPDATED)
     Delivery.objects.update(due_at=timezone.now())

@@ -8,9 +8,9 @@ from django.test import Client
 from django.urls import reverse
 
 from audit.models import Entry
-from surveys.journey import participation
+from surveys.counts import counts_of
+from surveys.journey import services as participation
 from surveys.models import Participant, Response, Study, StudyStatus, Tally, TallyKind
-from surveys.selectors import counts_of
 from surveys.studies import services as studies
 from tests.factories import (
     address_of,

@@ -110,7 +110,7 @@ def test_the_chance_of_an_unbounded_interval_is_as_planned():
 
 
 def exact_effect(design: Design, model: LatentModel, *, method: str, trial_size: float = 1e6) -> float:
-    """What an estimator tends to: its value at the exact cell probabilities, as if a million answers had no chance variation."""
+    """The limit of an estimator: its value at the exact cell probabilities, as if a million answers had no chance variation."""
     yes = cell_probabilities(design, model)
     shares = trial_size * np.outer(design.arm_shares, design.subsample_shares)
     table = np.stack([shares * (1 - yes), shares * yes], axis=-1)
@@ -162,7 +162,7 @@ def test_a_wrong_assumption_about_cheaters_misleads_as_stated():
 
 
 def test_the_specification_test_notices_cheating_that_depends_on_arm_and_subsample():
-    """Half report the opposite of a truth that the treatment changes: the test of alike cheaters then fails in 20,000 people."""
+    """Half report the opposite of a truth that the treatment changes: the test for equal cheater shares then fails in 20,000 people."""
     design = DESIGNS["three subsamples"][0]
     model = LatentModel(prevalence=0.2, effects={"treatment": 0.6}, cheater_proportion=0.5, cheater_behaviour=Behaviour.OPPOSITE)
     fit = maximum_likelihood_fit(simulate_counts(design, model, n=20_000, trials=200, rng=np.random.default_rng(8)).astype(float), design)

@@ -1,4 +1,4 @@
-"""A web process that only serves participants stays small: what computes is loaded by workers, or when somebody asks for it."""
+"""A web process that only serves participants stays small: heavy modules are loaded by workers, or on the first request that needs them."""
 
 import os
 import subprocess

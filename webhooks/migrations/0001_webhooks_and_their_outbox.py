@@ -51,7 +51,10 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
-                ("due_at", models.DateTimeField(blank=True, help_text="Of the next attempt; nobody else makes one before.", null=True)),
+                (
+                    "due_at",
+                    models.DateTimeField(blank=True, help_text="Time of the next attempt; nobody else makes one before.", null=True),
+                ),
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
                 (
                     "news",

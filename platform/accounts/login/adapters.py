@@ -1,4 +1,4 @@
-"""Where allauth must do as this platform does."""
+"""Adapters where allauth must behave as this platform does."""
 
 import base64
 import hashlib
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """No accounts but by invitation or from an administrator; no addresses of people, neither kept nor counted."""
+    """Accounts come only from invitations or administrators. People's addresses are neither kept nor counted."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
@@ -30,7 +30,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Failures are counted by `SlowedBackend`, for every door."""
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, object]) -> None:
-        """Later, by itself: how long the mail server takes, or that it fails, must not tell whether an address has an account."""
+        """Send later, in the background: neither the mail server's delay nor its failure may tell whether an address has an account."""
         request = allauth_context.request
         send_later(
             self.render_mail(
@@ -39,7 +39,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         )
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
-        """Somebody else vouched for them, but the account is switched off."""
+        """The identity provider vouched for them, but the account is switched off."""
         record_failed_login(user.username, door="single sign-on")
         response: HttpResponse = super().respond_user_inactive(request, user)
         return response
@@ -52,13 +52,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
-    """Secrets lie encrypted in the database: a copy of it alone opens no account."""
+    """Secrets are encrypted in the database: a copy of it alone opens no account."""
 
     def get_totp_label(self, user: AbstractBaseUser) -> str:
         return user.get_username()
 
     def build_totp_svg(self, url: str) -> str:
-        """To stand in the page itself: the page may load no pictures that were made up in it."""
+        """Embedded in the page itself, because pages may not load images that a page made up."""
         import qrcode
         from qrcode.image.svg import SvgPathImage
 

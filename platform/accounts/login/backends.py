@@ -1,4 +1,4 @@
-"""Checking passwords, and slowing down whoever tries many."""
+"""Password checks that slow down repeated guessing."""
 
 import hashlib
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""allauth's forms around logging in, with what the audit log must hold of them."""
+"""allauth's login forms, which also write to the audit log."""
 
 from allauth.account.forms import ResetPasswordForm
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
@@ -9,7 +9,7 @@ from accounts.services import record_password_asked, record_refused_code
 
 
 class _Counted:
-    """After too many wrong codes allauth does not look at them any more, and tells nobody."""
+    """After too many wrong codes allauth rejects further ones without checking and tells nobody."""
 
     def clean_code(self) -> str:
         try:
@@ -22,15 +22,15 @@ class _Counted:
 
 
 class CodeForm(_Counted, AuthenticateForm):  # type: ignore[misc]
-    """After the password."""
+    """The form that follows the password."""
 
 
 class CodeAgainForm(_Counted, ReauthenticateForm):  # type: ignore[misc]
-    """Before something about logging in is changed."""
+    """The form that precedes changes to how somebody logs in."""
 
 
 class ForgottenPasswordForm(ResetPasswordForm):  # type: ignore[misc]
-    """Recorded for every address alike, whether it has an account or not."""
+    """Recorded for every address alike, whether or not it has an account."""
 
     def save(self, request: HttpRequest, **kwargs: object) -> str:
         record_password_asked(self.users)

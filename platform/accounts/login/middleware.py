@@ -1,6 +1,6 @@
-"""What happens around the staff's pages: allauth, how long a session lasts, and who must have a second factor.
+"""Middleware for the staff's pages: allauth, the length of a session, and compulsory second factors.
 
-Participants' pages (`/s/…`) are left alone: they have no session, and must not wait for what is only for staff.
+Participants' pages (`/s/…`) are left alone: they have no session, and must not wait for middleware that only staff need.
 """
 
 import time
@@ -47,7 +47,7 @@ class StaffMiddleware:
 
 
 def end_old_session(request: HttpRequest) -> None:
-    """Log out who logged in twelve hours ago, or did nothing for two. A page that refreshes itself is not somebody doing something."""
+    """Log people out twelve hours after login, or after two hours without activity. A page that refreshes itself is no activity."""
     now = int(time.time())
     if not request.user.is_authenticated:
         return
@@ -59,7 +59,7 @@ def end_old_session(request: HttpRequest) -> None:
 
 
 def refusal(request: HttpRequest) -> HttpResponseBase | None:
-    """Where a second factor is compulsory, whoever must have one and has none can do nothing but set it up."""
+    """Where a second factor is compulsory, people who lack theirs can do nothing except set it up."""
     if not settings.REQUIRE_MFA or request.path_info.startswith(("/accounts/", settings.STATIC_URL)):
         return None
     user = request.user

@@ -1,4 +1,4 @@
-"""What happens to accounts, wherever it happens (page, admin, single sign-on, command line), goes to the services."""
+"""Passes account events to the services, wherever they happen: page, admin, single sign-on, command line."""
 
 import time
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Accounts of people whom an institution's own login vouches for."""
+"""Accounts of people for whom an institution's own login vouches."""
 
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
-    """Everybody from the right domain gets an account of their own, with the role that the installation says; never somebody else's."""
+    """Everybody from the right domain gets an account of their own, with the configured role, and never somebody else's."""
 
     def pre_social_login(self, request: HttpRequest, sociallogin: "SocialLogin") -> None:
         domain = sociallogin.provider.app.settings["domain"]
@@ -26,7 +26,7 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             raise PermissionDenied(_("Expected a confirmed e-mail address of %(domain)s.") % {"domain": domain})
 
     def on_authentication_error(self, request: HttpRequest, provider: object, error: object = None, **kwargs: object) -> None:
-        """Also after `pre_social_login` said no. Whoever changes their mind has not failed."""
+        """allauth also calls this after `pre_social_login` refused. People who change their minds have not failed."""
         if error != AuthError.CANCELLED:
             services.record_failed_login("", door="single sign-on")
 

@@ -1,4 +1,4 @@
-"""Who may use the API: people by session, programs by token, both by role. Which study they may see is for the `access_*` selectors."""
+"""Access to the API: people by session, programs by token, both by role. The `access_*` selectors decide access to single studies."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ class ApiTokenAuthentication(TokenAuthentication):
     keyword = "Bearer"
 
     def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
-        """The same answer for a token that is unknown, out of date or of an account that is switched off."""
+        """Unknown and expired tokens get the same answer as those of accounts that are switched off."""
         token = ApiToken.objects.select_related("user").filter(token_hash=hash_of_api_token(key)).first()
         if token is None or token.last_day < timezone.localdate() or not token.user.is_active:
             record_refused_token(token)
@@ -27,7 +27,7 @@ class ApiTokenAuthentication(TokenAuthentication):
 
 
 class HasScope(BasePermission):
-    """A token that may only read changes nothing. A view with `changes_nothing` may be sent data by any token."""
+    """A read-only token changes nothing. A view with `changes_nothing` accepts data from any token."""
 
     message = "This token may only read; expected one with the scope write."
 
@@ -38,7 +38,7 @@ class HasScope(BasePermission):
 
 
 class HasRole(BasePermission):
-    """By the view's `roles` and, where not everybody who reads may write, its `writing_roles`."""
+    """Access by the view's `roles` and, where not everybody who reads may write, its `writing_roles`."""
 
     def has_permission(self, request: Request, view: object) -> bool:
         roles: tuple[Role, ...] = view.roles  # type: ignore[attr-defined]  # an audit holds that every view has them
@@ -49,13 +49,13 @@ class HasRole(BasePermission):
 
 
 def person_of(request: Request) -> User:
-    """Whoever asks; `HasRole` lets nobody else in."""
+    """The logged-in person; `HasRole` lets nobody else in."""
     assert isinstance(request.user, User)
     return request.user
 
 
 def asked_choice(request: Request, name: str, choices: Sequence[str]) -> str | None:
-    """What the query asks for under `name`; anything but one of `choices` is an error, rather than a filter that does nothing."""
+    """The value of `name` in the query; anything except one of `choices` is an error, not a filter that does nothing."""
     asked = request.query_params.get(name)
     if asked is not None and asked not in choices:
         raise ValidationError({name: [f"Expected one of {', '.join(choices)}, found {asked[:50]!r}."]})

@@ -1,4 +1,4 @@
-"""What a person fills in to make a token for a program."""
+"""The form in which people make a token for a program."""
 
 from datetime import date, timedelta
 from typing import cast

@@ -1,4 +1,4 @@
-"""What every installation shares; development, production and test change only what must differ."""
+"""Settings of every installation; development, production and test change only what must differ."""
 
 import os
 from pathlib import Path
@@ -91,11 +91,11 @@ EMAIL_HOST_USER = os.environ.get("EMAIL_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_PASSWORD", "")
 EMAIL_USE_TLS = os.environ.get("EMAIL_TLS", "1") == "1"
 EMAIL_TIMEOUT = 10
-# For links in e-mails that nobody's request asks for. Empty: there are only paths in them.
+# For links in e-mails that no request asks for. Empty: the e-mails hold paths only.
 SITE_URL = os.environ.get("SITE_URL", "").rstrip("/")
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", EMAIL_HOST_USER)
 
-# Whether webhooks may go to this computer and its network: for development only, where whoever runs a study owns the server.
+# Whether webhooks may go to this computer and its network: for development only, where the people who run studies own the server.
 WEBHOOKS_MAY_STAY_PRIVATE = False
 # Where the web server in front (nginx) finds MEDIA_ROOT; empty: the application sends the bytes itself.
 MEDIA_ACCEL_PREFIX = ""
@@ -144,7 +144,7 @@ SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [single_sign_on.APP] if si
 SESSION_COOKIE_AGE = 12 * 60 * 60
 SECURE_REFERRER_POLICY = "same-origin"  # `no-referrer` would break CSRF
 X_FRAME_OPTIONS = "DENY"
-# What the key under public data follows from; empty: SECRET_KEY. Whoever means to change that one sets this one first, to what that was.
+# Secret for the release signing key; defaults to SECRET_KEY. Before rotating SECRET_KEY, set this to its old value.
 RELEASE_SIGNING_SECRET = os.environ.get("RELEASE_SIGNING_SECRET", "")
 CSRF_FAILURE_VIEW = "config.error_responses.csrf_failure"
 
@@ -162,7 +162,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "PAGE_SIZE": 50,
-    # By account, never by address: whoever has no account is refused before anything is counted.
+    # By account, never by address: requests without an account are refused before anything is counted.
     "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle", "rest_framework.throttling.ScopedRateThrottle"],
     "DEFAULT_THROTTLE_RATES": {"user": "600/min", "planning": "60/min"},
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -183,7 +183,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "config.api_schema.with_problems"],
 }
 
-CELERY_IMPORTS = ["analysis.releases.tasks"]  # beside the `tasks` of every application
+CELERY_IMPORTS = ["analysis.releases.tasks"]  # in addition to the `tasks` of every application
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1

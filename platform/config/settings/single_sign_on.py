@@ -9,7 +9,7 @@ ROLES = ("analyst", "investigator", "irb_officer")
 
 
 def configured() -> dict[str, object] | None:
-    """What allauth is to know of the issuer; None without single sign-on."""
+    """The provider's configuration for allauth; None without single sign-on."""
     given = [name for name in REQUIRED if os.environ.get(name)]
     if not given:
         return None

@@ -77,7 +77,7 @@ def _cells(design: Design, *, honest: float, prevalence: Sequence[float], cheate
 
 @pytest.fixture
 def cell_probabilities() -> Callable[..., FloatArray]:
-    """P(arm, subsample, report) of a model with alike cheaters, shape (K, S, 2): the statistics page's m(a,s)."""
+    """P(arm, subsample, report) of a model with equal cheater shares, shape (K, S, 2): the statistics page's m(a,s)."""
     return _cells
 
 

@@ -1,4 +1,4 @@
-"""Every example in the docstrings of candor gives the answer that it promises."""
+"""Every example in the docstrings of candor gives the promised answer."""
 
 import doctest
 import importlib

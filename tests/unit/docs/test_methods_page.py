@@ -1,4 +1,4 @@
-"""The examples of docs/methods.md give the answers that the page promises, and those that it shows in words."""
+"""The examples of docs/methods.md give the answers that the page promises, including those that it states in words."""
 
 from __future__ import annotations
 

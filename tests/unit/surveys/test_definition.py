@@ -1,4 +1,4 @@
-"""What a study may be, and the sentence for everything that it may not."""
+"""Studies that are possible, and the sentence for everything that is not."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Change = Callable[[dict[str, Any]], object]
 
 
 def problems_after(change: Change) -> list[str]:
-    """What is said about the sample study after `change` to its plain values."""
+    """The complaints about the sample study after `change` to its plain values."""
     changed = deepcopy(document())
     change(changed)
     with pytest.raises(DefinitionError) as raised:

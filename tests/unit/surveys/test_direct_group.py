@@ -1,4 +1,4 @@
-"""People who are asked without a die: what a study may say of them, how they are drawn, and which pages they see."""
+"""People who are asked directly: permitted settings, the draw, and the pages they see."""
 
 import json
 from collections import Counter
@@ -34,7 +34,7 @@ def test_a_share_in_whole_hundredths_up_to_a_half_is_taken_exactly() -> None:
         ({"consent": ""}, "direct_group.consent"),
     ],
 )
-def test_what_cannot_be_is_refused_with_its_place(group: dict[str, Any], sentence: str) -> None:
+def test_impossible_values_are_refused_with_their_place(group: dict[str, Any], sentence: str) -> None:
     with pytest.raises(DefinitionError) as raised:
         definition(direct_group=GROUP | group)
     assert sentence in str(raised.value)
@@ -65,7 +65,7 @@ def test_the_design_of_the_die_is_that_of_a_study_without_the_group() -> None:
     asked = definition(direct_group=GROUP, die=DIE | {"weights": {"1": 2}})
     assert asked.design() == definition(die=DIE | {"weights": {"1": 2}}).design()
     assert asked.planned_with_die == 38  # 48 · 0.8, rounded
-    # Of five lines one is direct; of the other four, thirds by the weights 2 and 1.
+    # One of five lines is direct; the other four are split in thirds by the weights 2 and 1.
     assert asked.group_weights == {"1": 8, "2": 4, "direct": 3}
     assert definition().group_weights == definition().subsample_weights
 
@@ -114,7 +114,7 @@ def test_the_published_hash_covers_who_is_asked_directly() -> None:
 @pytest.mark.parametrize(
     ("asked", "last"), [(DIRECTLY, ("quiz", "direct_questions", "finished")), (NOT_AT_ALL, ("video", "quiz", "finished"))]
 )
-def test_who_is_drawn_sees_no_die(asked: tuple[str, ...], last: tuple[str, ...]) -> None:
+def test_people_in_the_direct_group_see_no_die(asked: tuple[str, ...], last: tuple[str, ...]) -> None:
     steps = steps_of(definition(direct_group=GROUP), asked=asked)
     assert steps[:4] == ("welcome", "consent", "background", "direct_consent")
     assert steps[-3:] == last

@@ -1,4 +1,4 @@
-"""Study files: what is written can be read again, and what cannot be read is named with its line."""
+"""Study files: written files can be read again, and unreadable parts are named with their line."""
 
 import json
 from typing import Any
@@ -25,7 +25,7 @@ def line_of(text: str, words: str) -> int:
     return next(number for number, line in enumerate(text.splitlines(), 1) if words in line)
 
 
-# Words that YAML 1.1 takes for something else, and characters that some writers lose.
+# Words that YAML 1.1 takes for other types, and characters that some writers lose.
 texts = some.text(
     some.characters(exclude_categories=("Cs", "Cc"), include_characters="\n\t")
     | some.sampled_from(["é", "—", "😀", "\u2028", "\x85", "#", ":"]),
@@ -92,7 +92,7 @@ def documents(draw: some.DrawFn) -> dict[str, Any]:
 
 
 @given(documents())
-def test_what_is_written_reads_back_the_same(plain: dict[str, Any]) -> None:
+def test_a_written_file_reads_back_the_same(plain: dict[str, Any]) -> None:
     study = definition(**plain)
     assert read_study_file(write_study_file(study)) == study
     assert read_study_file(json.dumps(plain, indent="\t")) == study
@@ -153,7 +153,7 @@ def test_a_misspelt_key_is_named_with_its_line() -> None:
         ("{[a]: b}", "a.yaml, line 1, column 2: not readable as YAML or JSON: a key must be one word"),
     ],
 )
-def test_what_is_not_readable_is_named_with_its_place(text: str, sentence: str) -> None:
+def test_unreadable_parts_are_named_with_their_place(text: str, sentence: str) -> None:
     assert problems_of(text)[0].startswith(sentence), problems_of(text)
 
 
@@ -186,7 +186,7 @@ def test_a_long_wrong_value_does_not_fill_the_screen() -> None:
     assert len(problem) < 250
 
 
-def test_what_is_only_default_is_not_written() -> None:
+def test_defaults_are_not_written() -> None:
     text = write_study_file(definition(watching=None, minimum_seconds=None))
     assert "watching" not in text
     assert "block_multiples" not in text

@@ -1,4 +1,4 @@
-"""The secrets of a participant: what follows from the token, what can be forged, what can be linked."""
+"""The secrets of a participant: values that follow from the token, forgeries, and links between values."""
 
 import hashlib
 import re
@@ -32,7 +32,7 @@ def test_the_database_keeps_a_hash_of_the_token() -> None:
     assert hash_of_token("abc") == hashlib.sha256(b"candor token: abc").hexdigest()
 
 
-def test_what_follows_from_a_token_does_not_follow_from_each_other() -> None:
+def test_secrets_derived_from_one_token_do_not_follow_from_each_other() -> None:
     token = new_token()
     secrets = [
         hash_of_token(token),

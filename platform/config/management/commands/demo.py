@@ -1,4 +1,4 @@
-"""`manage.py demo`: what `make demo` runs."""
+"""`manage.py demo`, which `make demo` runs."""
 
 import os
 from pathlib import Path
@@ -15,10 +15,10 @@ from analysis.models import Run, RunKind, RunStatus
 from analysis.tasks import refresh
 from config.management.commands.serve import add_address_arguments, require_free_port
 from config.settings.secrets import installation_secret
+from surveys.counts import counts_of
 from surveys.media.services import add_media_file
 from surveys.models import Participant, Study
 from surveys.review import services as reviews
-from surveys.selectors import counts_of
 from surveys.studies import services as studies
 from surveys.study_file import read_study_file
 
@@ -63,7 +63,7 @@ class Command(BaseCommand):
 
 @transaction.atomic
 def _build(*, investigator: User, officer: User) -> Study:
-    """The sample study through its whole life up to recruiting, by the services that everybody else uses."""
+    """Takes the sample study through its whole life up to recruiting, by the services that everybody uses."""
     definition = read_study_file(STUDY_FILE.read_text(encoding="utf-8"), source=str(STUDY_FILE))
     study = studies.create_study(definition=definition, owner=investigator, accepts_bots=True)
     for name in sorted(definition.files()):

@@ -10,7 +10,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 
 def add_address_arguments(parser: CommandParser) -> None:
-    """Where to listen. The port may come from PORT, so what is wrong with it names both ways to give it."""
+    """The address to listen on. The port may come from PORT, so error messages name both ways to give it."""
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this computer only)")
     parser.add_argument("--port", type=_port, default=os.environ.get("PORT") or "8000", help="default: PORT, else 8000")
 
@@ -22,7 +22,7 @@ def _port(text: str) -> int:
 
 
 def require_free_port(host: str, port: int) -> None:
-    """Say at once that somebody else listens there, before anything is built."""
+    """Say before any building that another program listens there."""
     try:
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

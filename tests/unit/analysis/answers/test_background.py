@@ -1,4 +1,4 @@
-"""Background answers become covariates as the study's definition says what they are."""
+"""Background answers become covariates of the kind that the study's definition states."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def test_each_kind_of_question_becomes_its_own_kind_of_column() -> None:
     }
 
 
-def test_what_was_not_answered_stays_missing() -> None:
+def test_unanswered_questions_stay_missing() -> None:
     found = columns({})
     assert found.pop("gender") == [""]
     assert len(found) == 6

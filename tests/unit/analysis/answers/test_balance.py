@@ -19,7 +19,7 @@ def test_a_number_is_compared_in_standard_deviations() -> None:
     assert differences(year=np.array([1.0, 2.0, 3.0, 3.0, 4.0, 5.0])) == {"year": pytest.approx(2.0)}
 
 
-def test_who_did_not_answer_a_number_is_left_out() -> None:
+def test_people_without_a_number_are_left_out() -> None:
     assert differences(year=np.array([1.0, 3.0, np.nan, 3.0, 5.0, np.nan])) == {"year": pytest.approx(2 / np.sqrt(2))}
 
 
@@ -31,7 +31,7 @@ def test_every_level_is_a_share_and_no_answer_is_a_level() -> None:
     assert found["gender: not answered"] == 0
 
 
-def test_what_does_not_vary_or_was_not_answered_has_no_difference() -> None:
+def test_constant_or_unanswered_covariates_have_no_difference() -> None:
     assert differences(year=np.full(6, 2.0), age=np.array([np.nan] * 3 + [1.0, 2.0, 3.0])) == {"year": None, "age": None}
 
 
@@ -50,7 +50,7 @@ def test_the_mean_of_a_few_people_is_not_given() -> None:
 
 
 def balance(grades: list[list[float]], genders: list[list[str]]) -> Balance:
-    """Of the people of two arms."""
+    """The numbers of people in two arms."""
     arm = np.repeat([0, 1], [len(grades[0]), len(grades[1])])
     covariates = {"grade": np.concatenate(grades), "gender": np.concatenate(genders)}
     arms = ["slides", "face"]
@@ -61,7 +61,7 @@ def balance(grades: list[list[float]], genders: list[list[str]]) -> Balance:
 
 
 def test_two_moments_never_differ_by_fewer_than_five_people_of_an_arm() -> None:
-    """As people come one by one, in any order of arms: whatever changes is of five people more at least, in every arm."""
+    """People come one by one, in any order of arms: every change is by at least five more people in every arm."""
     rng = np.random.default_rng(7)
     grades: list[list[float]] = [[], []]
     genders: list[list[str]] = [[], []]
@@ -83,7 +83,7 @@ def test_two_moments_never_differ_by_fewer_than_five_people_of_an_arm() -> None:
     assert steps["gender"] > steps["grade"] > 3, "of what few answer there is news less often"
 
 
-def test_what_was_shown_stays_when_somebody_leaves_or_is_exchanged() -> None:
+def test_shown_differences_stay_when_somebody_leaves_or_is_exchanged() -> None:
     first = in_steps(balance([[1.0, 2, 3, 4, 5], [2.0, 3, 4, 5, 6]], [["a"] * 5, ["b"] * 5]), None)
     assert len(first.differences) == 3
     left = in_steps(balance([[1.0, 2, 3, 4], [2.0, 3, 4, 5, 6]], [["a"] * 4, ["b"] * 5]), first)

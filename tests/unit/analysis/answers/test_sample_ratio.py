@@ -1,4 +1,4 @@
-"""The alarm about shares that are not the planned ones rings for a deviation that is both large and no chance."""
+"""The alarm for a sample ratio mismatch rings for deviations that are both large and no chance."""
 
 import pytest
 from hypothesis import given

@@ -1,10 +1,11 @@
-"""Pictures of estimates: what stands beside an interval says where it ends, if it does."""
+"""Pictures of estimates: the text beside an interval says where it ends, if it does."""
 
 import re
 
 import pytest
 
-from analysis.figures.intervals import Ends, ForestLine, Moment, forest_figure, running_figure
+from analysis.figures.intervals import Moment, forest_figure, running_figure
+from candor.figures.forest import Ends, ForestRow
 
 
 @pytest.mark.parametrize(
@@ -18,8 +19,8 @@ from analysis.figures.intervals import Ends, ForestLine, Moment, forest_figure, 
     ],
 )
 def test_an_interval_without_an_end_says_so_and_has_an_arrow_there(ends: Ends | None, words: str, arrows: int) -> None:
-    line = ForestLine(label="Face minus slides", detail="difference in means", value=0.58, main=ends, second=None)
-    picture = forest_figure([line], title="Effects").svg()
+    row = ForestRow.of(0.58, ends, label="Face minus slides", detail="difference in means")
+    picture = forest_figure([row], title="Effects").svg()
     assert words in re.findall(r"<text[^>]*>([^<]*)</text>", picture)
     assert picture.count("<path") == arrows
 

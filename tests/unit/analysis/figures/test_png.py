@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import resvg_py
 
-from analysis.figures.drawing import Drawing
 from analysis.figures.png import PIXELS_PER_PIXEL, png
+from candor.figures.drawing import Drawing
 
 
 def dark_pixels(picture: bytes) -> int:

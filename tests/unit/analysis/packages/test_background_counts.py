@@ -31,7 +31,7 @@ def counts(asked: Any, answers: list[Any], *, smallest: int = 5) -> dict[str, in
     smallest=st.integers(1, 20),
     order=st.permutations([str(place) for place in range(8)]),
 )
-def test_what_is_shown_is_large_and_what_is_hidden_cannot_be_told_from_the_total(
+def test_shown_counts_are_large_and_hidden_ones_cannot_be_told_from_the_total(
     table: dict[str, int], smallest: int, order: list[str]
 ) -> None:
     shown = hide_small(table, smallest=smallest, order=[answer for answer in order if answer in table])
@@ -53,9 +53,9 @@ Rule = Callable[..., dict[str, int | None]]
 
 
 def least_that_stays_possible(rule: Rule, *, answers: str, smallest: int, most: int) -> int:
-    """How many values of a small count that is hidden somebody must think possible who knows the rule, the total and all that is shown.
+    """The number of possible values of a hidden small count for a reader who knows the rule, the total and everything shown.
 
-    By enumeration: all tables, and all orders in which counts may be hidden along. The least over all tables with enough people.
+    By enumeration of all tables and all orders in which further counts may be hidden: the least over all tables with enough people.
     """
     possible: dict[Any, set[tuple[int, ...]]] = defaultdict(set)
     for counted in product(range(most + 1), repeat=len(answers)):
@@ -72,12 +72,12 @@ def least_that_stays_possible(rule: Rule, *, answers: str, smallest: int, most: 
 
 
 @pytest.mark.parametrize(("answers", "smallest", "most"), [("abc", 3, 14), ("abc", 5, 22), ("abcd", 3, 13)])
-def test_whoever_knows_the_rule_cannot_work_out_a_small_count(answers: str, smallest: int, most: int) -> None:
+def test_a_reader_who_knows_the_rule_cannot_work_out_a_small_count(answers: str, smallest: int, most: int) -> None:
     assert least_that_stays_possible(hide_small, answers=answers, smallest=smallest, most=most) >= smallest
 
 
 def test_hiding_always_the_next_larger_count_would_tell_small_ones() -> None:
-    """So the enumeration above can find what it looks for."""
+    """Proves that the enumeration above can find a failure."""
 
     def by_size(counts: dict[str, int], *, smallest: int, order: Sequence[str]) -> dict[str, int | None]:
         return hide_small(counts, smallest=smallest, order=sorted(order, key=lambda answer: counts[answer]))
@@ -103,7 +103,7 @@ def test_one_choice_counts_those_who_did_not_answer_too() -> None:
     assert found == {"phone": 7, "laptop": 6, "room": 8, "not answered": 9}
 
 
-def test_of_several_choices_one_that_nearly_everybody_made_is_hidden_too() -> None:
+def test_one_of_several_choices_that_nearly_everybody_made_is_hidden_too() -> None:
     asked = question("multiple_choice", role="auxiliary", options=OPTIONS)
     found = counts(asked, [["phone", "laptop"]] * 10 + [["phone"]] * 10 + [["room"]] * 4)
     assert found == {"phone": None, "laptop": 10, "room": None, "not answered": None}
@@ -118,7 +118,7 @@ def test_numbers_are_counted_one_by_one_or_in_ten_intervals() -> None:
     assert len(found) == 11
 
 
-def test_of_groups_only_the_number_of_entries_is_counted() -> None:
+def test_groups_count_only_the_number_of_their_entries() -> None:
     fields = [{"kind": "number", "name": "grade", "text": "?", "role": "sensitive", "minimum": 0, "maximum": 100}]
     courses = question("group", fields=fields, at_most=2)
     found = counts(courses, [[{"grade": 1}]] * 6 + [[{"grade": 1}, {"grade": 99}]] * 7 + [None] * 5, smallest=5)

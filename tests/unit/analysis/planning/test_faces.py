@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from analysis.planning import faces, forms, plots
+from analysis.planning import faces, forms
 from analysis.planning.faces import OFFERED, PlannedDie, rolls_of, suggested_die, usual_die
 from candor.designs.design import Design
 from candor.errors import DesignError
@@ -15,7 +15,7 @@ from candor.planning.information import Scenario
 DEFAULT = PlannedDie(code="6", groups=("ynnttt", "nyyttt"))
 
 
-@pytest.mark.parametrize("module", [faces, forms, plots])
+@pytest.mark.parametrize("module", [faces, forms])
 def test_the_examples_in_the_documentation_are_right(module: object) -> None:
     found = doctest.testmod(module)
     assert found.attempted > 0
@@ -67,7 +67,7 @@ def test_the_usual_faces_of_every_die_make_a_design(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["", "0", "2", "06", "101", "1000", "six", "3d6", "²", "-6"])
-def test_what_is_no_die_is_refused(code: str) -> None:
+def test_an_impossible_die_is_refused(code: str) -> None:
     with pytest.raises(DesignError, match="a die is 6, 8, 10, 12, 20, 2d6 or has 3 to 100 sides"):
         rolls_of(code)
 

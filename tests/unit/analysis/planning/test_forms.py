@@ -18,7 +18,7 @@ def test_an_empty_address_is_a_plan_without_errors() -> None:
 
 
 @pytest.mark.parametrize("text", ["abc", "", "1e3", "nan", "inf", "0x10", "--1", "12 3", "½"])
-def test_what_is_no_number_leaves_the_start_in_force_and_says_so(text: str) -> None:
+def test_input_that_is_no_number_leaves_the_start_in_force_and_says_so(text: str) -> None:
     query = QueryDict(mutable=True)
     query["cheaters"] = text
     query["n"] = "72"

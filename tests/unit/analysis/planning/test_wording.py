@@ -1,4 +1,4 @@
-"""A plan in words: the sentences say what the numbers say."""
+"""A plan in words: its sentences agree with its numbers."""
 
 from dataclasses import replace
 
@@ -80,14 +80,14 @@ def test_every_figure_has_its_numbers_and_the_point_of_the_plan() -> None:
     assert set(found) == {"power-students", "error-students", "cheaters-students", "power-epsilon", "error-epsilon", "students-epsilon"}
     for name, figure in found.items():
         assert figure.description, name
-        assert len(figure.table.rows) >= 5, name
-        assert {len(row) for row in figure.table.rows} == {len(figure.table.header)}, name
+        assert len(figure.rows) >= 5, name
+        assert {len(row) for row in figure.rows} == {len(figure.header)}, name
     plan = planned().plan
-    assert ("400", percent(hardest(plan).power), "98 %") in found["power-students"].table.rows
+    assert ("400", percent(hardest(plan).power), "98 %") in found["power-students"].rows
 
 
 def test_the_table_of_power_reaches_what_was_wanted_at_the_number_needed() -> None:
-    rows = dict(row[:2] for row in next(one for one in figures_of(planned()) if one.name == "power-students").table.rows)
+    rows = dict(row[:2] for row in next(one for one in figures_of(planned()) if one.name == "power-students").rows)
     assert rows["940"] == "80 %"
 
 

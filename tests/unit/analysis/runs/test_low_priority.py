@@ -1,4 +1,4 @@
-"""Long computations give way; whoever waits for them does not."""
+"""Long computations give way; people who wait for them do not."""
 
 import os
 import sys

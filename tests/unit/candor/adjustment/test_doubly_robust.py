@@ -218,7 +218,7 @@ def test_degenerate_covariates_are_reported_and_change_nothing_else():
 
 
 def test_a_covariate_made_from_the_answers_takes_the_effect_away_and_is_named():
-    """What somebody reports depends on the die, so nothing known before can be a copy of it."""
+    """Reports depend on the die, so no earlier variable can be a copy of them."""
     counts = np.array([[[130, 70], [110, 90]], [[90, 110], [70, 130]]])
     rows = [(a, s, y) for (a, s, y), count in np.ndenumerate(counts) for _ in range(count)]
     arm, subsample, reported = map(np.array, zip(*rows, strict=True))

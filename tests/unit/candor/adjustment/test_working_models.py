@@ -1,4 +1,4 @@
-"""Working models equal those of statsmodels, are chosen as a search by hand would, and never crash."""
+"""The search equals one by statsmodels without shortcuts, the final fit (statsmodels') a derivation by hand; neither ever crashes."""
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from candor.adjustment.working_models import (
     choose_working_model,
     estimable_columns,
     expit,
+    final_fit,
     fit_logistic,
 )
 from candor.errors import TooFewResponsesError
@@ -95,8 +96,34 @@ def test_stepwise_choice_agrees_with_a_search_by_hand(seed):
     matrix, outcome = participants(200, seed=seed)
     model = choose_working_model(matrix, outcome, np.ones(200, dtype=bool), group="everyone")
     assert set(model.terms) == stepwise_by_hand(matrix, outcome)
-    theirs = sm.Logit(outcome, matrix.values[:, model.columns]).fit(disp=0, tol=1e-12)
-    np.testing.assert_allclose(model.fit.coefficients, theirs.params, atol=1e-6)
+    score = matrix.values[:, model.columns].T @ (outcome - model.predict(matrix.values))
+    np.testing.assert_allclose(score, 0.0, atol=1e-11)  # only the final fit is as exact
+
+
+def test_the_final_fit_of_two_groups_is_that_of_the_two_by_two_table():
+    """30 of 50 and 12 of 60 say yes: the log odds of the first, and the log odds ratio."""
+    second = np.repeat([0.0, 1.0], [50, 60])
+    values, outcome = np.column_stack([np.ones(110), second]), np.concatenate([np.arange(50) < 30, np.arange(60) < 12]).astype(float)
+    fit = final_fit(values, outcome, found=fit_logistic(values, outcome))
+    np.testing.assert_allclose(fit.coefficients, [np.log(30 / 20), np.log(12 / 48 / (30 / 20))], rtol=1e-12)
+    assert fit.log_likelihood == pytest.approx(30 * np.log(0.6) + 20 * np.log(0.4) + 12 * np.log(0.2) + 48 * np.log(0.8), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_final_fit_solves_the_score_equations_and_is_the_maximum_that_the_search_found(seed):
+    matrix, outcome = participants(250, seed=seed)
+    found = fit_logistic(matrix.values, outcome)
+    fit = final_fit(matrix.values, outcome, found=found)
+    score = matrix.values.T @ (outcome - scipy_expit(matrix.values @ fit.coefficients))
+    np.testing.assert_allclose(score, 0.0, atol=1e-11)
+    np.testing.assert_allclose(fit.coefficients, found.coefficients, atol=1e-8)
+    assert fit.aic == pytest.approx(found.aic, abs=1e-9)
+
+
+def test_a_penalised_fit_is_left_as_it_is():
+    values = np.column_stack([np.ones(20), np.repeat([-1.0, 1.0], 10)])
+    found = fit_logistic(values, np.repeat([0.0, 1.0], 10))
+    assert final_fit(values, np.repeat([0.0, 1.0], 10), found=found) is found
 
 
 def test_a_term_that_matters_only_beside_another_can_leave_again():

@@ -14,7 +14,7 @@ from tests.unit.candor.cli.running import estimated
 
 ARMS = ("none", "a", "b", "c")
 CONTROL, PREVALENCE, HONEST = 2, np.array([0.3, 0.5, 0.4, 0.6]), 0.8
-MIRRORED = (("2/6", "1/6", 1 / 6, 1 / 2), ("1/6", "2/6", 2 / 6, 1 / 2))  # forced no and yes as they stand in the file; f1, t
+MIRRORED = (("2/6", "1/6", 1 / 6, 1 / 2), ("1/6", "2/6", 2 / 6, 1 / 2))  # forced no and yes as written in the file; f1, t
 SYMMETRIC = (("1/6", "1/6", 1 / 6, 2 / 3), ("1/3", "1/3", 1 / 3, 1 / 3))
 
 

@@ -1,4 +1,4 @@
-"""What ``candor`` says about files and options that are not right: one line, exit 2, never a traceback."""
+"""``candor`` refuses wrong files and options with one line and exit 2, never with a traceback."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_an_unknown_command_is_refused():
 
 
 def test_the_command_runs_in_a_process_of_its_own_without_django():
-    """Also proves that a broken file leaves no traceback behind, and that nothing imports Django."""
+    """Also proves that a broken file leaves no traceback behind, and that no module imports Django."""
     program = "import sys; from candor.cli import main\ntry: main()\nfinally: assert 'django' not in sys.modules"
     answers_file()
     command = [

@@ -1,4 +1,4 @@
-"""``candor estimate``: what scripts rely on, and what people read."""
+"""``candor estimate``: the parts that scripts rely on, and the text for people."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_people_get_a_table_and_a_forest_plot():
 
 
 def test_memory_does_not_grow_with_the_number_of_rows(monkeypatch):
-    """Ten times the rows, in chunks of a thousand: the peak stays where it is (10 % for what the interpreter does meanwhile)."""
+    """Ten times the rows, in chunks of a thousand: the peak stays where it is (10 % for the interpreter's own work)."""
     monkeypatch.setattr("candor.cli.reading.ROWS_PER_CHUNK", 1000)
     peaks = []
     for people in (500, 5000):

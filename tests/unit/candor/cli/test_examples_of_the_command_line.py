@@ -1,4 +1,4 @@
-"""Every example in the docstrings of candor.cli gives the answer that it promises."""
+"""Every example in the docstrings of candor.cli gives the promised answer."""
 
 from __future__ import annotations
 

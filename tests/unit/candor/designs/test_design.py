@@ -79,7 +79,7 @@ def test_designs_that_protect_nobody_or_teach_nothing_are_refused(change: dict[s
 
 
 @pytest.mark.parametrize("value", ["one", "1/0", float("nan"), float("inf"), None, True, [0.5]])
-def test_what_is_not_a_number_is_not_a_probability(value: Any) -> None:
+def test_text_that_is_no_number_is_no_probability(value: Any) -> None:
     with pytest.raises(DesignError, match="share must be a number"):
         exact_probability(value, name="share")
 

@@ -1,4 +1,4 @@
-"""What is identified, against the rank of the Jacobian of the cell means."""
+"""Identification, against the rank of the Jacobian of the cell means."""
 
 from fractions import Fraction
 

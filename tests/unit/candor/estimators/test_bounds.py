@@ -86,7 +86,7 @@ def test_no_grid_point_outside_the_bounds_gives_the_same_means(pair: str) -> Non
 
 
 def test_means_that_no_model_gives_have_no_bounds(symmetric_unknown: Design) -> None:
-    """The point nearest to such means would be a single one, and read like certainty."""
+    """The point nearest to such means would be unique, and look like certainty."""
     assert sharp_bounds(np.array([[0.05, 0.02], [0.9, 0.97]]), symmetric_unknown) is None
 
 
@@ -101,7 +101,7 @@ def test_answers_that_chance_does_not_explain_have_no_confidence_bounds_and_four
 
 @pytest.mark.parametrize("pair", list(PAIRS))
 def test_confidence_bounds_are_the_range_of_parameters_whose_means_lie_in_exact_intervals(pair: str) -> None:
-    """An own search: Clopper–Pearson from SciPy's binomial test, and 400,000 random parameters of which those that fit are kept."""
+    """A search of its own: Clopper–Pearson from SciPy's binomial test, and those of 400,000 random parameters that fit."""
     design = unknown_cheaters(pair)
     sizes = np.array([[60, 50], [40, 70]])
     yes = np.round(sizes * means_of(design, 0.8, (0.2, 0.9), 0.3)).astype(int)

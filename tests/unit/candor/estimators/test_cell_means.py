@@ -125,7 +125,7 @@ def test_the_gain_is_half_a_percent_when_mirrored_and_a_tenth_when_truth_shares_
 
 
 def test_the_specification_statistic_is_chi_squared_when_the_model_holds(design: Design, cell_probabilities: Cells) -> None:
-    """Of 20,000 trials a share within 4·√(.05·.95/20000) = .0062 of .05 exceeds the 95 % quantile; 0.003 more for n = 5,000."""
+    """The share of 20,000 trials above the 95 % quantile is within 4·√(.05·.95/20000) = .0062 of .05; 0.003 more for n = 5,000."""
     fit = maximum_likelihood_fit(some_tables(design, cell_probabilities, n=5000, trials=20_000), design)
     alarms = (fit.statistic > stats.chi2.ppf(0.95, fit.df)).mean()
     assert alarms == pytest.approx(0.05, abs=0.0092)

@@ -1,4 +1,4 @@
-"""What each way of cheating does to the estimates, in expectation: reports enumerated over honesty, truth and the die's instruction."""
+"""Effect of each way of cheating on the estimates, in expectation: reports enumerated over honesty, truth and the die's instruction."""
 
 from collections.abc import Callable
 

@@ -1,16 +1,18 @@
-"""Direct shares of yes against statsmodels, and beside the die against formulas written out again and against a simulated truth."""
+"""Direct shares of yes and their intervals by hand, beside the die against formulas written out again and a simulated truth."""
 
 from dataclasses import asdict
+from decimal import Decimal
+from fractions import Fraction
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
-from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from candor.errors import DataError, MethodError
-from candor.estimators.direct_comparison import EVERYBODY_FOLLOWS, direct_comparison, newcombe_interval, wilson_interval
+from candor.estimators.direct_comparison import EVERYBODY_FOLLOWS, direct_comparison
 from candor.estimators.effects import estimate_outcome
 from candor.results import to_json
 from tests.unit.candor.conftest import DESIGNS
@@ -20,22 +22,54 @@ WITH_DIE = np.array([[[104, 56], [88, 72]], [[72, 88], [56, 104]]])
 people = st.integers(1, 400)
 
 
-@given(people, st.floats(0, 1), st.sampled_from([0.8, 0.95, 0.99]))
-def test_wilson_against_statsmodels(n: int, share: float, level: float) -> None:
-    yes = round(n * share)
-    found = wilson_interval(yes, n, level=level)
-    low, high = proportion_confint(yes, n, alpha=1 - level, method="wilson")
-    assert (found.low, found.high) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
+def both_intervals(yes: tuple[int, int], n: tuple[int, int], *, level: float = 0.95) -> tuple[list[float], list[float], list[float]]:
+    """Wilson's limits of the treatment's and of the control's share, and Newcombe's of their difference, as the results show them."""
+    table = [[n[1] - yes[1], yes[1]], [n[0] - yes[0], yes[0]]]
+    compared = direct_comparison(table, WITH_DIE, design=MIRRORED, level=level, smallest_cell=0)
+    control, treatment = (one.interval for one in compared.prevalence)
+    found = [(one.low, one.high) for one in (treatment, control, compared.differences[0].interval) if one is not None]
+    limits = [[end for end in ends if end is not None] for ends in found]
+    return limits[0], limits[1], limits[2]
 
 
-@given(people, people, st.floats(0, 1), st.floats(0, 1))
-def test_newcombe_against_statsmodels(n: int, m: int, share: float, other: float) -> None:
+def score_roots(yes: int, n: int, *, level: float) -> tuple[float, float]:
+    """The shares π whose score test just rejects: (p̂ − π)² = z²π(1 − π)/n, solved in whole fractions but for z² and the root."""
+    square = Fraction(NormalDist().inv_cdf((1 + level) / 2)) ** 2
+    share = Fraction(yes, n)
+    a, b, c = 1 + square / n, -(2 * share + square / n), share**2
+    root = Fraction(Decimal((b**2 - 4 * a * c).numerator).sqrt() / Decimal((b**2 - 4 * a * c).denominator).sqrt())
+    return float((-b - root) / (2 * a)), float((-b + root) / (2 * a))
+
+
+@given(people, people, st.floats(0, 1), st.floats(0, 1), st.sampled_from([0.8, 0.95, 0.99]))
+def test_wilson_and_newcombe_by_hand(n: int, m: int, share: float, other: float, level: float) -> None:
     yes = round(n * share), round(m * other)
-    # statsmodels divides by zero variances in what it computes beside the interval
-    assume(0 < yes[0] < n and 0 < yes[1] < m)
-    found = newcombe_interval(yes, (n, m))
-    low, high = confint_proportions_2indep(yes[0], n, yes[1], m, method="newcomb", compare="diff")
-    assert (found.low, found.high) == (pytest.approx(low, abs=1e-10), pytest.approx(high, abs=1e-10))
+    treatment, control, difference = both_intervals(yes, (n, m), level=level)
+    by_hand = score_roots(yes[0], n, level=level), score_roots(yes[1], m, level=level)
+    assert treatment == pytest.approx(by_hand[0], abs=1e-12)
+    assert control == pytest.approx(by_hand[1], abs=1e-12)
+    (low, high), (other_low, other_high) = by_hand
+    p, q = yes[0] / n, yes[1] / m
+    expected = p - q - ((p - low) ** 2 + (other_high - q) ** 2) ** 0.5, p - q + ((high - p) ** 2 + (q - other_low) ** 2) ** 0.5
+    assert difference == pytest.approx(expected, abs=1e-7)  # a root doubles what rounding does to (p − low)² near zero
+
+
+@pytest.mark.parametrize(
+    ("yes", "n", "limits"),
+    [(81, 263, (0.2553, 0.3662)), (15, 148, (0.0624, 0.1605)), (0, 20, (0, 0.1611)), (1, 29, (0.0061, 0.1718))],
+)
+def test_wilson_as_newcombe_printed_it(yes: int, n: int, limits: tuple[float, float]) -> None:
+    """Newcombe (1998), Two-sided confidence intervals for the single proportion, Statistics in Medicine 17, 857–872, table I."""
+    assert both_intervals((yes, yes), (n, n))[0] == pytest.approx(limits, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("yes", "n", "limits"),
+    [((56, 48), (70, 80), (0.0524, 0.3339)), ((9, 3), (10, 10), (0.1705, 0.8090)), ((5, 0), (56, 29), (-0.0381, 0.1926))],
+)
+def test_newcombe_as_he_printed_it(yes: tuple[int, int], n: tuple[int, int], limits: tuple[float, float]) -> None:
+    """Newcombe (1998), Interval estimation for the difference between independent proportions, table II, method 10."""
+    assert both_intervals(yes, n)[2] == pytest.approx(limits, abs=5e-5)
 
 
 def test_differences_are_treatment_minus_control_in_the_order_of_the_design() -> None:

@@ -93,7 +93,7 @@ def test_had_they_used_the_mirrored_die_72_answers_would_still_say_nothing(mirro
     assert estimate.cheater_proportion.interval.high == 1
 
 
-def test_what_is_identified_is_said_with_its_assumption(
+def test_identification_is_stated_with_its_assumption(
     design: Design, truth_about: Any, cell_probabilities: Callable[..., FloatArray]
 ) -> None:
     honest, prevalence, rate = truth_about

@@ -1,4 +1,4 @@
-"""What must hold for every design and every table: names and order do not matter, yes and no are alike, results survive JSON."""
+"""Properties of every design and every table: names and order do not matter, yes and no are alike, results survive JSON."""
 
 import json
 from collections.abc import Callable
@@ -159,7 +159,7 @@ def test_intervals_contain_their_values_and_agree_with_the_test(study: tuple[Des
 
 @settings(max_examples=60)
 @given(studies())
-def test_whatever_is_missing_has_a_reason_in_the_notes(study: tuple[Design, np.ndarray]) -> None:
+def test_every_missing_value_has_a_reason_in_the_notes(study: tuple[Design, np.ndarray]) -> None:
     design, counts = study
     estimate = estimate_outcome(counts, design=design)
     for one in estimate.effects:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
 
 from candor.errors import MethodError
 from candor.estimators.intervals import cut_to, fieller_interval, fieller_limits, normal_quantile, two_sided_p_value, wald_interval
@@ -98,6 +99,12 @@ def test_holm_by_hand() -> None:
     assert holm([0.04, 0.001, 0.03]) == pytest.approx((0.06, 0.003, 0.06))
     assert holm([0.9, 0.8]) == (1, 1)
     assert holm([]) == ()
+
+
+@pytest.mark.parametrize("contrasts", [1, 2, 3, 8])
+def test_holm_against_statsmodels(contrasts: int) -> None:
+    p_values = (np.random.default_rng(contrasts).random(contrasts) ** 3).tolist()
+    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1], abs=1e-15)
 
 
 def test_an_undefined_contrast_still_counts() -> None:

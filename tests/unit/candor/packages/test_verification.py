@@ -1,4 +1,4 @@
-"""A changed byte anywhere is found, and said where."""
+"""A changed byte anywhere is found, and its place named."""
 
 import io
 import subprocess
@@ -32,7 +32,7 @@ def test_a_package_is_genuine_as_it_was_written() -> None:
 
 
 def test_every_single_byte_counts() -> None:
-    """Also those between the files. What was changed within a file is named by that file."""
+    """Includes bytes between the files. A change within a file is reported under that file's name."""
     spans = {}
     for name, content in FILES.items():
         start = PACKAGE.index(content)
@@ -81,7 +81,7 @@ def test_a_file_that_stands_twice_is_named(content: bytes) -> None:
 
 
 def zipped(files: Sequence[tuple[str, bytes]], *, comment: bytes = b"", compression: int = zipfile.ZIP_STORED) -> bytes:
-    """As somebody else's program would write it, but for what is to be different."""
+    """The archive as another program would write it, except for the parts to be different."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression) as archive:
         for name, content in files:
@@ -103,7 +103,7 @@ OUTSIDE = {
 
 
 @pytest.mark.parametrize("change", OUTSIDE)
-def test_what_is_changed_outside_the_files_is_found(change: str) -> None:
+def test_changes_outside_the_files_are_found(change: str) -> None:
     assert zipped(IN_ORDER) == PACKAGE, "nothing else is different"
     assert OUTSIDE[change] != PACKAGE
     (fault,) = faults_of(OUTSIDE[change], key=public_pem(KEY).encode())
@@ -126,14 +126,14 @@ def test_packed_files_are_refused_before_they_are_unpacked(compression: int) -> 
 
 
 def test_a_header_that_lies_about_the_compression_is_named_in_words() -> None:
-    """Byte 10 of an entry in the list at the end says how it is packed."""
+    """Byte 10 of an entry in the list at the end gives its compression method."""
     for kind in range(1, 100):
         changed = bytearray(PACKAGE)
         changed[PACKAGE.index(b"PK\1\2") + 10] = kind
         assert files_named(bytes(changed))[0] == "README.md"
 
 
-def test_what_is_no_package_is_refused_in_words() -> None:
+def test_a_file_that_is_no_package_is_refused_in_words() -> None:
     for content in (b"", b"not a ZIP file", PACKAGE[: len(PACKAGE) // 2]):
         (fault,) = faults_of(content)
         assert fault.file == ARCHIVE

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import product
-from math import expm1, log, tanh
+from math import ceil, expm1, log, tanh
 
 import numpy as np
 import pytest
+from statsmodels.stats.power import NormalIndPower, normal_power
 
 from candor.designs.design import Design
 from candor.errors import MethodError
@@ -116,6 +117,18 @@ def test_the_participants_needed_are_the_fewest_that_reach_the_power(effect, pow
     n = participants_for_power(effect=effect, unit_standard_error=2.4, power=power, level=level)
     assert power_of_z_test(effect=effect, standard_error=2.4 / n**0.5, level=level) >= power
     assert power_of_z_test(effect=effect, standard_error=2.4 / (n - 1) ** 0.5, level=level) < power
+
+
+@pytest.mark.parametrize(("effect", "error", "level"), product((0, 0.02, -0.1, 0.3), (0.01, 0.05, 0.2), (0.8, 0.95, 0.99)))
+def test_power_is_that_of_statsmodels(effect, error, level):
+    theirs = normal_power(abs(effect) / error, nobs=1, alpha=1 - level)
+    assert power_of_z_test(effect=effect, standard_error=error, level=level) == pytest.approx(theirs, abs=1e-12)
+
+
+@pytest.mark.parametrize(("effect", "power", "level"), product((0.02, -0.1, 0.3), (0.12, 0.5, 0.8, 0.95), (0.9, 0.95)))
+def test_the_participants_needed_are_those_of_statsmodels_rounded_up(effect, power, level):
+    theirs = NormalIndPower(ddof=0).solve_power(effect_size=abs(effect) / 2.4, alpha=1 - level, power=power, ratio=0)
+    assert participants_for_power(effect=effect, unit_standard_error=2.4, power=power, level=level) == ceil(theirs)
 
 
 def test_a_plan_without_a_number_of_participants_takes_as_many_as_the_power_needs():

@@ -1,4 +1,4 @@
-"""The engine of the bootstrap: chunks, workers, progress, and the summaries of what they bring."""
+"""The engine of the bootstrap: chunks, workers, progress, and summaries of the chunks' results."""
 
 from dataclasses import dataclass
 

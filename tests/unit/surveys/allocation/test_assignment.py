@@ -122,7 +122,7 @@ def test_the_hash_is_that_of_the_whole_document() -> None:
 
 
 @pytest.mark.parametrize("change", [{"study": "b"}, {"number": 2}, {"nonce": "1"}, {"assignments": [Assignment(subsample="1", arm="y")]}])
-def test_whatever_changes_in_the_list_changes_its_hash(change: dict[str, object]) -> None:
+def test_every_change_in_the_list_changes_its_hash(change: dict[str, object]) -> None:
     facts: dict[str, object] = {"study": "a", "number": 1, "nonce": "0", "assignments": [Assignment(subsample="1", arm="x")]}
 
     def hashed(facts: dict[str, object]) -> str:

@@ -1,4 +1,4 @@
-"""Reading what participants typed: what is taken, what is refused, and in which words."""
+"""Parsing of participants' input: accepted values, refused values, and the words of each refusal."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def number(**bounds: Any) -> FieldView:
 
 
 def read_number(value: str, **bounds: Any) -> tuple[Any, str]:
-    """The number that is stored (None: nothing) and what is said about the input."""
+    """The number that is stored (None: nothing) and the message about the input."""
     answers, (field,) = read_fields([number(**bounds)], typed(n=value))
     return answers.get("n"), field.error
 
@@ -80,14 +80,14 @@ def test_a_number_outside_its_bounds_is_refused(value: str) -> None:
     "value",
     ["two", "inf", "-inf", "nan", "NaN", "1e1", "1_0", "1 0", "0x1", "--1", "²", "٣", "1.0", "1,000", "1.000", "9" * 400, "\x00", "5\n5"],
 )
-def test_what_is_no_whole_number_is_refused(value: str) -> None:
+def test_input_that_is_no_whole_number_is_refused(value: str) -> None:
     stored, error = read_number(value)
     assert stored is None
     assert error == f"Enter a whole number from 0 to 10, not “{value[:40]}”."
 
 
 @pytest.mark.parametrize("value", ["inf", "nan", "1e-1", "1,000,000", "1.5.5", "1_0.5", "."])
-def test_what_is_no_number_is_refused(value: str) -> None:
+def test_input_that_is_no_number_is_refused(value: str) -> None:
     assert read_number(value, whole=False) == (None, f"Enter a number from 0 to 10, not “{value}”.")
 
 
@@ -106,7 +106,7 @@ def test_options_that_were_not_offered_are_refused() -> None:
     ]
 
 
-def test_what_was_typed_comes_back_beside_what_is_wrong() -> None:
+def test_typed_text_comes_back_beside_the_errors() -> None:
     _answers, fields = read_fields(FIELDS, typed(gender="man", year="many", devices=["room"]))
     by_name = {field.name: field for field in fields}
     assert (by_name["gender"].value, by_name["gender"].error) == ("man", "")

@@ -1,4 +1,4 @@
-"""Uploaded lectures are judged by what is in the file. The films are encoded here, each in a few milliseconds."""
+"""Uploaded lectures are judged by the file's content. The films are encoded here, each in a few milliseconds."""
 
 import hashlib
 import io
@@ -111,7 +111,7 @@ def test_the_index_may_stand_at_the_beginning_of_the_file() -> None:
         (b"\x1a\x45\xdf\xa3\x84\x42\x82\x84webm", "cut off or damaged"),
     ],
 )
-def test_what_is_not_a_film_is_named(content: bytes, message: str) -> None:
+def test_a_file_that_is_no_film_is_named(content: bytes, message: str) -> None:
     with pytest.raises(VideoError, match=message):
         check_video(io.BytesIO(content), **LIMITS)
 

@@ -29,12 +29,13 @@ from surveys.journey.steps import (
     comes_before,
     step_after,
 )
-from surveys.models import ENDED, RUNNING, DirectAnswer, EntryCode, PanelMember, Participant, Response, Study, StudyStatus, Tally, TallyKind
-from surveys.protocols import FrozenProtocol, frozen_protocol
-from surveys.tokens import hash_of_entry_code, hash_of_token, hash_of_withdrawal_code, panel_hash, withdrawal_code
+from surveys.models import ENDED, RUNNING, DirectAnswer, Participant, Response, Study, StudyStatus, Tally, TallyKind
+from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
+from surveys.recruitment import services as recruitment
+from surveys.recruitment.selectors import panel_member
+from surveys.tokens import hash_of_token, hash_of_withdrawal_code, withdrawal_code
 
 TALLY_SHARDS = 8
-PANELS = ("prolific", "sona")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,36 +61,23 @@ def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
         raise StudyClosedError
     if study.status == StudyStatus.PAUSED:
         raise StudyNotOpenError("This study is paused", situation="paused")
-    if study.status != StudyStatus.RECRUITING or study.protocol_id is None:
+    if study.status != StudyStatus.RECRUITING:
         raise StudyNotOpenError
     if study.rehearsal_of_id is None and (study.approved_until is None or study.approved_until < timezone.localdate()):
         raise StudyNotOpenError("The approval of this study has ended", situation="paused")
-    return frozen_protocol(study.protocol_id)
+    return protocol_in_force(study)
 
 
 def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_identifier: str) -> None:
     """Refuse early who could not consent later: unknown or spent code, panel member who was here before, full study. Changes nothing."""
-    match protocol.definition.entry.kind:
-        case "codes":
-            spent = (
-                EntryCode.objects.filter(study=study, code_hash=hash_of_entry_code(code, study.slug))
-                .values_list("spent", flat=True)
-                .first()
-            )
-            if spent is not False:
-                raise EntryRefusedError(situation="code_spent" if spent else "code_unknown")
-        case kind if kind in PANELS:
-            if not panel_identifier:
-                raise EntryRefusedError(situation="link_unknown")
-            if PanelMember.objects.filter(study=study, identifier=panel_identifier).exists():
-                raise EntryRefusedError(situation="already_taken")
+    recruitment.require_entry(study, protocol.definition.entry.way, code=code, panel_identifier=panel_identifier)
     if not has_room(study):
         raise StudyFullError
 
 
 def decline(study: Study) -> None:
     """Somebody did not consent: one more in the count, and nothing else."""
-    count(study, TallyKind.DECLINED, version=frozen_protocol(study.protocol_id or 0).version)
+    count(study, TallyKind.DECLINED, version=protocol_in_force(study).version)
 
 
 def enrol(study: Study, *, visit: Visit) -> Participant:
@@ -116,7 +104,13 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
             if participant.step == VIDEO:
                 _assign(participant, protocol)
             insert([participant])
-            _spend_entry(study, protocol, visit)
+            recruitment.spend_entry(
+                study,
+                protocol.definition.entry.way,
+                code=visit.code,
+                panel_identifier=visit.panel_identifier,
+                withdrawal_code=withdrawal_code(visit.token),
+            )
     except IntegrityError:
         # Another tab was quicker; or the same panel member came in with another token.
         if existing := read_participant(token_hash):
@@ -131,16 +125,6 @@ def _require_still_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
     if current is None or current.protocol_id != study.protocol_id:
         raise StepOutOfOrderError
     return require_open(current, is_bot=is_bot)
-
-
-def _spend_entry(study: Study, protocol: FrozenProtocol, visit: Visit) -> None:
-    kind = protocol.definition.entry.kind
-    if kind == "codes":
-        code = EntryCode.objects.filter(study=study, code_hash=hash_of_entry_code(visit.code, study.slug), spent=False)
-        if not code.update(spent=True):
-            raise EntryRefusedError(situation="code_spent")
-    elif kind in PANELS:
-        PanelMember.objects.create(study=study, identifier=visit.panel_identifier, panel_hash=panel_hash(withdrawal_code(visit.token)))
 
 
 def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
@@ -176,8 +160,8 @@ def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str, t
         return
     participant.finished_on = timezone.localdate()
     update(participant, "step", "finished_on", *fields)
-    if protocol.definition.entry.kind in PANELS:
-        PanelMember.objects.filter(study=participant.study, panel_hash=panel_hash(withdrawal_code(token))).update(finished=True)
+    if protocol.definition.entry.way.identifier_in:
+        panel_member(participant.study_id, withdrawal_code(token)).update(finished=True)
     _tell_listeners(participant.study_id)
 
 
@@ -190,7 +174,7 @@ def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, Fro
             yield participant, protocol
     except StudyFullError:
         with transaction.atomic():
-            PanelMember.objects.filter(study_id=participant.study_id, panel_hash=panel_hash(withdrawal_code(token))).delete()
+            panel_member(participant.study_id, withdrawal_code(token)).delete()
             Participant.objects.filter(pk=participant.pk, step=step).delete()
         raise
 
@@ -283,7 +267,7 @@ def withdraw(study: Study, *, code: str) -> bool:
     if participant is None:
         return False
     participant.delete()
-    PanelMember.objects.filter(study=study, panel_hash=panel_hash(code)).delete()
+    panel_member(study.pk, code).delete()
     count(study, TallyKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
     _tell_listeners(study.pk)
     return True

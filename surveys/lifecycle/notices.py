@@ -16,8 +16,8 @@ from accounts.sending import send_later
 from audit.actions import description_of
 from audit.services import record
 from surveys import actions
+from surveys.access import Seat
 from surveys.models import MemberRole, Study
-from surveys.selectors import may_review
 
 COMMENTS_SECONDS = 60 * 60
 
@@ -67,4 +67,4 @@ def _people(audience: Audience, study: Study) -> list[User]:
     if audience is Audience.TEAM:
         editors = study.members.filter(role=MemberRole.EDITOR).values("user")
         return list(reachable.filter(pk=study.owner_id) | reachable.filter(pk__in=editors))
-    return [user for user in reachable.filter(role=Role.IRB_OFFICER) if may_review(user, study)]
+    return [user for user in reachable.filter(role=Role.IRB_OFFICER) if Seat(user, study).may_review]

@@ -1,6 +1,7 @@
 """Which status may follow which, and what stands in the way of recruiting."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
 
 from django.db import transaction
@@ -10,8 +11,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext
 
 from surveys.errors import TransitionError
+from surveys.lifecycle.selectors import approval_of
 from surveys.models import RUNNING, Study, StudyStatus
-from surveys.selectors import approval_of
 
 STEPS: Mapping[StudyStatus, frozenset[StudyStatus]] = {
     StudyStatus.DRAFT: frozenset({StudyStatus.IN_REVIEW}),
@@ -23,8 +24,21 @@ STEPS: Mapping[StudyStatus, frozenset[StudyStatus]] = {
     StudyStatus.ARCHIVED: frozenset(),
 }
 
-
 DAYS_TO_RENEW = 90
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """Something that a person can do with a study while it has one of these statuses and `when` holds."""
+
+    statuses: tuple[StudyStatus, ...]
+    take: Callable[..., Study]
+    when: Callable[[Study], bool] = lambda study: True
+
+
+def open_now(study: Study, actions: Mapping[str, Action]) -> dict[str, Action]:
+    """The actions that the study's state allows."""
+    return {name: action for name, action in actions.items() if study.status in action.statuses and action.when(study)}
 
 
 def locked(study: Study) -> Study:
@@ -55,6 +69,11 @@ def take_step(study: Study, status: StudyStatus) -> None:
 def day_of_lapse(approved_until: date) -> date:
     """The day on which a running study is closed whose approval ended and was not renewed: its participants were told that it ends."""
     return approved_until + timedelta(days=DAYS_TO_RENEW + 1)
+
+
+def was_submitted(study: Study) -> bool:
+    """Whether a version lies before the officers."""
+    return study.submitted_id is not None
 
 
 def amendment_waits(study: Study) -> bool:

@@ -8,8 +8,8 @@ from django.db.models import Count, QuerySet, Sum
 from django.utils import timezone
 
 from accounts.models import User
+from surveys.access import Seat, studies_of
 from surveys.models import Comment, PacketSection, Participant, Protocol, Study, StudyStatus, Tally, TallyKind, Verdict
-from surveys.selectors import may_review, studies_of
 
 ENDS_SOON = timedelta(days=60)
 
@@ -55,7 +55,7 @@ def _waiting(study: Study, officer: User, today: date) -> Waiting:
         study=study,
         days=(today - (study.submitted_on or today)).days,
         open_threads=sum(thread.is_open for thread in threads_of(study).values()),
-        own=not may_review(officer, study),
+        own=not Seat(officer, study).may_review,
     )
 
 

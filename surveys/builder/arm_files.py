@@ -11,10 +11,10 @@ from audit.services import record
 from surveys import actions
 from surveys.drafting.edits import Document, Item, WithoutArm
 from surveys.errors import ConcurrentEditError, TransitionError
+from surveys.lifecycle.steps import locked
 from surveys.media.services import MediaError, add_media_file
 from surveys.models import MediaFile, Study, StudyStatus
 from surveys.studies.services import change_definition
-from surveys.studies.study_steps import locked
 from surveys.study_file import define
 
 SUFFIXES = {"video": (".mp4", ".webm"), "captions": (".vtt",), "poster": (".png", ".jpg", ".jpeg", ".webp")}

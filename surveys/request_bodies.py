@@ -1,4 +1,4 @@
-"""What programs send: study files as text, codes as CSV, each up to a size."""
+"""What programs send: bytes up to a size, and study files as text."""
 
 from collections.abc import Mapping
 from typing import IO, Any
@@ -7,7 +7,6 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
 from surveys import study_file
-from surveys.recruitment import services as entry
 
 
 class LimitedBytes(BaseParser):
@@ -45,8 +44,3 @@ class MergePatchText(YamlText):
     """RFC 7396."""
 
     media_type = "application/merge-patch+json"
-
-
-class CsvBytes(LimitedBytes):
-    media_type = "text/csv"
-    what, most = "a list", entry.MAXIMUM_BYTES

@@ -1,0 +1,106 @@
+"""A chart: curves, bands, guides and points between two axes, and a legend that says what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from candor.figures.drawing import Drawing
+from candor.figures.scales import Linear
+
+WIDTH, HEIGHT, FONT_SIZE = 360, 236, 12.5
+LEFT, RIGHT, TOP, BOTTOM = 46, WIDTH - 20, 12, HEIGHT - 42
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """A scale with its title, and how its numbers are written."""
+
+    scale: Linear
+    title: str
+    write: Callable[[float], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One line of a legend: a kind of mark and what it means."""
+
+    kind: str
+    label: str
+
+    @property
+    def drawing(self) -> Drawing:
+        """The mark alone, as small as a letter."""
+        drawing = Drawing(width=26, height=10, title=self.label)
+        if self.kind.startswith("point"):
+            drawing.dot(13, 5, self.kind, radius=4)
+        elif self.kind.startswith("band"):
+            drawing.box(1, 1, 24, 8, self.kind, radius=0)
+        else:
+            drawing.line(1, 5, 25, 5, self.kind)
+        return drawing
+
+
+class Chart:
+    """A drawing with two axes; marks are given in units of the data, and what lies beside the paper is not drawn.
+
+    Parameters
+    ----------
+    title : str
+        The accessible name of the figure.
+    x, y : Axis
+        What runs to the right and what runs upwards.
+
+    Examples
+    --------
+    >>> axis = Axis(scale=Linear.holding([0, 1]), title="share", write="{:g}".format)
+    >>> chart = Chart(title="A line", x=axis, y=axis)
+    >>> chart.curve([(0, 0), (1, 1), (2, 2)], "curve", label="as many")
+    >>> chart.legend, 'd="M46 194 L340 12"' in chart.drawing.svg()
+    ([Key(kind='curve', label='as many')], True)
+    """
+
+    def __init__(self, *, title: str, x: Axis, y: Axis) -> None:
+        self.x, self.y = replace(x.scale, start=LEFT, end=RIGHT), replace(y.scale, start=BOTTOM, end=TOP)
+        self.drawing = Drawing(width=WIDTH, height=HEIGHT, title=title, font_size=FONT_SIZE)
+        self.legend: list[Key] = []
+        for tick in self.y.ticks:
+            self.drawing.line(LEFT, self.y(tick), RIGHT, self.y(tick), "grid")
+            self.drawing.text(LEFT - 7, self.y(tick) + 4, y.write(tick), "faint", anchor="end")
+        for tick in self.x.ticks:
+            self.drawing.line(self.x(tick), TOP, self.x(tick), BOTTOM, "grid")
+            self.drawing.text(self.x(tick), BOTTOM + 17, x.write(tick), "faint", anchor="middle")
+        self.drawing.text(RIGHT, HEIGHT - 5, x.title, anchor="end")
+
+    def curve(self, points: Iterable[tuple[float, float]], kind: str, *, label: str = "") -> None:
+        """A line through the points that lie on the paper."""
+        self.drawing.path([(self.x(x), self.y(y)) for x, y in points if self.x.holds(x) and self.y.holds(y)], kind)
+        self._explain(kind, label)
+
+    def band(self, edges: Sequence[tuple[float, float, float]], kind: str, *, label: str = "") -> None:
+        """The area between two curves, given as (x, lower, upper) and cut at the edges of the paper."""
+        upper, lower = ([(self.x(edge[0]), self.y(edge[side])) for edge in edges] for side in (2, 1))
+        self.drawing.path([*upper, *reversed(lower)], kind, closed=True)
+        self._explain(kind, label)
+
+    def across(self, value: float, kind: str, *, label: str = "") -> None:
+        """A guide from left to right at a height."""
+        if self.y.holds(value):
+            self.drawing.line(LEFT, self.y(value), RIGHT, self.y(value), kind)
+        self._explain(kind, label)
+
+    def upright(self, value: float, kind: str, *, label: str = "") -> None:
+        """A guide from the bottom to the top at a place of the x axis."""
+        if self.x.holds(value):
+            self.drawing.line(self.x(value), BOTTOM, self.x(value), TOP, kind)
+        self._explain(kind, label)
+
+    def point(self, at: tuple[float, float], kind: str, *, words: str, label: str = "", radius: float = 5.5) -> None:
+        """A dot, if it lies on the paper; a pointer on it shows `words`."""
+        if self.x.holds(at[0]) and self.y.holds(at[1]):
+            self.drawing.dot(self.x(at[0]), self.y(at[1]), kind, words=words, radius=radius)
+            self._explain(kind, label)
+
+    def _explain(self, kind: str, label: str) -> None:
+        if label and Key(kind, label) not in self.legend:
+            self.legend.append(Key(kind, label))

@@ -1,0 +1,46 @@
+"""Numbers as people and programs write them: what is read as one, and what is not."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+TYPED = re.compile(r"[+-]?(\d{1,15}([.,]\d{0,20})?|[.,]\d{1,20})", re.ASCII)
+TYPED_WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)
+WRITTEN = re.compile(r"[+-]?(\d{1,300}(\.\d{0,300})?|\.\d{1,300})(e[+-]?\d{1,3}|/\d{1,300})?", re.ASCII | re.IGNORECASE)
+
+
+def typed_number(text: str, *, whole: bool = False) -> Decimal | None:
+    """A number that a person typed, with a decimal comma or point; None when it is none.
+
+    Parameters
+    ----------
+    text : str
+        Without spaces around it.
+    whole : bool
+        A whole number has neither comma nor point: “1,000” and “1.000” mean a thousand to some.
+
+    Examples
+    --------
+    >>> typed_number("-0,25"), typed_number("many"), typed_number("1.000", whole=True)
+    (Decimal('-0.25'), None, None)
+    """
+    return Decimal(text.replace(",", ".")) if (TYPED_WHOLE if whole else TYPED).fullmatch(text) else None
+
+
+def number_or_fraction(written: str | float, *, low: float, high: float) -> float | None:
+    """A number that a program or a command line was given, which may be a fraction; None when it is none from `low` to `high`.
+
+    Examples
+    --------
+    >>> number_or_fraction("1/4", low=0, high=1), number_or_fraction("2/1", low=0, high=1), number_or_fraction("nan", low=0, high=1)
+    (0.25, None, None)
+    """
+    if isinstance(written, str) and not WRITTEN.fullmatch(written := written.strip()):
+        return None
+    try:
+        number = float(Fraction(written))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return None
+    return number if low <= number <= high else None

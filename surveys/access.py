@@ -1,0 +1,158 @@
+"""Who may do what with a study. Every fetch for staff goes through an `access_*` function, which fetches and authorises at once.
+
+`access_study` is for people who see the study, `access_results` for those who see its results, `access_own_study` for those who run it,
+and `access_owned_study` for those who say who else does. Each returns a `Seat`, which answers every further question of this kind.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from django.db.models import Q, QuerySet
+from django.http import Http404
+
+from accounts.models import Role, User
+from audit.selectors import entries_about
+from surveys import actions
+from surveys.models import ENDED, MemberRole, Study, StudyMember, StudyStatus
+
+OWNER_ROLES = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
+"""Who may have studies of their own."""
+NO_STUDY = "There is no such study."
+
+
+class StudyRole(StrEnum):
+    """A person's role in one study. IRB officers may see a study without having one."""
+
+    OWNER = "owner"
+    ADMINISTRATOR = "administrator"
+    EDITOR = "editor"
+    VIEWER = "viewer"
+    BLINDED_VIEWER = "blinded_viewer"
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A person and a study. Their role is read once, when it is first asked for; every permission follows from it."""
+
+    user: User
+    study: Study
+
+    @cached_property
+    def role(self) -> StudyRole | None:
+        """An administrator whom somebody made a blinded viewer is one, as long as they stay in the study."""
+        if self.study.owner_id == self.user.pk:
+            return StudyRole.OWNER
+        role = StudyMember.objects.filter(study=self.study, user=self.user).values_list("role", flat=True).first()
+        if self.user.role == Role.ADMINISTRATOR and role != MemberRole.BLINDED_VIEWER:
+            return StudyRole.ADMINISTRATOR
+        return StudyRole(role) if role else None
+
+    @property
+    def may_change(self) -> bool:
+        """Whether this person runs the study, rather than only sees it."""
+        return self.role in (StudyRole.OWNER, StudyRole.ADMINISTRATOR, StudyRole.EDITOR)
+
+    @property
+    def owns(self) -> bool:
+        """Whether this person says who else works on the study."""
+        return self.role in (StudyRole.OWNER, StudyRole.ADMINISTRATOR)
+
+    @property
+    def may_see_results(self) -> bool:
+        """Whether this person sees results, if perhaps with letters in place of arms."""
+        return self.role is not None
+
+    @property
+    def is_blinded(self) -> bool:
+        """Whether this person must not learn which arm is which until the study is closed."""
+        return self.role == StudyRole.BLINDED_VIEWER
+
+    @property
+    def may_read_log(self) -> bool:
+        """People who run or review the study may read what was done to it. It names arms, so nobody who is blinded reads it."""
+        return self.may_change or (self.user.role == Role.IRB_OFFICER and not self.is_blinded)
+
+    @cached_property
+    def may_review(self) -> bool:
+        """Whether this person may decide about the study: an IRB officer who has no part in it, and who never wrote on it."""
+        if self.user.role != Role.IRB_OFFICER or self.role is not None:
+            return False
+        return not entries_about(self.study).filter(actor_id=self.user.pk, action__in=actions.AUTHORSHIP).exists()
+
+
+def studies_of(user: User) -> QuerySet[Study]:
+    """The studies that this person may see: their own and those shared with them; for IRB officers also all that were ever submitted;
+    everything, for administrators."""
+    studies = Study.objects.filter(rehearsal_of=None).select_related("owner").defer("definition")
+    if user.role == Role.ADMINISTRATOR:
+        return studies
+    theirs = _owned_or_shared(user)
+    if user.role == Role.IRB_OFFICER:
+        theirs |= ~Q(status=StudyStatus.DRAFT) | Q(protocol__isnull=False)
+    return studies.filter(theirs)
+
+
+def studies_with_results_of(user: User) -> QuerySet[Study]:
+    """The studies whose results this person may see: their own and those shared with them; everything, for administrators."""
+    studies = studies_of(user)
+    return studies if user.role == Role.ADMINISTRATOR else studies.filter(_owned_or_shared(user))
+
+
+def blinded_studies_of(user: User) -> list[Study]:
+    """The studies in which this person must not learn yet which arm is which, with their rehearsals."""
+    theirs = (
+        StudyMember.objects.filter(user=user, role=MemberRole.BLINDED_VIEWER).exclude(study__owner=user).exclude(study__status__in=ENDED)
+    )
+    keys = theirs.values("study")
+    return list(Study.objects.filter(Q(pk__in=keys) | Q(rehearsal_of__in=keys)).defer("definition").order_by("slug"))
+
+
+def access_study(user: User, slug: str) -> Seat:
+    """The study, if this person may see it; the same 404 whether it is forbidden or absent."""
+    return _seat(user, studies_of(user), slug)
+
+
+def access_results(user: User, slug: str) -> Seat:
+    """The study, if this person may see its results: its owner, a member, or an administrator."""
+    return _seat(user, studies_with_results_of(user), slug)
+
+
+def access_own_study(user: User, slug: str) -> Seat:
+    """The study, if this person may change it: its owner, an editor, or an administrator."""
+    return _seat(user, studies_of(user), slug, when=lambda seat: seat.may_change)
+
+
+def access_owned_study(user: User, slug: str) -> Seat:
+    """The study, if this person may say who else works on it: its owner, or an administrator."""
+    return _seat(user, studies_of(user), slug, when=lambda seat: seat.owns)
+
+
+def access_log(user: User, slug: str) -> Seat:
+    """The study, if this person may read its log."""
+    return _seat(user, studies_of(user), slug, when=lambda seat: seat.may_read_log)
+
+
+def study_in_public(slug: str) -> Study:
+    """A study that anybody may read about: one that has been approved."""
+    approved = Study.objects.defer("definition").filter(protocol__isnull=False, rehearsal_of=None)
+    return _found(approved.exclude(status__in=(StudyStatus.DRAFT, StudyStatus.IN_REVIEW)), slug)
+
+
+def _owned_or_shared(user: User) -> Q:
+    return Q(owner=user) | Q(pk__in=StudyMember.objects.filter(user=user).values("study"))
+
+
+def _seat(user: User, studies: QuerySet[Study], slug: str, *, when: Callable[[Seat], bool] = lambda seat: True) -> Seat:
+    seat = Seat(user, _found(studies, slug))
+    if not when(seat):
+        raise Http404(NO_STUDY)
+    return seat
+
+
+def _found(studies: QuerySet[Study], slug: str) -> Study:
+    study = studies.filter(slug=slug).first()
+    if study is None:
+        raise Http404(NO_STUDY)
+    return study

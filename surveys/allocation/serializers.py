@@ -1,0 +1,19 @@
+"""What may change about an arm, as the API shows and takes it."""
+
+from rest_framework import serializers
+
+from surveys.models import ArmState
+
+
+class ArmStateSerializer(serializers.ModelSerializer[ArmState]):
+    class Meta:
+        model = ArmState
+        fields = ("arm", "quota", "closed")
+        read_only_fields = fields
+
+
+class ArmChangeSerializer(serializers.Serializer[object]):
+    """What is left out stays as it is."""
+
+    quota = serializers.IntegerField(required=False, allow_null=True, min_value=0, max_value=1_000_000, help_text="Null: no limit.")
+    closed = serializers.BooleanField(required=False)

@@ -1,0 +1,19 @@
+"""The decisions under which a study may recruit, or may not."""
+
+from surveys.models import Decision, Study, StudyStatus, Verdict
+
+
+def approval_of(study: Study) -> Decision | None:
+    """The approval under which the study may recruit."""
+    if study.protocol_id is None:
+        return None
+    return study.decisions.filter(verdict=Verdict.APPROVED, protocol_id=study.protocol_id).select_related("protocol").last()
+
+
+def stopped_by(study: Study) -> Decision | None:
+    """The decision that has stopped the study: its suspension, or that it was sent back, as long as it was not submitted again."""
+    decisions = study.decisions.select_related("decided_by")
+    if study.suspended:
+        return decisions.filter(verdict=Verdict.SUSPENDED).last()
+    newest = decisions.last() if study.status == StudyStatus.DRAFT else None
+    return newest if newest is not None and newest.verdict in (Verdict.CHANGES, Verdict.REJECTED) else None

@@ -1,0 +1,23 @@
+"""Which entries of the audit log a person may read."""
+
+from datetime import date
+
+from accounts.models import User
+from audit.selectors import Asked
+from surveys.access import blinded_studies_of
+from surveys.models import Study
+
+
+def log_for(
+    user: User, *, study: Study | None = None, kind: str = "", person: str = "", since: date | None = None, until: date | None = None
+) -> Asked:
+    """The entries of the audit log that this person may read, of those they ask for: none about a study in which they are still blinded.
+
+    Every way to read the log begins here.
+    """
+    return Asked(subject=study, hidden=blinded_studies_of(user), kind=kind, person=person, since=since, until=until)
+
+
+def names_of_hidden(asked: Asked) -> list[str]:
+    """The studies about which somebody reads nothing; a rehearsal has no name of its own."""
+    return [one.slug for one in asked.hidden if isinstance(one, Study) and one.rehearsal_of_id is None]

@@ -1,0 +1,33 @@
+"""When operational data are deleted."""
+
+from calendar import monthrange
+from datetime import date, timedelta
+
+from django.utils import timezone
+
+from surveys.models import Participant, Study
+from surveys.protocols import frozen_protocol, protocol_in_force
+
+REMINDER_DAYS = timedelta(days=30)
+
+
+def months_kept(study: Study) -> int:
+    """For how long after closing: as the protocol in force says, but no longer than any version that somebody here has agreed to."""
+    agreed = Participant.objects.filter(study=study).values_list("protocol_id", flat=True).distinct()
+    versions = {protocol_in_force(study).id, *agreed}
+    return min(frozen_protocol(version).definition.retention.months_after_closing for version in versions)
+
+
+def day_of_forgetting(study: Study) -> date | None:
+    """The day on which operational data are deleted; None while the study is not closed."""
+    if study.closed_on is None:
+        return None
+    months = study.closed_on.month - 1 + months_kept(study)
+    year, month = study.closed_on.year + months // 12, months % 12 + 1
+    return date(year, month, min(study.closed_on.day, monthrange(year, month)[1]))
+
+
+def forgets_soon(study: Study) -> bool:
+    """Whether operational data are still there and will be deleted within `REMINDER_DAYS`."""
+    day = day_of_forgetting(study)
+    return study.forgotten_on is None and day is not None and day <= timezone.localdate() + REMINDER_DAYS

@@ -1,0 +1,35 @@
+"""The words of every action on a study, and taking an action with what was typed or sent for it."""
+
+from collections.abc import Mapping
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy
+
+from surveys.access import Seat
+from surveys.lifecycle.forms import Words
+from surveys.models import Study
+from surveys.review.forms import DECISION_WORDS
+from surveys.studies.study_actions import open_action
+
+WORDS: Mapping[str, Words] = {
+    "submit": Words(label=gettext_lazy("Submit for review")),
+    "amend": Words(label=gettext_lazy("Submit the changes for review, and pause recruiting until they are approved")),
+    "renew": Words(label=gettext_lazy("Ask to renew the approval")),
+    "take-back": Words(label=gettext_lazy("Take back from review")),
+    "acknowledge": Words(label=gettext_lazy("I have read the conditions and will keep to them")),
+    "launch": Words(label=gettext_lazy("Launch")),
+    "pause": Words(label=gettext_lazy("Pause recruiting")),
+    "resume": Words(label=gettext_lazy("Resume recruiting")),
+    "close": Words(label=gettext_lazy("Close the study for good")),
+    "archive": Words(label=gettext_lazy("Archive")),
+    **DECISION_WORDS,
+}
+
+
+def take_action(seat: Seat, name: str, data: Mapping[str, object] | None = None) -> Study:
+    """Take an action that is open to this person. A TransitionError says which are, a ValidationError what is wrong with `data`."""
+    action = open_action(seat, name)
+    form = WORDS[name].form(data or {})
+    if not form.is_valid():
+        raise ValidationError(form.errors.as_data())
+    return action.take(seat.study, actor=seat.user, **form.cleaned_data)

@@ -1,0 +1,25 @@
+"""What `replicate.py` of a data package needs: NumPy and SciPy, not the packages that only working models and direct answers need."""
+
+import subprocess
+import sys
+
+from tests.audits.tree import ROOT
+
+REPLICATION = """
+import sys
+sys.modules.update(dict.fromkeys(("statsmodels", "pandas")))  # whoever imports them fails
+import numpy as np
+from candor.packages.replicate import estimates
+
+subsamples = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
+design = {"arms": ["slides", "face", "voice"], "control": "slides", "subsamples": subsamples}
+counts = np.array([[[130, 70], [110, 90]], [[90, 110], [70, 130]], [[100, 100], [80, 120]]])
+protocol = {"design": design, "allocation": {"planned_with_die": 1200}}
+found = estimates(counts, protocol, replicates=200, seed=1, level=0.95)
+print(all(one["p_value"] < one["adjusted_p_value"] < 1 and one["bootstrap"] for one in found["effects"] if one["treatment"] == "face"))
+"""
+
+
+def test_all_methods_without_covariates_are_computed_without_statsmodels_and_pandas() -> None:
+    done = subprocess.run([sys.executable, "-c", REPLICATION], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")

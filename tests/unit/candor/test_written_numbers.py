@@ -1,0 +1,34 @@
+"""Numbers are read alike wherever somebody types one."""
+
+from decimal import Decimal
+
+import pytest
+
+from candor.written_numbers import number_or_fraction, typed_number
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("1,5", "1.5"), ("1.5", "1.5"), ("-0,25", "-0.25"), (".5", "0.5"), ("3.", "3"), ("+007", "7")]
+)
+def test_a_typed_number_has_a_decimal_comma_or_point(text: str, number: str) -> None:
+    assert typed_number(text) == Decimal(number)
+
+
+@pytest.mark.parametrize("text", ["", "many", "nan", "inf", "1e1", "1_0", "1,000.0", "²", "٣", "0x1", "--1", "1 0", "5\n5", "9" * 400])
+def test_what_is_no_number_is_none(text: str) -> None:
+    assert typed_number(text) is None
+
+
+@pytest.mark.parametrize("text", ["1.0", "1,000", "1.000"])
+def test_a_whole_number_has_neither_comma_nor_point(text: str) -> None:
+    assert typed_number(text, whole=True) is None
+
+
+@pytest.mark.parametrize(("written", "number"), [("2/8", 0.25), (" 0.25 ", 0.25), (0.25, 0.25), (1, 1.0), ("1e-2", 0.01), (".5", 0.5)])
+def test_programs_may_write_fractions(written: str | float, number: float) -> None:
+    assert number_or_fraction(written, low=0, high=1) == number
+
+
+@pytest.mark.parametrize("written", ["1/0", "2/1", "-0.1", "nan", float("nan"), float("inf"), "1e999999999", 10**400, "1,5", "", "1_0"])
+def test_what_lies_outside_the_limits_is_none(written: str | float) -> None:
+    assert number_or_fraction(written, low=0, high=1) is None
