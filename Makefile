@@ -9,11 +9,13 @@ BIN := $(VENV)/bin
 # The first Python that is new enough; PYTHON=/path/to/python chooses another.
 PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
-# How many test processes; one per processor by default.
+# How many test processes; three for two processors by default, because some only wait.
 WORKERS ?= auto
+# A file stays in one process, with its site and its browser; the longest file comes first (tests/conftest.py).
+SHARED := --dist loadfile --no-loadscope-reorder
 COMPILE := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --group build --group platform
 
-.PHONY: demo test lint format bench lock help
+.PHONY: demo test check lint format bench lock help
 
 help:  ## list what make can do
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1 — \2/p' Makefile
@@ -24,7 +26,10 @@ demo: $(VENV)/production.installed  ## a demo study with simulated participants 
 
 test: $(VENV)/development.installed  ## the whole suite on PostgreSQL and Redis that it starts itself (ARGS="tests/unit -x")
 	$(BIN)/python -m tests.installing
-	$(BIN)/python -m tests.services $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	$(BIN)/python -m tests.services $(BIN)/python -m pytest -n $(WORKERS) $(SHARED) $(ARGS)
+
+check: lint  ## the fast lane, under two minutes: lint and tests/unit, which need no PostgreSQL, Redis or Chromium
+	$(BIN)/python -m pytest tests/unit -n $(WORKERS) $(SHARED) $(ARGS)
 
 lint: $(VENV)/development.installed  ## style, types, layers, templates
 	$(BIN)/ruff check .

@@ -7,7 +7,9 @@ class AnalysisConfig(AppConfig):
     name = "analysis"
 
     def ready(self) -> None:
+        from analysis.releases import building as building  # registers what workers do
         from analysis.releases.services import discard_outdated_when_answers_change
+        from analysis.runs import runner as runner  # registers what workers do
         from analysis.services import refresh_when_answers_change, refresh_when_closed, stop_when_data_are_forgotten
         from surveys.events import answers_changed, operational_data_forgotten, study_closed
 

@@ -1,9 +1,14 @@
 """Stored results, and the work that computes them."""
 
+from typing import ClassVar, Self
+
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from jobs.errors import TakenError
+from jobs.models import LONGEST_ERROR, Lease
 from surveys.models import Study
 
 
@@ -21,30 +26,38 @@ class RunKind(models.TextChoices):
     FULL_RESULTS = "full_results", _("Full results")
 
 
-class Run(models.Model):
+class Run(Lease):
     """One computation over a study's answers: the work order while it waits, the result once it is done.
 
-    The table is the truth; the broker may forget. Clock times and a copy of the data are stored only while the run is under way, so that
-    the history of results does not tell when anybody answered, and keeps nobody's answers.
+    Clock times and a copy of the data stand here only while the run is under way, so that the history of results does not tell when
+    anybody answered, and keeps nobody's answers.
     """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="runs")
     kind = models.CharField(max_length=30, default=RunKind.FIRST_RESULTS)
     status = models.CharField(max_length=12, choices=RunStatus, default=RunStatus.QUEUED)
-    due_at = models.DateTimeField(
-        null=True, blank=True, help_text="While queued: not before; while running: when the worker was last heard of."
-    )
-    attempts = models.PositiveSmallIntegerField(default=0)
     n = models.PositiveIntegerField(null=True, blank=True)
     seed = models.BigIntegerField(null=True, blank=True, help_text="The bootstrap's seed; the same data and seed give the same numbers.")
     method_version = models.CharField(max_length=20, blank=True)
     data = models.BinaryField(null=True, blank=True, help_text="Input of all chunks of the run; deleted when the run ends.")
     results = models.JSONField(null=True, blank=True)
-    error = models.TextField(blank=True)
     finished_on = models.DateField(null=True, blank=True)
 
-    class Meta:
+    HAS_PARTS = True
+    RELATED = ("study",)
+    DAY_OF_THE_END = "finished_on"
+    WAITING: ClassVar = {"status": RunStatus.QUEUED}
+    HELD: ClassVar = {"status": RunStatus.RUNNING}
+    DONE: ClassVar = {"status": RunStatus.DONE}
+    FAILED: ClassVar = {"status": RunStatus.FAILED}
+    SUPERSEDED: ClassVar = {"status": RunStatus.SUPERSEDED}
+
+    class Meta(Lease.Meta):
         constraints = (
+            *Lease.Meta.constraints,
+            models.CheckConstraint(
+                condition=models.Q(due_at__isnull=True) | models.Q(status__in=("queued", "running")), name="ended_run_keeps_no_time"
+            ),
             models.UniqueConstraint(fields=("study", "kind"), condition=models.Q(status="queued"), name="one_queued_run_of_a_kind"),
             models.UniqueConstraint(fields=("study", "kind"), condition=models.Q(status="running"), name="one_running_run_of_a_kind"),
             models.CheckConstraint(
@@ -52,6 +65,7 @@ class Run(models.Model):
             ),
         )
         indexes = (
+            *Lease.Meta.indexes,
             models.Index(fields=("study", "kind", "n"), name="results_by_n"),
             models.Index(fields=("study", "kind", "status"), name="runs_by_status"),
         )
@@ -59,11 +73,18 @@ class Run(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} of {self.study}: {self.status}"
 
+    @classmethod
+    @transaction.atomic
+    def end(cls, rows: models.QuerySet[Self], **values: object) -> int:
+        """The copy of the data and the chunks go too; only the day stays."""
+        ended = list(rows.select_for_update(of=("self",)).values_list("pk", flat=True))
+        Chunk.objects.filter(run__in=ended).delete()
+        return super().end(cls.objects.filter(pk__in=ended), data=None, finished_on=timezone.localdate(), **values)
 
-class ChunkStatus(models.TextChoices):
-    WAITING = "waiting", _("Waiting")
-    COMPUTING = "computing", _("Computing")
-    DONE = "done", _("Done")
+    @property
+    def progress(self) -> str:
+        chunks = list(self.chunks.values_list("due_at", flat=True))
+        return f"{chunks.count(None)} of {len(chunks)} chunks" if chunks else ""
 
 
 class ChunkFamily(models.TextChoices):
@@ -73,22 +94,29 @@ class ChunkFamily(models.TextChoices):
     PATTERNS = "patterns", _("Patterns")
 
 
-class Chunk(models.Model):
-    """A part of a run's bootstrap that any worker may take. The choice of worker does not change a number."""
+class Chunk(Lease):
+    """A part of a run's bootstrap that any worker may take. Which one takes it does not change a number."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="chunks")
     question = models.CharField(max_length=50)
     family = models.CharField(max_length=10, choices=ChunkFamily)
     index = models.PositiveIntegerField()
-    status = models.CharField(max_length=10, choices=ChunkStatus, default=ChunkStatus.WAITING)
-    heard_at = models.DateTimeField(null=True, blank=True, help_text="While computed: when its worker was last heard of.")
     effects = models.BinaryField(null=True, blank=True, help_text="The replicates by method, as NumPy stores them.")
 
-    class Meta:
-        constraints = (models.UniqueConstraint(fields=("run", "question", "family", "index"), name="chunk_of_a_run_is_unique"),)
+    class Meta(Lease.Meta):
+        constraints = (
+            *Lease.Meta.constraints,
+            models.UniqueConstraint(fields=("run", "question", "family", "index"), name="chunk_of_a_run_is_unique"),
+        )
 
     def __str__(self) -> str:
-        return f"{self.question}, {self.family}, chunk {self.index}: {self.status}"
+        return f"{self.question}, {self.family}, chunk {self.index}"
+
+    def fail(self, error: str) -> None:
+        """Without this chunk there is no result: the run fails, and all its chunks go."""
+        if not Run.end(Run.objects.filter(chunks__in=self.mine()), **Run.FAILED, error=error[:LONGEST_ERROR]):
+            raise TakenError
+        self.holder = self.due_at = None
 
 
 class Blinding(models.Model):
@@ -125,10 +153,10 @@ class BackgroundHandling(models.TextChoices):
     COUNTS = "counts", _("Counts of each question, over everybody")
 
 
-class Release(models.Model):
+class Release(Lease):
     """A data package of a study: asked for by its investigators, built by a worker, approved by an IRB officer, then public.
 
-    The table is the truth, as for runs. Version and address are fixed from the start: its files name them.
+    Version and address are fixed from the start: its files name them.
     """
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="releases")
@@ -148,10 +176,7 @@ class Release(models.Model):
     decided_on = models.DateField(null=True, blank=True)
     reason = models.TextField(blank=True, help_text="Why it was refused or retracted.")
     retracted_on = models.DateField(null=True, blank=True)
-    due_at = models.DateTimeField(null=True, blank=True, help_text="Queued: since when; being built: when its worker was last heard of.")
-    attempts = models.PositiveSmallIntegerField(default=0)
     stage = models.CharField(max_length=10, blank=True)
-    error = models.TextField(blank=True)
     people_sha256 = models.CharField(
         max_length=64, blank=True, help_text="SHA-256 of the included participants' random keys; changes when one withdraws."
     )
@@ -163,9 +188,20 @@ class Release(models.Model):
     public_key = models.TextField(blank=True)
     downloads = models.PositiveBigIntegerField(default=0)
 
-    class Meta:
+    RELATED = ("study",)
+    DAY_OF_THE_END = "requested_on"
+    WAITING: ClassVar = {"status": ReleaseStatus.QUEUED}
+    HELD: ClassVar = {"status": ReleaseStatus.BUILDING}
+    DONE: ClassVar = {"status": ReleaseStatus.BUILT, "stage": "", "data": None}
+    FAILED: ClassVar = {"status": ReleaseStatus.FAILED, "stage": "", "data": None, "people_sha256": ""}
+
+    class Meta(Lease.Meta):
         ordering = ("study", "-version", "-pk")
         constraints = (
+            *Lease.Meta.constraints,
+            models.CheckConstraint(
+                condition=models.Q(due_at__isnull=True) | models.Q(status__in=("queued", "building")), name="built_release_keeps_no_time"
+            ),
             models.UniqueConstraint(fields=("study",), condition=models.Q(status__in=OPEN_RELEASES), name="one_open_release_of_a_study"),
             models.UniqueConstraint(
                 fields=("study", "version"), condition=models.Q(status__in=PUBLIC_RELEASES), name="release_version_is_unique"
@@ -182,3 +218,7 @@ class Release(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study.slug} version {self.version}"
+
+    @property
+    def progress(self) -> str:
+        return self.stage

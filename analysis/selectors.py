@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q
 
-from analysis.models import ChunkStatus, Run, RunKind, RunStatus
+from analysis.models import Run, RunKind, RunStatus
 from analysis.stored_results import Results, read_results
 from surveys.models import Study
 
@@ -29,7 +29,7 @@ def latest_results(study: Study, kind: RunKind = RunKind.FIRST_RESULTS) -> Run |
 def state_of_work(study: Study, kind: RunKind = RunKind.FIRST_RESULTS) -> Work:
     """Whether something is being computed, waits, or how the last one ended."""
     of_interest = Run.objects.filter(study=study, kind=kind).exclude(status=RunStatus.SUPERSEDED)
-    finished = Count("chunks", filter=Q(chunks__status=ChunkStatus.DONE))
+    finished = Count("chunks", filter=Q(chunks__isnull=False, chunks__due_at=None))
     runs = {
         status: (done, chunks)
         for status, done, chunks in of_interest.order_by("-pk")

@@ -1,27 +1,26 @@
 """Requests for computations, their cancellation, and the blinding of readers."""
 
-import logging
 from datetime import timedelta
+from functools import partial
 
 from django.db import transaction
 from django.utils.translation import gettext
-from kombu.exceptions import OperationalError
 
 from accounts.models import User
-from analysis import actions, tasks
-from analysis.models import Blinding, Run, RunKind, RunStatus
+from analysis import actions
+from analysis.models import Blinding, RunKind, RunStatus
 from analysis.runs import runner
 from audit.services import record
+from jobs.tasks import send
 from surveys.errors import TransitionError
 from surveys.models import Study
 from surveys.protocols import protocol_in_force
 
-logger = logging.getLogger(__name__)
-
 
 def request_refresh(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS) -> None:
-    """Make the results include everything committed by now. Requests within half a second become one, within ten for full results."""
-    _send(runner.queue_run(study_id, kind=kind), after=runner.DEBOUNCE[kind])
+    """See to it that the results take in what is committed by now. Requests of half a second become one, of ten for full results."""
+    if (run := runner.queue_run(study_id, kind=kind)) is not None:
+        send(run)
 
 
 def request_full_results(study: Study, *, actor: User) -> None:
@@ -32,8 +31,8 @@ def request_full_results(study: Study, *, actor: User) -> None:
         raise TransitionError(gettext("Background answers are deleted, so not everything can be computed again."))
     with transaction.atomic():
         runner.end_unfinished(study.pk, kind=RunKind.FULL_RESULTS, status=RunStatus.SUPERSEDED)
-        run = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS, after=timedelta(0))
-        transaction.on_commit(lambda: _send(run, after=timedelta(0)))
+        if (run := runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS, after=timedelta(0))) is not None:
+            transaction.on_commit(partial(send, run))
         record(actor=actor, action=actions.COMPUTATION_REQUESTED, subject=study)
 
 
@@ -74,13 +73,3 @@ def stop_when_data_are_forgotten(sender: object, *, study_id: int, **kwargs: obj
     for kind in RunKind:
         runner.end_unfinished(study_id, kind=kind, status=RunStatus.SUPERSEDED)
     transaction.on_commit(lambda: request_refresh(study_id))
-
-
-def _send(run: Run | None, *, after: timedelta) -> None:
-    if run is None:
-        return
-    try:
-        priority = tasks.PRIORITY[RunKind(run.kind)]
-        tasks.refresh.apply_async(args=(run.pk,), countdown=after.total_seconds(), priority=priority, retry=False)
-    except OperationalError:  # the run stands in the database; the sweep will find it when the broker is back
-        logger.warning("The broker is away; a run waits for the sweep")

@@ -1,5 +1,10 @@
+"""The surveys app."""
+
 from django.apps import AppConfig
 
 
 class SurveysConfig(AppConfig):
     name = "surveys"
+
+    def ready(self) -> None:
+        from surveys import tasks as tasks  # registers what workers do

@@ -8,7 +8,7 @@ from datetime import date
 from django.db.models import Count, Sum
 
 from surveys.definition import DIRECT
-from surveys.models import Departure, Participant, SlotStatus, Step, Study, Tally, TallyKind
+from surveys.models import AttritionCount, CounterKind, Participant, ShardedCounter, SlotStatus, Step, Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def counts_of(study: Study, present: Iterable[Alike] | None = None) -> Counts:
 
     `present` spares the query of `present_people` to whoever has asked it.
     """
-    tallies = dict(Tally.objects.filter(study=study).values_list("kind").annotate(Sum("count")))
+    counted = dict(ShardedCounter.objects.filter(study=study).values_list("kind").annotate(Sum("count")))
     assigned = Counter(
         {
             (subsample, arm): count
@@ -69,16 +69,16 @@ def counts_of(study: Study, present: Iterable[Alike] | None = None) -> Counts:
         there += alike.people
         if alike.answered:
             finished[alike.subsample, alike.arm] += alike.people
-    withdrew = tallies.get(TallyKind.WITHDREW, 0)
-    departed = Departure.objects.filter(study=study).aggregate(Sum("count"))["count__sum"] or 0
+    withdrew = counted.get(CounterKind.WITHDREW, 0)
+    departed = AttritionCount.objects.filter(study=study).aggregate(Sum("count"))["count__sum"] or 0
     return Counts(
-        declined=tallies.get(TallyKind.DECLINED, 0),
+        declined=counted.get(CounterKind.DECLINED, 0),
         consented=there + withdrew + departed,
         assigned=assigned.total(),
         finished=finished.total(),
         withdrew=withdrew,
-        comprehension_passed=tallies.get(TallyKind.COMPREHENSION_PASSED, 0),
-        comprehension_failed=tallies.get(TallyKind.COMPREHENSION_FAILED, 0),
+        comprehension_passed=counted.get(CounterKind.COMPREHENSION_PASSED, 0),
+        comprehension_failed=counted.get(CounterKind.COMPREHENSION_FAILED, 0),
         assigned_by_group=assigned,
         finished_by_group=finished,
     )

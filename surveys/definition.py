@@ -270,11 +270,7 @@ class StudyDefinition(Part):
     def design(self) -> Design:
         """The design that the estimators use: forced probabilities from the die's faces, shares from the weights."""
         return design_with_die(
-            self.die.design(),
-            arms=self.arm_weights,
-            control=self.control,
-            subsamples=self.subsample_weights,
-            cheaters=self.die.cheaters,
+            self.die.design(), arms=self.arm_weights, control=self.control, subsamples=self.subsample_weights, cheaters=self.die.cheaters
         )
 
     def warnings(self) -> list[str]:

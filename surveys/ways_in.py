@@ -44,7 +44,7 @@ class WayIn:
         return address.get(self.identifier_in, "") if self.identifier_in else ""
 
 
-def _panel(name: str, label: str, *, identifier_in: str) -> WayIn:
+def _panel(name: str, label: str, *, identifier_in: str, told: Said) -> WayIn:
     """Each number comes in once. It is kept for the way back, where only the withdrawal code leads from it to answers."""
     return WayIn(
         name=name,
@@ -59,17 +59,13 @@ def _panel(name: str, label: str, *, identifier_in: str) -> WayIn:
                 "to answers"
             ),
             deleted=gettext_lazy("numbers at the panel"),
-            told=_(
-                "Your Prolific or SONA number, in a list of its own. Only your withdrawal code connects it with your answers, and we do not have that code."  # noqa: E501
-            ),
+            told=told,
         ),
     )
 
 
 OPEN = WayIn(
-    name="open",
-    label=gettext_lazy("Open link: whoever has the address can take part"),
-    admits=gettext_lazy("Everybody who has the link."),
+    name="open", label=gettext_lazy("Open link: whoever has the address can take part"), admits=gettext_lazy("Everybody who has the link.")
 )
 CODES = WayIn(
     name="codes",
@@ -84,8 +80,11 @@ CODES = WayIn(
         told=_("That your entry code was used, in a list of its own. Nothing leads from there to your answers."),
     ),
 )
-PROLIFIC = _panel("prolific", "Prolific", identifier_in="PROLIFIC_PID")
-SONA = _panel("sona", "SONA", identifier_in="survey_code")
+_TOLD = _(
+    "Your Prolific or SONA number, in a list of its own. Only your withdrawal code connects it with your answers, and we do not have that code."  # noqa: E501
+)
+PROLIFIC = _panel("prolific", "Prolific", identifier_in="PROLIFIC_PID", told=_TOLD)
+SONA = _panel("sona", "SONA", identifier_in="survey_code", told=_TOLD)
 
 WAYS_IN: Mapping[str, WayIn] = {one.name: one for one in (OPEN, CODES, PROLIFIC, SONA)}
 

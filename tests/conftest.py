@@ -1,6 +1,8 @@
 """Fixtures for all tests. Tests that need PostgreSQL and Redis run under `make test` or `python -m tests.services pytest …`."""
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Generator, Iterator
+from functools import partialmethod
 from importlib import import_module, reload
 from pathlib import Path
 from typing import Any
@@ -8,20 +10,72 @@ from typing import Any
 import hypothesis
 import pytest
 from django.core.cache import cache
+from django.core.management.commands import flush
 from django.db import connection
 from django.db.backends.base.operations import BaseDatabaseOperations
+from django.db.transaction import atomic
 from django.test import override_settings
 from django.urls import clear_url_caches
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from audit.triggers import LOG_IS_APPEND_ONLY
 from surveys.models.triggers import PROTOCOLS_ARE_FROZEN
-from tests.processes import Site, embedded, production
+from tests.crowds import build_study
+from tests.processes import Site, built, embedded, migrate_embedded, production
+
+# The files that take longest, in that order. When processes share the suite, these come first: one of them begun last would be waited for.
+LONGEST_FIRST = (
+    "integration/test_crash.py",
+    "browser/test_die_secrecy.py",
+    "browser/test_participant_pages.py",
+    "integration/test_memory.py",
+    "browser/test_a_whole_study.py",
+    "integration/test_embedded_journey.py",
+    "audits/test_lint.py",
+    "integration/test_api_schema.py",
+    "browser/test_die.py",
+    "browser/test_video_player.py",
+    "browser/test_planning_page.py",
+    "browser/test_staff_pages.py",
+    "browser/test_builder.py",
+    "browser/test_live_page.py",
+    "browser/test_review.py",
+    "integration/test_single_sign_on.py",
+    "integration/test_serving.py",
+    "audits/test_no_linked_records.py",
+    "audits/test_permissions.py",
+    "browser/test_building_the_die.py",
+)
+FOLDERS_IN_ORDER = ("browser", "integration", "simulation", "audits", "unit")
+# As many Redis databases as the tests have of their own.
+PROCESSES_AT_MOST = 32
+# What `migrate` writes and no test changes.
+MADE_BY_MIGRATING = {"django_content_type", "auth_permission"}
 
 # The same examples on every run; HYPOTHESIS_PROFILE=explore (pytest's --hypothesis-profile) looks for new ones.
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("repeatable")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Half as many test processes again as processors: those that wait for a browser or a server leave theirs to the others."""
+    processors = yield
+    return min(processors + processors // 2, PROCESSES_AT_MOST)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where processes share the suite, which they do file by file (`--dist loadfile`), the longest file comes first."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: _place(item.path))
+
+
+def _place(path: Path) -> tuple[int, int]:
+    folder, name = path.relative_to(Path(__file__).parent).parts[0], path.relative_to(Path(__file__).parent).as_posix()
+    long = LONGEST_FIRST.index(name) if name in LONGEST_FIRST else len(LONGEST_FIRST)
+    return long, FOLDERS_IN_ORDER.index(folder) if folder in FOLDERS_IN_ORDER else len(FOLDERS_IN_ORDER)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -58,15 +112,32 @@ def nothing_cached() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def tables_that_can_be_emptied() -> Iterator[None]:
     """Transactional tests end by emptying every table, which the triggers on the audit log and protocols refuse; lift them meanwhile."""
-    flush = BaseDatabaseOperations.execute_sql_flush
-
-    def lifting(operations: BaseDatabaseOperations, statements: list[str]) -> None:
-        with LOG_IS_APPEND_ONLY.lifted(operations.connection), PROTOCOLS_ARE_FROZEN.lifted(operations.connection):
-            flush(operations, statements)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BaseDatabaseOperations, "execute_sql_flush", lifting)
+        if connection.vendor == "postgresql":
+            patch.setattr(BaseDatabaseOperations, "execute_sql_flush", delete_what_was_written)
+            patch.setattr(flush, "emit_post_migrate_signal", lambda *arguments: None)  # what it would write again is kept
+        else:
+            truncate = BaseDatabaseOperations.execute_sql_flush
+            patch.setattr(BaseDatabaseOperations, "execute_sql_flush", partialmethod(empty_all_tables, truncate))
         yield
+
+
+def delete_what_was_written(operations: BaseDatabaseOperations, statements: list[str]) -> None:
+    """Delete the rows of the tables that hold any. TRUNCATE takes as long for an empty table as for a full one, and most are empty."""
+    database = operations.connection
+    tables = sorted(set(database.introspection.django_table_names(include_views=False)) - MADE_BY_MIGRATING)
+    with atomic(database.alias), database.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT FROM {table})" for table in tables))
+        written = [table for (table,) in cursor.fetchall()]
+        cursor.execute("SET LOCAL session_replication_role = replica")  # asks no trigger and no reference
+        for table in written:
+            cursor.execute(f"DELETE FROM {table}")
+
+
+def empty_all_tables(operations: BaseDatabaseOperations, truncate: Callable[..., None], statements: list[str]) -> None:
+    """The same on SQLite, as Django does it."""
+    with LOG_IS_APPEND_ONLY.lifted(operations.connection), PROTOCOLS_ARE_FROZEN.lifted(operations.connection):
+        truncate(operations, statements)
 
 
 @pytest.fixture
@@ -76,17 +147,47 @@ def postgresql(transactional_db: None) -> None:
         pytest.fail("needs PostgreSQL: run `make test` or `python -m tests.services pytest …`")
 
 
+@pytest.fixture(scope="session")
+def migrated_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data of an embedded site that was migrated and never started, for sites to copy."""
+    var = tmp_path_factory.mktemp("migrated") / "var"
+    migrate_embedded(var)
+    return var
+
+
 @pytest.fixture
-def embedded_site(tmp_path: Path) -> Iterator[Site]:
+def embedded_site(tmp_path: Path, migrated_folder: Path) -> Iterator[Site]:
     """The embedded default as `manage.py serve` starts it: SQLite, worker and beat in the web process, a folder of its own."""
-    with embedded(tmp_path / "var") as site:
+    with embedded(tmp_path / "var", like=migrated_folder) as site:
+        yield site
+
+
+@pytest.fixture(scope="session")
+def built_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A production site that never runs: what the sites of all tests are copies of, because migrating takes longer than most tests."""
+    with built(tmp_path_factory.mktemp("built")) as site:
+        yield site
+
+
+@pytest.fixture(scope="session")
+def built_study(tmp_path_factory: pytest.TempPathFactory, built_site: Site) -> Iterator[Site]:
+    """The same with the demonstration study, which recruits."""
+    with built(tmp_path_factory.mktemp("study"), like=built_site) as site:
+        build_study(site)
         yield site
 
 
 @pytest.fixture
-def production_site(tmp_path: Path) -> Iterator[Site]:
+def production_site(tmp_path: Path, built_site: Site) -> Iterator[Site]:
     """Production settings: granian, worker and beat as processes, a PostgreSQL database and a Redis database of its own."""
-    with production(tmp_path) as site:
+    with production(tmp_path, like=built_site) as site:
+        yield site
+
+
+@pytest.fixture
+def recruiting_site(tmp_path: Path, built_study: Site) -> Iterator[Site]:
+    """A `production_site` with the demonstration study, recruiting, and nobody in it yet."""
+    with production(tmp_path, like=built_study) as site:
         yield site
 
 

@@ -70,7 +70,7 @@ def assert_all_finished_and_counted_once(site: Site, n: int) -> None:
     by_list = "SELECT subsample, arm, count(*) FROM surveys_allocationslot WHERE status = 'taken' GROUP BY subsample, arm ORDER BY 1, 2"
     by_person = "SELECT subsample, arm, count(*) FROM surveys_participant GROUP BY subsample, arm ORDER BY 1, 2"
     assert site.rows(by_list) == site.rows(by_person)
-    assert site.number("SELECT coalesce(sum(count), 0) FROM surveys_tally WHERE kind LIKE 'comprehension_%'") == n
+    assert site.number("SELECT coalesce(sum(count), 0) FROM surveys_shardedcounter WHERE kind LIKE 'comprehension_%'") == n
 
 
 def results_settle(site: Site, n: int, *, seconds: float = 90) -> None:

@@ -7,9 +7,10 @@ from itertools import islice
 from typing import Any
 
 from analysis.models import Run, RunKind, RunStatus
-from analysis.runs import resampling, runner
+from analysis.runs import runner
 from surveys.models import AllocationSlot, Participant, Response, SlotStatus, Step, Study
 from surveys.protocols import protocol_in_force
+from tests.jobs import work_off
 
 BATCH = 5000
 # A die that says clearly who follows it, for tests that need every estimate.
@@ -26,11 +27,7 @@ def compute(study: Study, *kinds: RunKind) -> dict[str, Any]:
     for kind in kinds or RunKind:
         queued = runner.queue_run(study.pk, kind=kind)
         assert queued is not None
-        claimed = runner.claim(queued.pk)
-        assert claimed is not None
-        runner.execute(claimed)
-        while resampling.compute_next(queued.pk):
-            pass
+        work_off(queued)
         found = Run.objects.get(pk=queued.pk)
         assert found.status == RunStatus.DONE
     return dict(found.results)

@@ -1,6 +1,7 @@
 """Candor as its own operating-system processes, as people run it: started, killed and started again by tests and benchmarks."""
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -141,19 +142,16 @@ def _environment(**changes: str) -> dict[str, str]:
 
 
 @contextmanager
-def embedded(var: Path, *, demo_bots: int | None = None) -> Iterator[Site]:
-    """The embedded default with its data under `var`, migrated and serving; with a number of bots, as `make demo` starts it."""
-    var.mkdir(parents=True, exist_ok=True)
-    environment = _environment(DJANGO_SETTINGS_MODULE="config.settings.development", CANDOR_VAR=str(var))
-    for server in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY"):
-        environment.pop(server, None)
-    site = Site(folder=var, environment=environment, commands={"web": ["manage.py", "serve"]})
-    environment["PORT"] = str(site.port)
+def embedded(var: Path, *, like: Path | None = None, demo_bots: int | None = None) -> Iterator[Site]:
+    """The embedded default with its data under `var`, serving: migrated here or before (`like`); with a number of bots, as `make demo`."""
+    if like:
+        shutil.copytree(like, var)
+    site = _embedded(var)
     if demo_bots is not None:
-        site.commands["web"], environment["DEMO_BOTS"] = ["manage.py", "demo"], str(demo_bots)
+        site.commands["web"], site.environment["DEMO_BOTS"] = ["manage.py", "demo"], str(demo_bots)
         site.start_seconds += demo_bots
     try:
-        if demo_bots is None:
+        if demo_bots is None and not like:
             site.manage("migrate", "--verbosity=0")
         site.start()
         yield site
@@ -161,15 +159,38 @@ def embedded(var: Path, *, demo_bots: int | None = None) -> Iterator[Site]:
         site.end()
 
 
+def migrate_embedded(var: Path) -> None:
+    """Make the folder of an embedded site that was never started."""
+    _embedded(var).manage("migrate", "--verbosity=0")
+
+
+def _embedded(var: Path) -> Site:
+    var.mkdir(parents=True, exist_ok=True)
+    environment = _environment(DJANGO_SETTINGS_MODULE="config.settings.development", CANDOR_VAR=str(var))
+    for server in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY"):
+        environment.pop(server, None)
+    site = Site(folder=var, environment=environment, commands={"web": ["manage.py", "serve"]})
+    environment["PORT"] = str(site.port)
+    return site
+
+
 @contextmanager
-def production(folder: Path) -> Iterator[Site]:
-    """Production settings on a database of its own on the tests' PostgreSQL, migrated and serving."""
+def production(folder: Path, *, like: Site | None = None) -> Iterator[Site]:
+    """Production settings on a database of its own on the tests' PostgreSQL, serving; built, or a copy of a site that was built before."""
+    with built(folder, like=like) as site:
+        site.start()
+        yield site
+
+
+@contextmanager
+def built(folder: Path, *, like: Site | None = None) -> Iterator[Site]:
+    """A production site that does not run yet: migrated, with its static files; or a copy of another one that does not run."""
     if not os.environ.get("DATABASE_URL", "").startswith("postgresql") or "REDIS_URL" not in os.environ:
         raise AssertionError("needs PostgreSQL and Redis: run `make test` or `python -m tests.services pytest …`")
-    with fresh_database() as database:
+    with fresh_database(like=like.environment["DATABASE_URL"] if like else None) as database:
         environment = _environment(
             DJANGO_SETTINGS_MODULE="config.settings.production",
-            SECRET_KEY=uuid.uuid4().hex * 2,
+            SECRET_KEY=like.environment["SECRET_KEY"] if like else uuid.uuid4().hex * 2,
             DATABASE_URL=database,
             REDIS_URL=_redis_database(),
             ALLOWED_HOSTS="127.0.0.1",
@@ -187,21 +208,24 @@ def production(folder: Path) -> Iterator[Site]:
             },
         )
         try:
-            site.manage("migrate", "--verbosity=0")
-            site.manage("collectstatic", "--noinput", "--verbosity=0")
-            site.start()
+            if like:
+                shutil.copytree(like.folder, folder, dirs_exist_ok=True)
+            else:
+                site.manage("migrate", "--verbosity=0")
+                site.manage("collectstatic", "--noinput", "--verbosity=0")
             yield site
         finally:
             site.end()
 
 
 @contextmanager
-def fresh_database() -> Iterator[str]:
-    """The address of an empty database on the tests' PostgreSQL, dropped at the end."""
+def fresh_database(*, like: str | None = None) -> Iterator[str]:
+    """The address of a database on the tests' PostgreSQL, empty or a copy of the one at another address, dropped at the end."""
     server = urlsplit(os.environ["DATABASE_URL"])
     name = f"candor_{uuid.uuid4().hex[:12]}"
+    template = urlsplit(like).path.removeprefix("/") if like else "template1"
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
         try:
             yield urlunsplit(server._replace(path=f"/{name}"))
         finally:

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 from accounts.models import Role, User
 from analysis.models import Release
-from analysis.releases import services, tasks
+from analysis.releases import services
 from analysis.releases.services import Choices
 from candor.packages.archive import files_in
 from surveys.models import Participant, Study
 from surveys.studies import services as studies
 from tests.factories import person, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people
+from tests.jobs import work_on
 
 SITE = "https://candor.example.org"
 PEOPLE = 96
@@ -43,7 +44,7 @@ def started_release(study: Study, **changes: object) -> Release:
 
 def built_release(study: Study, **changes: object) -> Release:
     release = started_release(study, **changes)
-    tasks.build(release.pk)
+    work_on(release)
     release.refresh_from_db()
     assert release.status == "built", f"{release.status}: {release.error}"
     return release

@@ -2,12 +2,19 @@
 
 import base64
 import uuid
+from datetime import timedelta
+from typing import ClassVar, Self
 
 from django.db import models
+from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
+from jobs.models import Lease
 from surveys.models import Study
+
+# The waits between attempts: about a day together.
+WAITS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 360, 900))
 
 
 class Event(models.TextChoices):
@@ -49,25 +56,32 @@ class DeliveryStatus(models.TextChoices):
     FAILED = "failed", _("Given up")
 
 
-class Delivery(models.Model):
+class Delivery(Lease):
     """One message to one address. It holds no numbers, and once it has ended no clock time: new results tell when people answered."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
     event = models.CharField(max_length=20, choices=Event)
     status = models.CharField(max_length=10, choices=DeliveryStatus, default=DeliveryStatus.WAITING)
-    due_at = models.DateTimeField(null=True, blank=True, help_text="Time of the next attempt; nobody else makes one before.")
-    attempts = models.PositiveSmallIntegerField(default=0)
     news = models.BooleanField(default=False, help_text="It happened again while the message was on its way, which then goes once more.")
     answered = models.PositiveSmallIntegerField(null=True, blank=True, help_text="HTTP status of the last answer.")
-    error = models.CharField(max_length=200, blank=True)
     queued_on = models.DateField(auto_now_add=True)
     ended_on = models.DateField(null=True, blank=True)
 
-    class Meta:
+    MOST_ATTEMPTS = len(WAITS) + 1
+    GIVEN_UP = "no answer"
+    KEEPS_ITS_TIME = True
+    RELATED = ("webhook__study",)
+    DAY_OF_THE_END = "ended_on"
+    HELD: ClassVar = {"news": False}
+    DONE: ClassVar = {"status": DeliveryStatus.DELIVERED, "error": ""}
+    FAILED: ClassVar = {"status": DeliveryStatus.FAILED}
+
+    class Meta(Lease.Meta):
         verbose_name_plural = "deliveries"
         ordering = ("-queued_on", "pk")
         constraints = (
+            *Lease.Meta.constraints,
             models.UniqueConstraint(
                 fields=("webhook", "event"), condition=models.Q(status="waiting"), name="one_waiting_delivery_of_an_event"
             ),
@@ -76,7 +90,10 @@ class Delivery(models.Model):
                 name="only_a_waiting_delivery_has_a_time",
             ),
         )
-        indexes = (models.Index(fields=("due_at",), condition=models.Q(status="waiting"), name="deliveries_by_time"),)
 
     def __str__(self) -> str:
         return f"{self.event} to {self.webhook}: {self.status}"
+
+    @classmethod
+    def end(cls, rows: models.QuerySet[Self], **values: object) -> int:
+        return super().end(rows, ended_on=timezone.localdate(), **values)

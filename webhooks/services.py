@@ -1,18 +1,18 @@
 """Subscribing and telling. Telling writes to the outbox, in the transaction of the event."""
 
-import logging
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from accounts.models import User
 from audit.services import record
+from jobs.tasks import send
 from surveys.models import Study
-from webhooks import actions, tasks
+from webhooks import actions
 from webhooks.addresses import check_address
 from webhooks.errors import WebhookError
 from webhooks.models import ONLY_ONCE, Delivery, DeliveryStatus, Event, Webhook
@@ -20,8 +20,6 @@ from webhooks.models import ONLY_ONCE, Delivery, DeliveryStatus, Event, Webhook
 MOST_WEBHOOKS = 10
 # Results change with every answer; a program is told once a minute at most, and not the minute in which somebody answered.
 DELAY = {Event.RESULTS_UPDATED: timedelta(minutes=1)}
-
-logger = logging.getLogger(__name__)
 
 
 @transaction.atomic
@@ -58,17 +56,15 @@ def send_again(delivery: Delivery, *, actor: User) -> Delivery:
     hook = Webhook.objects.select_for_update().get(pk=delivery.webhook_id)
     waiting = hook.deliveries.filter(event=delivery.event, status=DeliveryStatus.WAITING).first()
     again = waiting or Delivery.objects.get(pk=delivery.pk)
-    again.status, again.due_at, again.attempts, again.ended_on = DeliveryStatus.WAITING, timezone.now(), 0, None
+    again.status, again.due_at, again.holder, again.attempts, again.ended_on = DeliveryStatus.WAITING, timezone.now(), None, 0, None
     again.save()
-    _send_on_commit([again], after=timedelta(0))
+    transaction.on_commit(partial(send, again))
     record(actor=actor, action=actions.SENT_AGAIN, subject=hook.study, details={"address": hook.address, "event": again.event})
     return again
 
 
 def emit(study_id: int, event: Event) -> None:
-    """Write a message to the outbox for each subscriber, in the transaction of the event."""
-    after = DELAY.get(event, timedelta(0))
-    queued = []
+    """Write a message into the outbox for everybody who asked for it. To be called in the transaction of what happened."""
     for hook in Webhook.objects.filter(study_id=study_id):
         if event not in hook.events:
             continue
@@ -79,23 +75,11 @@ def emit(study_id: int, event: Event) -> None:
             continue
         try:
             with transaction.atomic():
-                queued.append(Delivery.objects.create(webhook=hook, event=event, due_at=timezone.now() + after))
+                delivery = Delivery.objects.create(webhook=hook, event=event, due_at=timezone.now() + DELAY.get(event, timedelta(0)))
         except IntegrityError:  # another process was quicker
             continue
-    _send_on_commit(queued, after=after)
+        transaction.on_commit(partial(send, delivery))
 
 
 def tell_that_a_study_closed(sender: object, *, study_id: int, **kwargs: object) -> None:
     emit(study_id, Event.STUDY_CLOSED)
-
-
-def _send_on_commit(deliveries: Sequence[Delivery], *, after: timedelta) -> None:
-    def send() -> None:
-        try:
-            for delivery in deliveries:
-                tasks.deliver.apply_async(args=(str(delivery.pk),), countdown=after.total_seconds(), retry=False)
-        except OperationalError:  # the outbox stands in the database; the sweep will find it when the broker is back
-            logger.warning("The broker is away; messages wait for the sweep")
-
-    if deliveries:
-        transaction.on_commit(send)

@@ -13,7 +13,7 @@ from analysis.answers.sample_ratio import SampleRatio, sample_ratio
 from surveys.counts import Alike, Counts, counts_of, present_people
 from surveys.definition import StudyDefinition
 from surveys.journey.steps import ALL_STEPS
-from surveys.models import ArmState, Departure, Step, Study, StudyStatus
+from surveys.models import ArmState, AttritionCount, Step, Study, StudyStatus
 
 DAYS_OF_THE_RATE = 7
 
@@ -110,7 +110,7 @@ def days_left(days: tuple[DayCount, ...], *, planned: int, today: date) -> int |
 def _watched(study: Study, present: Iterable[Alike]) -> Counter[tuple[str, str]]:
     """Those who are past the lecture, by subsample and arm."""
     past = ALL_STEPS[ALL_STEPS.index(Step.VIDEO) + 1 :]
-    gone = Departure.objects.filter(study=study, step__in=past).values_list("subsample", "arm").annotate(Sum("count"))
+    gone = AttritionCount.objects.filter(study=study, step__in=past).values_list("subsample", "arm").annotate(Sum("count"))
     watched = Counter({(subsample, arm): count for subsample, arm, count in gone})
     for alike in present:
         if alike.step in past:

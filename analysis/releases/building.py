@@ -1,21 +1,16 @@
 """How a release is built: claimed by one worker, its rows drawn once, then everything that follows from them. Any step may be repeated.
 
-The rows and their order are stored before anything is computed from them, so whoever takes over from a killed worker makes the same files.
+The rows and their order are stored before anything is computed from them, so a worker that takes over makes the same files.
 """
 
 import hashlib
 import json
-import logging
 from dataclasses import asdict
 from datetime import timedelta
-from functools import partial
-from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
 from analysis import actions
-from analysis.heartbeats import SILENCE, beating
 from analysis.models import BackgroundHandling, Release, ReleaseStatus
 from analysis.packages.background_counts import Cell, background_cells
 from analysis.packages.content import AllocationList, Content
@@ -32,6 +27,7 @@ from candor.errors import MethodError
 from candor.packages.archive import files_in
 from candor.packages.signing import public_pem
 from candor.software import software
+from jobs.registry import HEAVY, job, routine
 from surveys.allocation.selectors import allocation_document
 from surveys.models import Protocol, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
@@ -39,46 +35,25 @@ from surveys.protocols import frozen_protocol, protocol_in_force
 STAGES = ("rows", "results", "package")
 REPLICATES = 5000
 LEVEL = 0.95
-MOST_ATTEMPTS = 5
+BUILT = (ReleaseStatus.BUILT, ReleaseStatus.REQUESTED)
 FORGOTTEN = "Background answers are deleted, so they cannot be counted any more. Choose to leave them out."
 
-logger = logging.getLogger(__name__)
 
-
-def claim(release_id: int) -> Release | None:
-    """Take a release that waits for a worker. None: it was taken before, or is not wanted any more."""
-    with transaction.atomic():
-        release = Release.objects.select_for_update().filter(pk=release_id, status=ReleaseStatus.QUEUED).first()
-        if release is None:
-            return None
-        release.status, release.due_at, release.attempts = ReleaseStatus.BUILDING, timezone.now(), release.attempts + 1
-        release.save(update_fields=("status", "due_at", "attempts"))
-        return release
-
-
-def build(release: Release) -> bool:
-    """Build what was claimed. False: somebody withdrew meanwhile, so it waits to be built anew. A bug fails the release and is raised."""
+@job(kind="release", model=Release, expects=(ReleaseError, MethodError), priority=HEAVY)
+def build(release: Release) -> None:
+    """Build what was claimed; if somebody withdrew meanwhile, it waits to be built anew."""
     from analysis.packages.package import package_of  # lxml, which web processes can do without
 
-    try:
-        with beating(partial(_heard_of, release)):
-            if release.data is None and not _draw_rows(release):
-                return True
-            _reach(release, "results")
-            content = _content_of(release)
-            _reach(release, "package")
-            package = package_of(content, signing_key())
-            check = recomputation(package)
-        return _store(release, content, package, check=check)
-    except (ReleaseError, MethodError) as error:
-        _fail(release, f"{error} {getattr(error, 'advice', '')}".strip())
-    except Exception as error:
-        _fail(release, f"{type(error).__name__}: {error}")
-        raise
-    return True
+    if release.data is None:
+        _draw_rows(release)
+    _reach(release, "results")
+    content = _content_of(release)
+    _reach(release, "package")
+    package = package_of(content, signing_key())
+    _store(release, content, package, check=recomputation(package))
 
 
-def recomputation(package: bytes) -> dict[str, Any]:
+def recomputation(package: bytes) -> dict[str, int]:
     """The check that anybody can make with replicate.py, on the files as they will be: how many values there are, and how many differ."""
     from candor.packages import replicate  # SciPy, which web processes can do without
 
@@ -89,8 +64,8 @@ def recomputation(package: bytes) -> dict[str, Any]:
     return {"values": len(values), "different": sum(not replicate.is_same(one, other) for _place, one, other in values)}
 
 
-def _draw_rows(release: Release) -> bool:
-    """Read who is in it, under the lock that a withdrawal takes too, and fix the order of the rows. False: taken away meanwhile."""
+def _draw_rows(release: Release) -> None:
+    """Read who is in it, under the lock that a withdrawal takes too, and fix the order of the rows."""
     definition = protocol_in_force(release.study).definition
     with_background = release.background == BackgroundHandling.COUNTS
     with transaction.atomic():
@@ -113,8 +88,7 @@ def _draw_rows(release: Release) -> bool:
             "simulated": selection.simulated,
             "bots_left_out": selection.bots_left_out,
         }
-        release.data, release.people_sha256 = json.dumps(drawn).encode(), selection.people_sha256
-        return bool(_mine(release).update(data=release.data, people_sha256=release.people_sha256))
+        release.write(data=json.dumps(drawn).encode(), people_sha256=selection.people_sha256)
 
 
 def _content_of(release: Release) -> Content:
@@ -161,20 +135,16 @@ def _content_of(release: Release) -> Content:
 
 
 @transaction.atomic
-def _store(release: Release, content: Content, package: bytes, *, check: dict[str, Any]) -> bool:
+def _store(release: Release, content: Content, package: bytes, *, check: dict[str, int]) -> None:
     """Keep the package, unless somebody withdrew since the rows were drawn: then back to the queue, to be built without them."""
     if check["different"]:
         raise ReleaseError(f"{check['different']} of {check['values']} published numbers do not follow from the files.")
     study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
     if people_sha256(study) != release.people_sha256:
-        _mine(release).update(status=ReleaseStatus.QUEUED, data=None, people_sha256="", stage="", due_at=timezone.now(), attempts=0)
-        return False
+        release.wait(data=None, people_sha256="", stage="", attempts=0)
+        return
     files = files_in(package)
-    _mine(release).update(
-        status=ReleaseStatus.BUILT,
-        due_at=None,
-        stage="",
-        data=None,
+    release.finish(
         package=package,
         package_sha256=hashlib.sha256(package).hexdigest(),
         files=[{"name": name, "size": len(files[name]), "sha256": hashlib.sha256(files[name]).hexdigest()} for name in sorted(files)],
@@ -190,55 +160,27 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
         },
         public_key=public_pem(signing_key()),
     )
-    return True
-
-
-def _mine(release: Release) -> Any:
-    """The row, as long as this worker's claim on it stands."""
-    return Release.objects.filter(pk=release.pk, status=ReleaseStatus.BUILDING, attempts=release.attempts)
 
 
 def _reach(release: Release, stage: str) -> None:
-    """Say how far it is, and that the worker is alive. Raises when it is not wanted any more."""
-    if not _mine(release).update(stage=stage, due_at=timezone.now()):
-        raise ReleaseError("The release was taken away from this worker.")
+    """Say how far it is. Raises when it is not wanted any more."""
+    release.write(stage=stage)
 
 
-def _heard_of(release: Release) -> None:
-    _mine(release).update(due_at=timezone.now())
-
-
-def _fail(release: Release, error: str) -> None:
-    _mine(release).update(status=ReleaseStatus.FAILED, error=error[:2000], due_at=None, stage="", data=None, people_sha256="")
-
-
-def take_over(*, silence: timedelta = SILENCE) -> None:
-    """Take releases away from workers of whom nothing was heard for this long."""
-    now = timezone.now()
-    for release in Release.objects.filter(status=ReleaseStatus.BUILDING, due_at__lte=now - silence).only("attempts", "due_at"):
-        left = Release.objects.filter(pk=release.pk, status=ReleaseStatus.BUILDING, due_at=release.due_at)
-        if release.attempts < MOST_ATTEMPTS:
-            left.update(status=ReleaseStatus.QUEUED, due_at=now)
-        else:
-            error = f"Given up after {release.attempts} workers fell silent."
-            left.update(status=ReleaseStatus.FAILED, error=error, due_at=None, stage="", data=None, people_sha256="")
-        logger.warning("A release was left by its worker and has been taken over")
-
-
-def waiting() -> list[int]:
-    """All releases that no worker has; the broker may have lost them."""
-    take_over()
-    return list(Release.objects.filter(status=ReleaseStatus.QUEUED).values_list("pk", flat=True))
+@routine(kind="outdated_releases", every=timedelta(minutes=1))
+def discard_all_outdated() -> None:
+    """Delete what withdrawals made outdated, should nobody have noticed."""
+    for study_id in Release.objects.filter(status__in=BUILT).values_list("study_id", flat=True):
+        discard_outdated(study_id)
 
 
 def discard_outdated(study_id: int) -> None:
     """Delete what is built but not public as soon as somebody in it has withdrawn. What is being built finds out for itself."""
-    built = (ReleaseStatus.BUILT, ReleaseStatus.REQUESTED)
-    if not Release.objects.filter(study_id=study_id, status__in=built).exists():
+    if not Release.objects.filter(study_id=study_id, status__in=BUILT).exists():
         return
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=study_id)
-        release = Release.objects.select_for_update().defer("package").filter(study=study, status__in=built).first()
+        release = Release.objects.select_for_update().defer("package").filter(study=study, status__in=BUILT).first()
         if release is not None and release.people_sha256 != people_sha256(study):
             outdate(release)
 

@@ -3,25 +3,25 @@
 Every step takes the study's lock first, which a withdrawal takes too, and reads the stored state again under it.
 """
 
-import logging
 import secrets
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from accounts.models import User
 from analysis import actions
 from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
 from analysis.packages.errors import ReleaseError, ReleaseGoneError
 from analysis.packages.licences import LICENCES
-from analysis.releases import building, tasks
+from analysis.releases import building
 from analysis.releases.people import people_sha256
 from analysis.releases.selectors import obstacles, public_release, published_smallest_count
 from audit.services import record
 from candor.packages.verification import faults_of
+from jobs.tasks import send
 from surveys.access import Seat
 from surveys.lifecycle.notices import Audience, record_and_tell
 from surveys.models import Study
@@ -38,8 +38,6 @@ NOT_ONE: dict[str, object] = {
     "public_key": "",
     "data": None,
 }
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +76,7 @@ def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> 
     release.full_clean(validate_constraints=False)
     release.save()
     record(actor=actor, action=actions.RELEASE_STARTED, subject=study, details={"version": release.version, **asdict(choices)})
-    transaction.on_commit(lambda: _send(release.pk))
+    transaction.on_commit(partial(send, release))
     return release
 
 
@@ -127,7 +125,7 @@ def discard(release: Release, *, actor: User) -> None:
     release = _locked(release, *OPEN_RELEASES)
     if not Seat(actor, release.study).may_change:
         raise ReleaseError("Only those who run the study can discard its release.")
-    Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.DISCARDED, due_at=None, stage="", **NOT_ONE)
+    Release.end(Release.objects.filter(pk=release.pk), status=ReleaseStatus.DISCARDED, stage="", **NOT_ONE)
     record(actor=actor, action=actions.RELEASE_DISCARDED, subject=release.study, details={"version": release.version})
 
 
@@ -194,10 +192,3 @@ def _said(reason: str) -> str:
     if not reason.strip():
         raise ReleaseError("Expected a reason in words, found none.")
     return reason.strip()[:2000]
-
-
-def _send(release_id: int) -> None:
-    try:
-        tasks.build.apply_async(args=(release_id,), retry=False)
-    except OperationalError:  # it stands in the database; the sweep will find it when the broker is back
-        logger.warning("The broker is away; a release waits for the sweep")

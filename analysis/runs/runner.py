@@ -1,22 +1,22 @@
-"""The life of a run: queued, claimed by one worker, computed, done. Every step may be repeated after a crash without harm."""
+"""The computations over a study's answers. Every step may be repeated after a crash without harm."""
 
-import logging
+import os
 import secrets
 from collections.abc import Mapping
 from datetime import timedelta
-from functools import partial
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from analysis.answers.datasets import cell_counts, people_of
 from analysis.answers.direct_results import direct_results
-from analysis.heartbeats import SILENCE, beating
-from analysis.models import Chunk, ChunkStatus, Run, RunKind, RunStatus
+from analysis.models import Chunk, Run, RunKind, RunStatus
 from analysis.runs.low_priority import at_low_priority
 from analysis.stored_results import METHOD_VERSION, Balance, NotYet, QuestionEstimate, Results, document_of, read_results
 from candor.errors import MethodError
+from jobs.registry import FIRST, HEAVY, LAST, job, routine
+from jobs.tasks import send
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 from surveys.protocols import frozen_protocol, protocol_in_force
@@ -24,13 +24,9 @@ from webhooks.models import Event
 from webhooks.services import emit
 
 DEBOUNCE = {RunKind.FIRST_RESULTS: timedelta(seconds=0.5), RunKind.FULL_RESULTS: timedelta(seconds=10)}
-WAIT_FOR_NEXT_CHUNK = timedelta(seconds=60)
-"""How long begun full results may wait until the queue comes to their next chunk."""
-NO_SIGN = timedelta(seconds=10)
-MOST_ATTEMPTS = 5
 LARGEST_SEED = 2**31
-
-logger = logging.getLogger(__name__)
+LANES = max(1, min(4, (os.cpu_count() or 1) - 1))
+"""How many workers may compute one study's bootstrap at once: all but one, which stays free for first results."""
 
 
 def queue_run(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS, after: timedelta | None = None) -> Run | None:
@@ -48,38 +44,40 @@ def queue_run(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS, after: ti
         return None
 
 
-def claim(run_id: int) -> Run | None:
-    """Take a queued run for this worker. None: it was taken before, or another run of the study is still under way."""
-    try:
-        with transaction.atomic():
-            run = Run.objects.select_related("study").select_for_update(of=("self",)).filter(pk=run_id, status=RunStatus.QUEUED).first()
-            if run is None:
-                return None
-            run.status, run.due_at, run.attempts = RunStatus.RUNNING, timezone.now(), run.attempts + 1
-            run.save(update_fields=("status", "due_at", "attempts"))
-            run.chunks.filter(status=ChunkStatus.COMPUTING).update(status=ChunkStatus.WAITING)
-            return run
-    except IntegrityError:
-        return None
+@job(kind=RunKind.FIRST_RESULTS, model=Run, where={"kind": RunKind.FIRST_RESULTS}, priority=FIRST)
+def compute_first_results(run: Run) -> None:
+    """What people wait for: before everything else."""
+    store(run, first_results(run.study, protocol_in_force(run.study).definition))
 
 
-def execute(run: Run) -> None:
-    """Compute and store. An expected error becomes part of the result; a bug fails the run and is raised.
+@job(kind=RunKind.FULL_RESULTS, model=Run, where={"kind": RunKind.FULL_RESULTS}, priority=HEAVY)
+def compute_full_results(run: Run) -> None:
+    """Begin, and leave the bootstrap in chunks to all workers; once they are done, put them together."""
+    from analysis.runs import resampling  # SciPy, which web processes can do without
 
-    Full results are only begun: their bootstrap is left in chunks to all workers (`analysis.runs.resampling`).
-    """
-    try:
-        definition = protocol_in_force(run.study).definition
-        with beating(partial(heard_of, run.pk)):
-            if run.kind == RunKind.FULL_RESULTS:
-                begin_full_results(run, definition)
-                return
-            found = first_results(run.study, definition)
-        run.n, run.results = found.n, document_of(found)
-    except Exception as error:
-        finish(run, RunStatus.FAILED, error=f"{type(error).__name__}: {error}")
-        raise
-    finish(run, RunStatus.DONE)
+    if run.data is None:
+        begin_full_results(run, protocol_in_force(run.study).definition)
+    elif run.chunks.filter(due_at__isnull=False).exists():
+        run.spread()
+    else:
+        store(run, resampling.merged(run))
+
+
+@job(kind="bootstrap_chunk", model=Chunk, priority=LAST, part_of="run", lanes=LANES)
+def compute_chunk(chunk: Chunk) -> None:
+    from analysis.runs import resampling  # SciPy, which web processes can do without
+
+    chunk.finish(effects=resampling.effects_of(chunk))
+
+
+@routine(kind="outdated_results", every=timedelta(minutes=1))
+def recompute_outdated() -> None:
+    """Queue a run for each study and kind whose newest run was done by another version; not again for one that failed or was stopped."""
+    newest = Run.objects.filter(study=OuterRef("study"), kind=OuterRef("kind")).order_by("-pk").values("pk")[:1]
+    outdated = Run.objects.filter(status=RunStatus.DONE, pk=Subquery(newest)).exclude(method_version=METHOD_VERSION)
+    for study_id, kind in outdated.values_list("study_id", "kind"):
+        if (run := queue_run(study_id, kind=RunKind(kind))) is not None:
+            send(run)
 
 
 def first_results(study: Study, definition: StudyDefinition) -> Results:
@@ -103,21 +101,16 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     """Keep a copy of the data, which all chunks look at while more answers come in, and write down which chunks there are."""
     from analysis.runs.full_results import balance_of, outcome_results, question_analyses
 
-    if run.data is not None:  # begun by a worker that fell silent since
-        return
     people = people_of(run.study, definition)
-    outcomes, chunks = {}, []
+    outcomes, chunks, now = {}, [], timezone.now()
     for question, analysis in question_analyses(people, definition).items():
         outcomes[question] = at_low_priority(outcome_results, analysis)
         if isinstance(outcomes[question], QuestionEstimate):
-            chunks += [Chunk(run=run, question=question, family=family, index=index) for family, index in analysis.chunks()]
+            chunks += [Chunk(run=run, question=question, family=family, index=index, due_at=now) for family, index in analysis.chunks()]
     results = _results(run.study, definition, outcomes, balance=balance_of(people, definition, shown=balance_shown_before(run)))
     with transaction.atomic():
-        begun = Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, attempts=run.attempts).update(
-            n=results.n, results=document_of(results), data=people.to_bytes(), due_at=timezone.now()
-        )
-        if begun:
-            Chunk.objects.bulk_create(chunks)
+        run.spread(n=results.n, results=document_of(results), data=people.to_bytes())
+        Chunk.objects.bulk_create(chunks)
 
 
 def _results(
@@ -139,55 +132,18 @@ def balance_shown_before(run: Run) -> Balance | None:
     return None if results is None else results.balance
 
 
-def heard_of(run_id: int) -> None:
-    """Its worker is alive."""
-    Run.objects.filter(pk=run_id, status=RunStatus.RUNNING).update(due_at=timezone.now())
-
-
-def take_over(*, silence: timedelta | None = None) -> None:
-    """Take runs away from workers of whom nothing was heard for this long; by default begun full results wait longer than others."""
-    now = timezone.now()
-    computing, begun = (SILENCE, WAIT_FOR_NEXT_CHUNK) if silence is None else (silence, silence)
-    silent = Q(data__isnull=True, due_at__lte=now - computing) | Q(data__isnull=False, due_at__lte=now - begun)
-    for run in Run.objects.filter(silent, status=RunStatus.RUNNING).only("kind", "due_at", "attempts"):
-        left = Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, due_at=run.due_at)
-        try:
-            with transaction.atomic():
-                if run.attempts < MOST_ATTEMPTS:
-                    left.update(status=RunStatus.QUEUED, due_at=now)
-                else:
-                    end(left, RunStatus.FAILED, error=f"Given up after {run.attempts} workers fell silent.")
-        except IntegrityError:  # a newer request waits already and will see everything
-            end(Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING), RunStatus.SUPERSEDED)
-        logger.warning("A run of kind %s was left by its worker and has been taken over", run.kind)
-
-
-def without_a_sign() -> list[int]:
-    """Begun full results of which nothing was heard for some seconds: whoever computed them may be gone, and their messages too."""
-    begun = Run.objects.filter(status=RunStatus.RUNNING, data__isnull=False, due_at__lt=timezone.now() - NO_SIGN)
-    return list(begun.values_list("pk", flat=True))
-
-
-def recover() -> list[tuple[int, float]]:
-    """Take over what was left, and name all runs that wait, with the seconds until they are due: the broker may have lost them."""
-    take_over()
-    now = timezone.now()
-    waiting = Run.objects.filter(status=RunStatus.QUEUED).order_by("pk").values_list("pk", "due_at")
-    return [(pk, max((due_at - now).total_seconds(), 0.0)) for pk, due_at in waiting if due_at is not None]
+@transaction.atomic
+def store(run: Run, results: Results) -> None:
+    """Store the results of a run, unless it was taken away or stopped in the meantime."""
+    run.finish(n=results.n, results=document_of(results), method_version=METHOD_VERSION)
+    thin_history(run)
+    tell(run)
 
 
 def end_unfinished(study_id: int, *, kind: RunKind, status: RunStatus) -> bool:
     """Stop what waits or is under way; its worker will notice. False: there was nothing."""
-    return end(Run.objects.filter(study_id=study_id, kind=kind, status__in=(RunStatus.QUEUED, RunStatus.RUNNING)), status)
-
-
-def finish(run: Run, status: RunStatus, *, error: str = "") -> None:
-    """Store the results of a run, unless it was taken away or stopped in the meantime."""
-    mine = Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING, attempts=run.attempts)
-    with transaction.atomic():
-        if end(mine, status, n=run.n, results=run.results, error=error[:2000], method_version=METHOD_VERSION) and status == RunStatus.DONE:
-            thin_history(run)
-            tell(run)
+    unfinished = Run.objects.filter(study_id=study_id, kind=kind, status__in=(RunStatus.QUEUED, RunStatus.RUNNING))
+    return Run.end(unfinished, status=status) > 0
 
 
 def tell(run: Run) -> None:
@@ -197,15 +153,6 @@ def tell(run: Run) -> None:
         planned = frozen_protocol(run.study.protocol_id).definition.allocation.planned_participants
         if (run.n or 0) >= planned:
             emit(run.study_id, Event.N_REACHED)
-
-
-@transaction.atomic
-def end(runs: QuerySet[Run], status: RunStatus, **values: object) -> bool:
-    """The clock time, the copy of the data and the chunks go; only the day stays."""
-    ended = list(runs.select_for_update(of=("self",)).values_list("pk", flat=True))
-    Chunk.objects.filter(run__in=ended).delete()
-    Run.objects.filter(pk__in=ended).update(status=status, due_at=None, data=None, finished_on=timezone.localdate(), **values)
-    return bool(ended)
 
 
 def thin_history(run: Run) -> None:

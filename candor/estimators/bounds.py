@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, stats
+from scipy.special import betaincinv
 
 from candor.designs.design import Design, FloatArray
 from candor.errors import DataError
@@ -116,8 +116,8 @@ def confidence_bounds(counts: npt.ArrayLike, design: Design, *, level: float = 0
     no, yes = table[..., NO], table[..., YES]
     tail = (1 - level ** (1 / yes.size)) / 2
     with np.errstate(invalid="ignore"):
-        lowest = np.where(yes > 0, stats.beta.ppf(tail, yes, no + 1), 0.0)
-        highest = np.where(no > 0, stats.beta.ppf(1 - tail, yes + 1, no), 1.0)
+        lowest = np.where(yes > 0, betaincinv(yes, no + 1, tail), 0.0)
+        highest = np.where(no > 0, betaincinv(yes + 1, no, 1 - tail), 1.0)
     return bounds_between(lowest, highest, design)
 
 
@@ -177,9 +177,11 @@ def _extremes(
     objective: FloatArray, inequalities: FloatArray, limits: FloatArray, equation: tuple[list[float], float] | None
 ) -> tuple[float, float] | None:
     """The least and the largest value of a linear objective of non-negative unknowns; None when nothing is feasible."""
+    from scipy.optimize import linprog  # costs a process as much time as all else that estimation imports
+
     ends = []
     for sign in (1, -1):
-        found = optimize.linprog(
+        found = linprog(
             sign * objective,
             A_ub=inequalities,
             b_ub=limits,

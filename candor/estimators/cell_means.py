@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg, stats
+from scipy import linalg
+from scipy.special import chdtrc
 
 from candor.designs.design import Design, FloatArray
 from candor.designs.identification import on_one_line, truth_is_equal
@@ -162,7 +163,7 @@ class CellFit:
     def specification_test(self) -> SpecificationTest:
         """Whether the cell means fit the model: a small p-value says that cheating depends on the arm or the subsample."""
         statistic = float(self.statistic)
-        return SpecificationTest(statistic=statistic, df=self.df, p_value=float(stats.chi2.sf(statistic, self.df)))
+        return SpecificationTest(statistic=statistic, df=self.df, p_value=float(chdtrc(self.df, max(statistic, 0.0))))
 
 
 def efficient_from_cell_means(means: FloatArray, covariance: FloatArray, design: Design, *, arm_specific_cheaters: bool = False) -> CellFit:

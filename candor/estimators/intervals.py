@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy.special import ndtr, ndtri
 
 from candor.errors import MethodError
 from candor.results import Interval
@@ -31,7 +31,7 @@ def normal_quantile(level: float) -> float:
     """
     if not 0 < level < 1:
         raise MethodError(f"the confidence level must lie strictly between 0 and 1, not {level!r}")
-    return float(stats.norm.ppf((1 + level) / 2))
+    return float(ndtri((1 + level) / 2))
 
 
 def two_sided_p_value(value: float, standard_error: float) -> float | None:
@@ -44,7 +44,7 @@ def two_sided_p_value(value: float, standard_error: float) -> float | None:
     """
     if not standard_error > 0:
         return None
-    return float(2 * stats.norm.sf(abs(value) / standard_error))
+    return float(2 * ndtr(-abs(value) / standard_error))
 
 
 def wald_interval(value: float, standard_error: float, *, level: float = 0.95, multiplier: float | None = None) -> Interval:

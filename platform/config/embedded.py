@@ -6,7 +6,6 @@ import signal
 import sys
 import threading
 from contextlib import suppress
-from datetime import timedelta
 from types import FrameType
 from typing import NoReturn
 
@@ -15,10 +14,8 @@ from celery.worker import WorkController
 from django.core.handlers.wsgi import WSGIHandler
 from waitress.server import create_server
 
-from analysis.releases import building
-from analysis.runs import runner
 from config.heartbeat import Scheduler
-from surveys.rehearsal import crowds
+from jobs.tasks import take_over_everything
 
 WEB_THREADS = 8
 WORKER_THREADS = 2
@@ -46,10 +43,8 @@ class EmbeddedServer:
     def run(self) -> NoReturn:
         """Serve; ends the process with status 0."""
         sys.setswitchinterval(SWITCH_SECONDS)
-        # No other worker exists: anything marked as running was left by a killed process.
-        runner.take_over(silence=timedelta(0))
-        crowds.forget_workers()
-        building.take_over(silence=timedelta(0))
+        # There is no other worker: what is marked as held was left by a process that was killed.
+        take_over_everything()
         with suppress(KeyboardInterrupt):
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, _stop)

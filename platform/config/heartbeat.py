@@ -44,12 +44,11 @@ class SweepAtStart(bootsteps.StartStopStep):
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
     def start(self, parent: "Consumer") -> None:
-        for task in ("analysis.tasks.sweep", "analysis.releases.tasks.sweep", "surveys.tasks.sweep", "webhooks.tasks.sweep"):
-            parent.app.send_task(task)
+        parent.app.send_task("jobs.tasks.sweep")
 
 
 class Scheduler(beat.Scheduler):
-    """Celery's plain scheduler with a heartbeat. It keeps nothing on disk: what beat starts are sweeps that may run at any time."""
+    """Celery's plain scheduler with a heartbeat. It keeps nothing on disk: what beat starts is a sweep that may run at any time."""
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
         leave_sign("beat")

@@ -33,10 +33,7 @@ IF_MATCH = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="The ETag of the version that you changed. 428 without it, 412 if it is not the newest.",
 )
-DEFINITION = {
-    (200, "application/json"): OpenApiTypes.OBJECT,
-    (200, "application/yaml"): OpenApiTypes.OBJECT,
-}
+DEFINITION = {(200, "application/json"): OpenApiTypes.OBJECT, (200, "application/yaml"): OpenApiTypes.OBJECT}
 
 
 class StudyFileRenderer(BaseRenderer):

@@ -15,7 +15,7 @@ from surveys.builder.frame import DraftPage, typed_by
 from surveys.builder.services import change_part
 from surveys.builder.watching import WATCHING, read_watching, typed_watching
 from surveys.definition import Arm, StudyDefinition, Watching
-from surveys.drafting.edits import ArmSettings, Edit, Item, Keys
+from surveys.drafting.edits import ArmSettings, Edit, Item
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.names import name_from
 from surveys.drafting.texts import LANGUAGE_NAMES
@@ -31,9 +31,7 @@ class Arms(DraftPage):
 
     part = "arms"
     template_name = "surveys/builder/arms.html"
-
-    def edit(self) -> Edit:
-        return Keys(("control", "watching"))
+    keys = ("control", "watching")
 
     def typed(self) -> Typed:
         return {"control": self.definition.control, **typed_watching(self.definition.watching)}

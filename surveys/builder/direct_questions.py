@@ -3,7 +3,6 @@
 from django.utils.translation import gettext as _
 
 from surveys.builder.frame import DraftPage
-from surveys.drafting.edits import Edit, Keys
 from surveys.drafting.forms import DraftForm, Typed, typed_text
 
 LARGEST_PERCENT = 50
@@ -12,9 +11,7 @@ LARGEST_PERCENT = 50
 class DirectQuestions(DraftPage):
     part = "direct"
     template_name = "surveys/builder/direct_questions.html"
-
-    def edit(self) -> Edit:
-        return Keys(("direct_group",))
+    keys = ("direct_group",)
 
     def typed(self) -> Typed:
         group = self.document.get("direct_group")

@@ -40,7 +40,7 @@ class StudyFile(DraftPage):
 class Archive(BuilderPage):
     """The study file and its media as a ZIP file."""
 
-    def get(self, request: HttpRequest) -> StreamingHttpResponse:
+    def get(self, request: HttpRequest, **_arguments: object) -> StreamingHttpResponse:
         record(actor=user_of(request), action=actions.STUDY_EXPORTED, subject=self.study)
         response = StreamingHttpResponse(archive_of(self.study, self.definition), content_type="application/zip")
         response["Content-Disposition"] = f'attachment; filename="{self.study.slug}.zip"'

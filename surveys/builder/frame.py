@@ -17,7 +17,7 @@ from accounts.models import Role, User
 from surveys.access import access_own_study
 from surveys.builder.services import change_part
 from surveys.definition import StudyDefinition
-from surveys.drafting.edits import Document, Edit, differences, fingerprint_of
+from surveys.drafting.edits import Document, Edit, Keys, differences, fingerprint_of
 from surveys.drafting.forms import DraftForm, Typed
 from surveys.drafting.parts import PARTS, Part
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
@@ -68,6 +68,9 @@ class BuilderPage(View):
         """What the template needs beside the form."""
         return {}
 
+    def get(self, request: HttpRequest, **_arguments: object) -> HttpResponseBase:
+        return self.page({})
+
     def page(self, context: Mapping[str, object], *, status: int = HTTPStatus.OK) -> HttpResponse:
         left = [] if self.state == "frozen" else to_do(self.study, self.definition)
         common = {
@@ -85,9 +88,11 @@ class BuilderPage(View):
 class DraftPage(BuilderPage):
     """A page with one form. GET shows what the draft says; POST puts it back in its place, or comes back with all that was typed."""
 
+    keys: tuple[str, ...] = ()
+
     def edit(self) -> Edit:
-        """What the form edits."""
-        raise NotImplementedError
+        """What the form edits: some keys of the document, if nothing else is said."""
+        return Keys(self.keys)
 
     def typed(self) -> Typed:
         """The inputs as they stand in the draft, by name."""

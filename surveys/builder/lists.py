@@ -87,9 +87,6 @@ class ListPage(BuilderPage):
             "way": self.request.GET.get("way", ""),
         }
 
-    def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page({})
-
     def post(self, request: HttpRequest) -> HttpResponse:
         """Another order: one question up or down, or all names as they were dragged."""
         edit = Order(self.part)

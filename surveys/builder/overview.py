@@ -16,9 +16,6 @@ class Overview(BuilderPage):
     def context(self) -> dict[str, object]:
         return {"may_return": self.study.status in (StudyStatus.IN_REVIEW, StudyStatus.APPROVED), "warnings": self.definition.warnings()}
 
-    def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page({})
-
     def post(self, request: HttpRequest) -> HttpResponse:
         """Make a new version: back to draft, with a reason that stays in the log."""
         reason = request.POST.get("reason", "").strip()

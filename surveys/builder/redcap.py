@@ -18,9 +18,6 @@ class RedcapPage(BuilderPage):
     part = "background"
     template_name = "surveys/builder/redcap.html"
 
-    def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page({})
-
     def post(self, request: HttpRequest) -> HttpResponse:
         """Take what can be asked, and report on every field. Sent twice, it takes nothing twice."""
         upload = request.FILES.get("file")

@@ -2,7 +2,9 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from accounts.access import require_role
@@ -19,6 +21,7 @@ LONGEST_PREVIEW = 20_000
 class MarkdownPage(DraftPage):
     template_name = "surveys/builder/markdown.html"
     key: str
+    missing: Promise
 
     def edit(self) -> Edit:
         return Keys((self.key,))
@@ -27,10 +30,7 @@ class MarkdownPage(DraftPage):
         return dict(typed_text(self.key, self.document[self.key], self.definition.languages))
 
     def read(self, form: DraftForm) -> object:
-        return {self.key: form.text(self.key, missing=self.missing())}
-
-    def missing(self) -> str:
-        raise NotImplementedError
+        return {self.key: form.text(self.key, missing=str(self.missing))}
 
     def context_of(self, form: DraftForm) -> dict[str, object]:
         """Every language's text as typed, and as it will be seen."""
@@ -40,16 +40,12 @@ class MarkdownPage(DraftPage):
 
 class Consent(MarkdownPage):
     part = key = "consent"
-
-    def missing(self) -> str:
-        return _("Write what people consent to.")
+    missing = gettext_lazy("Write what people consent to.")
 
 
 class Debrief(MarkdownPage):
     part = key = "debrief"
-
-    def missing(self) -> str:
-        return _("Write what people learn at the end.")
+    missing = gettext_lazy("Write what people learn at the end.")
 
 
 class Plans(DraftPage):
@@ -57,9 +53,7 @@ class Plans(DraftPage):
 
     part = "plans"
     template_name = "surveys/builder/plans.html"
-
-    def edit(self) -> Edit:
-        return Keys(("analysis_plan", "release_plan", "retention"))
+    keys = ("analysis_plan", "release_plan", "retention")
 
     def typed(self) -> Typed:
         languages = self.definition.languages

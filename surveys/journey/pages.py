@@ -1,7 +1,8 @@
-"""Pages that are the same for everybody who stands at the same place, but for a few marks, such as the CSRF token.
+"""Pages that are the same for everybody who stands at the same place, but for a few placeholders, such as the CSRF token.
 
 The common part is rendered once per process from (protocol, language, step, variant) alone, so nothing of a person can get into it; the
-marks are filled in for each response. Otherwise templates take half of a journey's processor time (`benchmarks/journeys.py --profile`).
+placeholders are filled in for each response. Otherwise templates take half of a journey's processor time
+(`benchmarks/journeys.py --profile`).
 """
 
 import re
@@ -19,12 +20,12 @@ from surveys.journey.presentation import Presentation, presentation
 
 # Characters of Unicode's private use area, which no text of a study or a template contains.
 OPEN, CLOSE = "\ue000", "\ue001"
-MARKS = re.compile(f"{OPEN}([a-z_]+){CLOSE}")
+PLACEHOLDERS = re.compile(f"{OPEN}([a-z_]+){CLOSE}")
 
 SharedContext = Callable[[Presentation, Any], dict[str, object]]
 
 
-def mark(name: str) -> str:
+def placeholder(name: str) -> str:
     """Where a personal value will stand."""
     return f"{OPEN}{name}{CLOSE}"
 
@@ -59,9 +60,9 @@ def own_page(
 
 @lru_cache(maxsize=1024)
 def _pieces(
-    template: str, protocol_id: int, language: str, step: str, shared: SharedContext, variant: Hashable, marks: tuple[str, ...]
+    template: str, protocol_id: int, language: str, step: str, shared: SharedContext, variant: Hashable, placeholders: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """The rendered page cut at its marks: text, name of a mark, text, name, …, text."""
+    """The rendered page cut at its placeholders: text, name of a placeholder, text, name, …, text."""
     shown = presentation(protocol_id, language)
-    context = common_context(shown, step) | {name: mark(name) for name in marks} | shared(shown, variant)
-    return tuple(MARKS.split(get_template(template).render(context)))
+    context = common_context(shown, step) | {name: placeholder(name) for name in placeholders} | shared(shown, variant)
+    return tuple(PLACEHOLDERS.split(get_template(template).render(context)))

@@ -23,39 +23,25 @@ from accounts.models import Role
 from surveys.access import access_study
 from surveys.definition import DIRECT
 from surveys.drafting.texts import LANGUAGE_NAMES
+from surveys.journey import steps
 from surveys.journey.pages import own_page
 from surveys.journey.presentation import Presentation, present
 from surveys.journey.step_views import STEP_PAGES, quiz_fields
-from surveys.journey.steps import (
-    BACKGROUND,
-    CONSENT,
-    DIE,
-    DIRECT_CONSENT,
-    DIRECT_QUESTIONS,
-    DIRECTLY,
-    FINISHED,
-    QUESTIONS,
-    QUIZ,
-    VIDEO,
-    WELCOME,
-    WITH_DIE,
-    steps_of,
-)
 from surveys.media.views import media_response
 from surveys.protocols import ProtocolView, protocol_view_for
 
 DECLINED, PRIVACY = "declined", "privacy"
 STEP_NAMES: dict[str, Promise] = {
-    WELCOME: gettext_lazy("Welcome"),
-    CONSENT: gettext_lazy("Consent"),
-    BACKGROUND: gettext_lazy("Background questions"),
-    DIRECT_CONSENT: gettext_lazy("Consent to be asked directly"),
-    VIDEO: gettext_lazy("Lecture"),
-    QUIZ: gettext_lazy("Quiz"),
-    DIE: gettext_lazy("The die explained"),
-    QUESTIONS: gettext_lazy("Sensitive questions"),
-    DIRECT_QUESTIONS: gettext_lazy("Sensitive questions, asked directly"),
-    FINISHED: gettext_lazy("Thank you"),
+    steps.WELCOME: gettext_lazy("Welcome"),
+    steps.CONSENT: gettext_lazy("Consent"),
+    steps.BACKGROUND: gettext_lazy("Background questions"),
+    steps.DIRECT_CONSENT: gettext_lazy("Consent to be asked directly"),
+    steps.VIDEO: gettext_lazy("Lecture"),
+    steps.QUIZ: gettext_lazy("Quiz"),
+    steps.DIE: gettext_lazy("The die explained"),
+    steps.QUESTIONS: gettext_lazy("Sensitive questions"),
+    steps.DIRECT_QUESTIONS: gettext_lazy("Sensitive questions, asked directly"),
+    steps.FINISHED: gettext_lazy("Thank you"),
     DECLINED: gettext_lazy("After saying no"),
     PRIVACY: gettext_lazy("“Is this really private?”"),
 }
@@ -88,21 +74,21 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     seat = access_study(user_of(request), slug)
     protocol = protocol_view_for(seat)
     place = _place(request.GET, protocol, slug)
-    steps = steps_of(protocol.definition, asked=DIRECTLY if place.subsample == DIRECT else WITH_DIE)
+    own_steps = steps.steps_of(protocol.definition, asked=steps.DIRECTLY if place.subsample == DIRECT else steps.WITH_DIE)
     if not place.step:
-        directly = (DIRECT_QUESTIONS,) if protocol.definition.direct_group else ()
-        names = [(step, STEP_NAMES[step]) for step in (*steps, *directly, DECLINED, PRIVACY)]
+        directly = (steps.DIRECT_QUESTIONS,) if protocol.definition.direct_group else ()
+        names = [(step, STEP_NAMES[step]) for step in (*own_steps, *directly, DECLINED, PRIVACY)]
         languages = [(code, LANGUAGE_NAMES.get(code, code)) for code in protocol.definition.languages]
         arms = [(arm.name, arm.label.in_language(translation.get_language() or "en")) for arm in protocol.definition.arms]
         missing = sorted(protocol.definition.files() - set(protocol.media))
         context = {"study": seat.study, "place": place, "steps": names, "arms": arms, "languages": languages, "missing": missing}
         return render(request, "surveys/investigator/preview.html", context | {"subsamples": list(protocol.definition.die.subsamples)})
-    if place.step not in (*steps, DECLINED, PRIVACY):
+    if place.step not in (*own_steps, DECLINED, PRIVACY):
         raise Http404("This study has no such page.")
     if request.method == "POST":
-        return _onwards(request.POST, place, steps, protocol)
+        return _onwards(request.POST, place, own_steps, protocol)
     with translation.override(place.language):
-        return _page(request, place, steps, protocol)
+        return _page(request, place, own_steps, protocol)
 
 
 @require_role(*Role)
@@ -121,7 +107,7 @@ def _place(query: QueryDict, protocol: ProtocolView, slug: str) -> Place:
         return found if (found := query.get(name, "")) in names else names[0]
 
     definition, step = protocol.definition, query.get("step", "")
-    directly = step == DIRECT_QUESTIONS and definition.direct_group is not None
+    directly = step == steps.DIRECT_QUESTIONS and definition.direct_group is not None
     groups = [DIRECT] if directly else list(definition.die.subsamples)
     return Place(
         slug=slug,
@@ -132,35 +118,35 @@ def _place(query: QueryDict, protocol: ProtocolView, slug: str) -> Place:
     )
 
 
-def _onwards(sent: QueryDict, place: Place, steps: tuple[str, ...], protocol: ProtocolView) -> HttpResponse:
+def _onwards(sent: QueryDict, place: Place, own_steps: tuple[str, ...], protocol: ProtocolView) -> HttpResponse:
     if "share" in sent:  # the lecture says how much of it has been watched; here nobody listens
         return HttpResponse(status=204)
     if (language := sent.get("language", "")) in protocol.definition.languages:
         place = replace(place, language=language)
-    declined = place.step == CONSENT and sent.get("choice") == "decline"
-    following = DECLINED if declined else _neighbour(steps, place.step, +1)
+    declined = place.step == steps.CONSENT and sent.get("choice") == "decline"
+    following = DECLINED if declined else _neighbour(own_steps, place.step, +1)
     response = HttpResponseRedirect(place.at(following).address if following else reverse("surveys:preview", args=[place.slug]))
     response.status_code = 303
     return response
 
 
-def _neighbour(steps: tuple[str, ...], step: str, direction: int) -> str:
+def _neighbour(own_steps: tuple[str, ...], step: str, direction: int) -> str:
     """The step before or after; nothing at the ends."""
-    index = steps.index(step) + direction if step in steps else -1
-    return steps[index] if 0 <= index < len(steps) else ""
+    index = own_steps.index(step) + direction if step in own_steps else -1
+    return own_steps[index] if 0 <= index < len(own_steps) else ""
 
 
-def _page(request: HttpRequest, place: Place, steps: tuple[str, ...], protocol: ProtocolView) -> HttpResponse:
+def _page(request: HttpRequest, place: Place, own_steps: tuple[str, ...], protocol: ProtocolView) -> HttpResponse:
     shown = present(
         protocol.definition,
         media=protocol.media,
         version=protocol.version,
         language=place.language,
-        address=place.at(WELCOME).address if place.step == DECLINED else place.address,
+        address=place.at(steps.WELCOME).address if place.step == DECLINED else place.address,
         progress_address=place.address,
         media_address=lambda media_id: reverse("surveys:preview_media", args=[place.slug, media_id]),
     )
-    before, after = (_neighbour(steps, place.step, direction) for direction in (-1, +1))
+    before, after = (_neighbour(own_steps, place.step, direction) for direction in (-1, +1))
     context = _context(shown, place, protocol) | {
         "preview": {
             "step": STEP_NAMES[place.step],
@@ -169,10 +155,10 @@ def _page(request: HttpRequest, place: Place, steps: tuple[str, ...], protocol: 
             "before": place.at(before).address if before else "",
             "after": place.at(after).address if after else "",
             "privacy_address": place.at(PRIVACY).address,
-            "missing": shown.videos[place.arm].missing if place.step == VIDEO else (),
+            "missing": shown.videos[place.arm].missing if place.step == steps.VIDEO else (),
         }
     }
-    if place.step in steps:
+    if place.step in own_steps:
         template = STEP_PAGES[place.step].template if place.step in STEP_PAGES else f"surveys/participant/{place.step}.html"
         return own_page(request, template, shown=shown, step=place.step, context=context)
     return render(request, f"surveys/participant/{place.step}.html", {"study": shown, "language": shown.language} | context)
@@ -182,9 +168,9 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
     """What the page shows of the study, and in the place of personal values something that looks like them."""
     personal = {"resume_url": _("A personal link stands here.")}
     match place.step:
-        case step if step == WELCOME:
+        case steps.WELCOME:
             return {"entry_fields": [], "code_value": ""}
-        case step if step == CONSENT:
+        case steps.CONSENT:
             return {"consent_html": shown.consent_html, "consent_version": shown.version}
         case step if step == DECLINED:
             return {}
@@ -192,14 +178,14 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
             design, die = protocol.definition.design(), shown.dice[place.subsample]
             epsilons = {"epsilon_per_question": design.epsilon, "epsilon_total": design.composed_epsilon(len(shown.questions))}
             return {"die": die, "questions": shown.questions, "odds_factor": math.exp(design.epsilon), **epsilons}
-        case step if step == VIDEO:
+        case steps.VIDEO:
             variant: object = (place.arm, 0, protocol.definition.watching.mode)
-        case step if step == QUIZ:
+        case steps.QUIZ:
             variant = quiz_fields(protocol.definition, place.language, order="")
-        case step if step in (DIE, QUESTIONS):
+        case steps.DIE | steps.QUESTIONS:
             variant = place.subsample
             personal["roll_key"] = secrets.token_hex(8)  # every visit begins with fresh dice
-        case step if step == FINISHED:
+        case steps.FINISHED:
             variant, code = None, _("only in the study itself")
             personal = {"completion_code": code, "withdrawal_code": code}
             if shown.completion_url:

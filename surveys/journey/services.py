@@ -12,30 +12,15 @@ from surveys.allocation.services import has_room, take_slot
 from surveys.definition import DIRECT
 from surveys.errors import EntryRefusedError, JourneyError, StepOutOfOrderError, StudyClosedError, StudyFullError, StudyNotOpenError
 from surveys.events import answers_changed
+from surveys.journey import steps
 from surveys.journey.participant_store import insert, read_participant, read_study, update
-from surveys.journey.steps import (
-    BACKGROUND,
-    CONSENT,
-    DIE,
-    DIRECT_CONSENT,
-    DIRECT_QUESTIONS,
-    DIRECTLY,
-    FINISHED,
-    NOT_AT_ALL,
-    QUESTIONS,
-    QUIZ,
-    VIDEO,
-    WITH_DIE,
-    comes_before,
-    step_after,
-)
-from surveys.models import ENDED, RUNNING, DirectAnswer, Participant, Response, Study, StudyStatus, Tally, TallyKind
+from surveys.models import ENDED, RUNNING, CounterKind, DirectAnswer, Participant, Response, ShardedCounter, Study, StudyStatus
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.recruitment import services as recruitment
 from surveys.recruitment.selectors import panel_member
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, withdrawal_code
 
-TALLY_SHARDS = 8
+COUNTER_SHARDS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +62,7 @@ def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_id
 
 def decline(study: Study) -> None:
     """Somebody did not consent: one more in the count, and nothing else."""
-    count(study, TallyKind.DECLINED, version=protocol_in_force(study).version)
+    count(study, CounterKind.DECLINED, version=protocol_in_force(study).version)
 
 
 def enrol(study: Study, *, visit: Visit) -> Participant:
@@ -98,10 +83,10 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
                 withdrawal_hash=hash_of_withdrawal_code(withdrawal_code(visit.token)),
                 language=visit.language,
                 is_bot=visit.is_bot,
-                step=step_after(CONSENT, protocol.definition),
+                step=steps.step_after(steps.CONSENT, protocol.definition),
                 consented_on=timezone.localdate(),
             )
-            if participant.step == VIDEO:
+            if participant.step == steps.VIDEO:
                 _assign(participant, protocol)
             insert([participant])
             recruitment.spend_entry(
@@ -132,7 +117,7 @@ def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
     participant = read_participant(hash_of_token(token), lock=True)
     if participant is None:  # withdrawn from another tab or device since the page was asked for
         raise JourneyError("The data were taken out.", situation="withdrawn")
-    if participant.step == FINISHED or comes_before(step, participant.step):
+    if participant.step == steps.FINISHED or steps.comes_before(step, participant.step):
         raise AlreadyDoneError
     if participant.step != step:
         raise StepOutOfOrderError
@@ -149,13 +134,13 @@ def _assign(participant: Participant, protocol: FrozenProtocol) -> None:
 def _way_of_asking(participant: Participant) -> tuple[str, ...]:
     """Who was drawn to be asked directly but does not want that is not asked at all: chance alone decides who answers with the die."""
     if participant.subsample != DIRECT:
-        return WITH_DIE
-    return DIRECTLY if participant.agrees_to_direct else NOT_AT_ALL
+        return steps.WITH_DIE
+    return steps.DIRECTLY if participant.agrees_to_direct else steps.NOT_AT_ALL
 
 
 def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str, token: str) -> None:
-    participant.step = step_after(participant.step, protocol.definition, asked=_way_of_asking(participant))
-    if participant.step != FINISHED:
+    participant.step = steps.step_after(participant.step, protocol.definition, asked=_way_of_asking(participant))
+    if participant.step != steps.FINISHED:
         update(participant, "step", *fields)
         return
     participant.finished_on = timezone.localdate()
@@ -181,19 +166,19 @@ def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, Fro
 
 def record_background(token: str, *, answers: Mapping[str, object]) -> None:
     """Store the background answers and assign, silently and once, subsample and arm, unless there is still something to be asked first."""
-    with _before_assignment(token, BACKGROUND) as (participant, protocol):
+    with _before_assignment(token, steps.BACKGROUND) as (participant, protocol):
         participant.background = dict(answers)
-        participant.step = step_after(BACKGROUND, protocol.definition)
-        if participant.step == VIDEO:
+        participant.step = steps.step_after(steps.BACKGROUND, protocol.definition)
+        if participant.step == steps.VIDEO:
             _assign(participant, protocol)
         update(participant, "step", "background", "subsample", "arm")
 
 
 def record_direct_consent(token: str, *, agrees: bool) -> None:
     """Store whether this person may be asked without a die, and only then assign: the next line of the list comes whatever they said."""
-    with _before_assignment(token, DIRECT_CONSENT) as (participant, protocol):
+    with _before_assignment(token, steps.DIRECT_CONSENT) as (participant, protocol):
         participant.agrees_to_direct = agrees
-        participant.step = step_after(DIRECT_CONSENT, protocol.definition)
+        participant.step = steps.step_after(steps.DIRECT_CONSENT, protocol.definition)
         _assign(participant, protocol)
         update(participant, "step", "agrees_to_direct", "subsample", "arm")
 
@@ -201,20 +186,20 @@ def record_direct_consent(token: str, *, agrees: bool) -> None:
 @transaction.atomic
 def record_watched(token: str, *, tenths: int) -> None:
     """Remember how much of the lecture has been watched, in tenths; it never goes down."""
-    Participant.objects.filter(token_hash=hash_of_token(token), step=VIDEO, watched_tenths__lt=tenths).update(
+    Participant.objects.filter(token_hash=hash_of_token(token), step=steps.VIDEO, watched_tenths__lt=tenths).update(
         watched_tenths=min(tenths, 10)
     )
 
 
 @transaction.atomic
 def finish_video(token: str) -> None:
-    participant, protocol = _at(token, VIDEO)
+    participant, protocol = _at(token, steps.VIDEO)
     _advance(participant, protocol, token=token)
 
 
 @transaction.atomic
 def record_quiz(token: str, *, answers: Mapping[str, str]) -> None:
-    participant, protocol = _at(token, QUIZ)
+    participant, protocol = _at(token, steps.QUIZ)
     participant.quiz = dict(answers)
     _advance(participant, protocol, "quiz", token=token)
 
@@ -222,16 +207,16 @@ def record_quiz(token: str, *, answers: Mapping[str, str]) -> None:
 @transaction.atomic
 def finish_die(token: str, *, understood_at_once: bool) -> None:
     """Go on to the questions. Whether the practice was understood is counted, not kept with the person."""
-    participant, protocol = _at(token, DIE)
+    participant, protocol = _at(token, steps.DIE)
     _advance(participant, protocol, token=token)
-    kind = TallyKind.COMPREHENSION_PASSED if understood_at_once else TallyKind.COMPREHENSION_FAILED
+    kind = CounterKind.COMPREHENSION_PASSED if understood_at_once else CounterKind.COMPREHENSION_FAILED
     count(participant.study, kind, version=protocol.version)
 
 
 @transaction.atomic
 def record_responses(token: str, *, reported: Mapping[str, bool]) -> None:
     """Store the answers to all sensitive questions at once; from here on they are final."""
-    participant, protocol = _at(token, QUESTIONS)
+    participant, protocol = _at(token, steps.QUESTIONS)
     expected = {question.name for question in protocol.definition.questions}
     if set(reported) != expected:
         raise JourneyError(f"Expected answers to {', '.join(sorted(expected))}, got answers to {', '.join(sorted(reported)) or 'none'}.")
@@ -242,7 +227,7 @@ def record_responses(token: str, *, reported: Mapping[str, bool]) -> None:
 @transaction.atomic
 def record_direct_answers(token: str, *, answers: Mapping[str, bool]) -> None:
     """Store what somebody answers without a die. No question needs an answer, since nothing protects it."""
-    participant, protocol = _at(token, DIRECT_QUESTIONS)
+    participant, protocol = _at(token, steps.DIRECT_QUESTIONS)
     if unknown := set(answers) - {question.name for question in protocol.definition.questions}:
         raise JourneyError(f"Expected answers to questions of this study, got one to {', '.join(sorted(unknown))}.")
     if answers:
@@ -268,19 +253,19 @@ def withdraw(study: Study, *, code: str) -> bool:
         return False
     participant.delete()
     panel_member(study.pk, code).delete()
-    count(study, TallyKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
+    count(study, CounterKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
     _tell_listeners(study.pk)
     return True
 
 
-def count(study: Study, kind: TallyKind, *, version: int) -> None:
+def count(study: Study, kind: CounterKind, *, version: int) -> None:
     """One more of `kind` under this version of the protocol, on a random shard, so that many at once do not wait for each other."""
-    table = connection.ops.quote_name(Tally._meta.db_table)
+    table = connection.ops.quote_name(ShardedCounter._meta.db_table)
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {table} (study_id, kind, version, shard, count) VALUES (%s, %s, %s, %s, 1) "  # noqa: S608
             f"ON CONFLICT (study_id, kind, version, shard) DO UPDATE SET count = {table}.count + 1",
-            [study.pk, kind.value, version, secrets.randbelow(TALLY_SHARDS)],
+            [study.pk, kind.value, version, secrets.randbelow(COUNTER_SHARDS)],
         )
 
 

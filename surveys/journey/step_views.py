@@ -51,22 +51,6 @@ class StepPage:
         return {**self.personal(person), **self.shared(person.shown, self.variant(person))}
 
 
-def _nothing(person: Person) -> object:
-    return None
-
-
-def _no_marks(person: Person) -> dict[str, str]:
-    return {}
-
-
-def _subsample(person: Person) -> str:
-    return person.participant.subsample
-
-
-def _background_context(shown: Presentation, variant: None) -> dict[str, object]:
-    return {"fields": shown.background}
-
-
 def _take_background(data: QueryDict, person: Person) -> None:
     answers, fields = read_fields(person.shown.background, data)
     if errors := errors_of(fields):
@@ -91,10 +75,6 @@ def _video_variant(person: Person) -> tuple[str, int, str]:
 def _video_context(shown: Presentation, variant: tuple[str, int, str]) -> dict[str, object]:
     arm, tenths, mode = variant
     return {"video": shown.videos[arm], "watch": mode, "required_share": shown.required_share, "watched_share": tenths / 10}
-
-
-def _video_marks(person: Person) -> dict[str, str]:
-    return {"opened": visitors.opening_ticket(person.participant)}
 
 
 def _take_video(data: QueryDict, person: Person) -> None:
@@ -124,10 +104,6 @@ def quiz_fields(definition: StudyDefinition, language: str, *, order: str) -> tu
 def _quiz_fields(person: Person) -> tuple[FieldView, ...]:
     definition = frozen_protocol(person.participant.protocol_id).definition
     return quiz_fields(definition, person.shown.language, order=str(person.participant.id))
-
-
-def _quiz_context(shown: Presentation, items: tuple[FieldView, ...]) -> dict[str, object]:
-    return {"items": items}
 
 
 def _take_quiz(data: QueryDict, person: Person) -> None:
@@ -162,10 +138,6 @@ def _questions_context(shown: Presentation, subsample: str) -> dict[str, object]
     return {"die": shown.dice[subsample], "questions": shown.questions, "minimum_seconds": shown.minimum_seconds}
 
 
-def _questions_marks(person: Person) -> dict[str, str]:
-    return {"roll_key": roll_key(person.token)}
-
-
 def _take_questions(data: QueryDict, person: Person) -> None:
     reported, errors = read_responses(person.shown.questions, data)
     if errors:
@@ -173,42 +145,49 @@ def _take_questions(data: QueryDict, person: Person) -> None:
     participation.record_responses(person.token, reported=reported)
 
 
-def _direct_questions_context(shown: Presentation, variant: None) -> dict[str, object]:
-    return {"questions": shown.questions}
-
-
 def _take_direct_questions(data: QueryDict, person: Person) -> None:
     participation.record_direct_answers(person.token, answers=read_direct_answers(person.shown.questions, data))
 
 
-def _debrief_context(shown: Presentation, variant: None) -> dict[str, object]:
-    return {"debrief_html": shown.debrief_html}
-
-
-def _debrief_marks(person: Person) -> dict[str, str]:
+def _debrief_values(person: Person) -> dict[str, str]:
     code = withdrawal_code(person.token)
-    marks = {"completion_code": completion_code(person.token, person.shown.slug), "withdrawal_code": code}
+    values = {"completion_code": completion_code(person.token, person.shown.slug), "withdrawal_code": code}
     if person.shown.completion_url:
-        marks["completion_url"] = way_back(person.participant.study_id, withdrawal_code=code, completion_url=person.shown.completion_url)
-    return marks
+        values["completion_url"] = way_back(person.participant.study_id, withdrawal_code=code, completion_url=person.shown.completion_url)
+    return values
+
+
+def _page(
+    step: str,
+    *,
+    shared: SharedContext,
+    take: Callable[[QueryDict, Person], None] | None,
+    variant: Callable[[Person], Hashable] = lambda person: None,
+    personal: Callable[[Person], dict[str, str]] = lambda person: {},
+) -> StepPage:
+    template = f"surveys/participant/{'debrief' if step == FINISHED else step}.html"
+    return StepPage(template=template, variant=variant, shared=shared, personal=personal, take=take)
 
 
 STEP_PAGES = {
-    step: StepPage(
-        template=f"surveys/participant/{'debrief' if step == FINISHED else step}.html",
-        variant=variant,
-        shared=shared,
-        personal=personal,
-        take=take,
-    )
-    for step, variant, shared, personal, take in (
-        (BACKGROUND, _nothing, _background_context, _no_marks, _take_background),
-        (DIRECT_CONSENT, _nothing, _direct_consent_context, _no_marks, _take_direct_consent),
-        (VIDEO, _video_variant, _video_context, _video_marks, _take_video),
-        (QUIZ, _quiz_fields, _quiz_context, _no_marks, _take_quiz),
-        (DIE, _subsample, _die_context, _no_marks, _take_die),
-        (QUESTIONS, _subsample, _questions_context, _questions_marks, _take_questions),
-        (DIRECT_QUESTIONS, _nothing, _direct_questions_context, _no_marks, _take_direct_questions),
-        (FINISHED, _nothing, _debrief_context, _debrief_marks, None),
-    )
+    BACKGROUND: _page(BACKGROUND, shared=lambda shown, _variant: {"fields": shown.background}, take=_take_background),
+    DIRECT_CONSENT: _page(DIRECT_CONSENT, shared=_direct_consent_context, take=_take_direct_consent),
+    VIDEO: _page(
+        VIDEO,
+        variant=_video_variant,
+        shared=_video_context,
+        personal=lambda person: {"opened": visitors.opening_ticket(person.participant)},
+        take=_take_video,
+    ),
+    QUIZ: _page(QUIZ, variant=_quiz_fields, shared=lambda _shown, items: {"items": items}, take=_take_quiz),
+    DIE: _page(DIE, variant=lambda person: person.participant.subsample, shared=_die_context, take=_take_die),
+    QUESTIONS: _page(
+        QUESTIONS,
+        variant=lambda person: person.participant.subsample,
+        shared=_questions_context,
+        personal=lambda person: {"roll_key": roll_key(person.token)},
+        take=_take_questions,
+    ),
+    DIRECT_QUESTIONS: _page(DIRECT_QUESTIONS, shared=lambda shown, _variant: {"questions": shown.questions}, take=_take_direct_questions),
+    FINISHED: _page(FINISHED, shared=lambda shown, _variant: {"debrief_html": shown.debrief_html}, personal=_debrief_values, take=None),
 }

@@ -13,7 +13,7 @@ from surveys.errors import JourneyError, LinkUnknownError, StepOutOfOrderError, 
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.language import asked_for, language_of
-from surveys.journey.pages import mark, own_page, shared_page
+from surveys.journey.pages import own_page, placeholder, shared_page
 from surveys.journey.participant_store import read_study
 from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import AlreadyDoneError, Visit
@@ -146,7 +146,7 @@ def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _welcome_context(shown: Presentation, has_panel_identifier: bool) -> dict[str, object]:
-    fields = [("panel_identifier", mark("panel_identifier"))] if has_panel_identifier else []
+    fields = [("panel_identifier", placeholder("panel_identifier"))] if has_panel_identifier else []
     return {"entry_fields": fields, "code_value": ""}
 
 

@@ -15,11 +15,10 @@ from accounts.tokens.api_access import person_of
 from audit.selectors import page_of
 from surveys.access import access_log, access_study
 from surveys.log import services
-from surveys.log.selectors import log_for, names_of_hidden
+from surveys.log.selectors import READERS, log_for, names_of_hidden
 from surveys.log.serializers import LogFilterSerializer, LogFindingSerializer, LogSerializer
 from surveys.models import Study
 
-READERS = (Role.IRB_OFFICER, Role.ADMINISTRATOR)
 STUDY = OpenApiParameter("study", str, description="Slug of a study: only what was done to it.")
 FILE = {(200, "application/jsonl"): OpenApiTypes.BINARY}
 

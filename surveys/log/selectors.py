@@ -2,10 +2,13 @@
 
 from datetime import date
 
-from accounts.models import User
+from accounts.models import Role, User
 from audit.selectors import Asked
 from surveys.access import blinded_studies_of
 from surveys.models import Study
+
+READERS = (Role.IRB_OFFICER, Role.ADMINISTRATOR)
+"""The roles that read the whole log."""
 
 
 def log_for(

@@ -18,10 +18,9 @@ from audit import actions, selectors
 from audit.models import Entry
 from surveys.access import access_log, access_study, studies_of
 from surveys.log import services
-from surveys.log.selectors import log_for, names_of_hidden
+from surveys.log.selectors import READERS, log_for, names_of_hidden
 from surveys.models import Study
 
-READERS = (Role.IRB_OFFICER, Role.ADMINISTRATOR)
 LONGEST_VALUE = 60
 HASH = re.compile(r"[0-9a-f]{64}")
 

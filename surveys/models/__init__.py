@@ -12,13 +12,13 @@ from surveys.models.media import place_of_media as place_of_media
 from surveys.models.members import Invitation as Invitation
 from surveys.models.members import MemberRole as MemberRole
 from surveys.models.members import StudyMember as StudyMember
-from surveys.models.participants import Departure as Departure
+from surveys.models.participants import AttritionCount as AttritionCount
+from surveys.models.participants import CounterKind as CounterKind
 from surveys.models.participants import DirectAnswer as DirectAnswer
 from surveys.models.participants import Participant as Participant
 from surveys.models.participants import Response as Response
+from surveys.models.participants import ShardedCounter as ShardedCounter
 from surveys.models.participants import Step as Step
-from surveys.models.participants import Tally as Tally
-from surveys.models.participants import TallyKind as TallyKind
 from surveys.models.recruitment import EntryCode as EntryCode
 from surveys.models.recruitment import PanelMember as PanelMember
 from surveys.models.rehearsal import Crowd as Crowd

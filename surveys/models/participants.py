@@ -94,7 +94,7 @@ class DirectAnswer(models.Model):
         return self.question
 
 
-class TallyKind(models.TextChoices):
+class CounterKind(models.TextChoices):
     DECLINED = "declined", _("did not consent")
     COMPREHENSION_PASSED = "comprehension_passed", _("understood the die at once")
     COMPREHENSION_FAILED = "comprehension_failed", _("misunderstood the die at first")
@@ -102,34 +102,33 @@ class TallyKind(models.TextChoices):
     UNFINISHED = "unfinished", _("agreed, did not finish, and were deleted with the operational data")
 
 
-class Tally(models.Model):
+class ShardedCounter(models.Model):
     """A count of something about which nothing else is stored. Spread over shards, so that many people at once do not queue for one row."""
 
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="tallies")
-    kind = models.CharField(max_length=30, choices=TallyKind)
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="counters")
+    kind = models.CharField(max_length=30, choices=CounterKind)
     version = models.PositiveIntegerField(default=1, help_text="Of the protocol that was in force, so that consent is counted per version.")
     shard = models.PositiveSmallIntegerField()
     count = models.PositiveIntegerField(default=0)
 
     class Meta:
-        verbose_name_plural = "tallies"
-        constraints = (models.UniqueConstraint(fields=("study", "kind", "version", "shard"), name="tally_shard_is_unique"),)
+        constraints = (models.UniqueConstraint(fields=("study", "kind", "version", "shard"), name="counter_shard_is_unique"),)
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.count}"
 
 
-class Departure(models.Model):
+class AttritionCount(models.Model):
     """How many people stopped at a step, by group: what is kept of those who did not finish when operational data are deleted."""
 
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="departures")
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="attrition_counts")
     step = models.CharField(max_length=20, choices=Step)
     subsample = models.CharField(max_length=50, blank=True)
     arm = models.CharField(max_length=50, blank=True)
     count = models.PositiveIntegerField(default=0)
 
     class Meta:
-        constraints = (models.UniqueConstraint(fields=("study", "step", "subsample", "arm"), name="departures_are_counted_once"),)
+        constraints = (models.UniqueConstraint(fields=("study", "step", "subsample", "arm"), name="attrition_is_counted_once"),)
 
     def __str__(self) -> str:
         return f"{self.step}: {self.count}"

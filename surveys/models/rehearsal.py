@@ -1,8 +1,11 @@
 """Bots that walk through a sandbox copy of a study."""
 
+from typing import ClassVar
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from jobs.models import Lease
 from surveys.models.studies import Study
 
 
@@ -13,18 +16,11 @@ class CrowdStatus(models.TextChoices):
     FAILED = "failed", _("Failed")
 
 
-class Crowd(models.Model):
-    """The bots of a rehearsal: the work order while they are on their way, and what was planted in them.
-
-    The table is the truth; the broker may forget. Whoever sends the next few bots must name the `turn`, which goes up with every few, so
-    that no two workers send the same ones.
-    """
+class Crowd(Lease):
+    """The bots of a rehearsal: the work order while they are on their way, and what was planted in them."""
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="crowd")
     status = models.CharField(max_length=10, choices=CrowdStatus, default=CrowdStatus.WALKING)
-    turn = models.PositiveIntegerField(default=0)
-    heard_at = models.DateTimeField(null=True, blank=True, help_text="While they walk: when the worker was last heard of.")
-    silences = models.PositiveSmallIntegerField(default=0, help_text="How many workers in a row fell silent.")
     bots = models.PositiveIntegerField()
     seed = models.BigIntegerField()
     prevalence = models.FloatField()
@@ -35,7 +31,20 @@ class Crowd(models.Model):
     under_reports = models.FloatField(default=0.0)
     endings = models.JSONField(default=dict, blank=True, help_text="How they ended → how many.")
     seconds = models.FloatField(default=0)
-    error = models.TextField(blank=True)
+
+    RELATED = ("study",)
+    DONE: ClassVar = {"status": CrowdStatus.DONE}
+    FAILED: ClassVar = {"status": CrowdStatus.FAILED}
+
+    class Meta(Lease.Meta):
+        constraints = (
+            *Lease.Meta.constraints,
+            models.CheckConstraint(condition=models.Q(due_at__isnull=True) | models.Q(status="walking"), name="ended_crowd_keeps_no_time"),
+        )
 
     def __str__(self) -> str:
         return f"{self.bots} bots in {self.study}: {self.status}"
+
+    @property
+    def progress(self) -> str:
+        return f"{sum(self.endings.values())} of {self.bots} bots"

@@ -75,8 +75,7 @@ class Study(models.Model):
                 name="recruiting_study_has_an_approval_and_is_not_suspended",
             ),
             models.CheckConstraint(
-                condition=~models.Q(status=StudyStatus.IN_REVIEW) | models.Q(submitted__isnull=False),
-                name="study_in_review_was_submitted",
+                condition=~models.Q(status=StudyStatus.IN_REVIEW) | models.Q(submitted__isnull=False), name="study_in_review_was_submitted"
             ),
         )
 

@@ -13,9 +13,6 @@ _ROWS = (
 PROTOCOLS_ARE_FROZEN = Refusal(
     function="surveys_refuse",
     sentence="a frozen protocol can be neither changed nor deleted",
-    triggers={
-        "postgresql": (*_ROWS, Trigger("protocols_are_kept", "surveys_protocol", "TRUNCATE", each="STATEMENT")),
-        "sqlite": _ROWS,
-    },
+    triggers={"postgresql": (*_ROWS, Trigger("protocols_are_kept", "surveys_protocol", "TRUNCATE", each="STATEMENT")), "sqlite": _ROWS},
 )
 install, remove = PROTOCOLS_ARE_FROZEN.install, PROTOCOLS_ARE_FROZEN.remove

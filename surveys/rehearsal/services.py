@@ -1,17 +1,17 @@
 """Rehearsing a study: a sandbox copy for bots and nobody else, who answer as was planted, to see whether that is found again."""
 
-import logging
 import secrets
 from dataclasses import asdict, dataclass
+from functools import partial
 from uuid import uuid4
 
 from django.db import transaction
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from accounts.models import User
 from audit.services import record
-from surveys import actions, tasks
+from jobs.tasks import send
+from surveys import actions
 from surveys.allocation.services import draw_first_list
 from surveys.definition import Allocation, Entry
 from surveys.errors import SurveyError, TransitionError
@@ -22,8 +22,6 @@ from surveys.study_file import document_of
 MOST_BOTS = 5000
 # Of a lecture that nobody has uploaded yet; bots do not watch.
 UNKNOWN_SECONDS = 60.0
-
-logger = logging.getLogger(__name__)
 
 
 class RehearsalError(SurveyError, ValueError):
@@ -86,18 +84,19 @@ def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: U
     sandbox.status, sandbox.launched_on = StudyStatus.RECRUITING, timezone.localdate()
     sandbox.save()
     draw_first_list(sandbox, definition)
-    crowd = Crowd(study=sandbox, heard_at=timezone.now(), seed=secrets.randbits(32), **asdict(planted))
+    crowd = Crowd(study=sandbox, due_at=timezone.now(), seed=secrets.randbits(32), **asdict(planted))
     crowd.full_clean()
     crowd.save()
     record(actor=actor, action=actions.REHEARSED, subject=study, details={**asdict(planted), "seed": crowd.seed})
-    transaction.on_commit(lambda: _queue(crowd))
+    transaction.on_commit(partial(send, crowd))
     return crowd
 
 
 @transaction.atomic
 def stop_rehearsal(study: Study, *, actor: User) -> bool:
     """Send no further bots; those who are on their way come to their end. False: there was nothing to stop."""
-    if not Crowd.objects.filter(study__rehearsal_of=study, status=CrowdStatus.WALKING).update(status=CrowdStatus.STOPPED, heard_at=None):
+    walking = Crowd.objects.filter(study__rehearsal_of=study, status=CrowdStatus.WALKING)
+    if not Crowd.end(walking, status=CrowdStatus.STOPPED):
         return False
     record(actor=actor, action=actions.REHEARSAL_STOPPED, subject=study)
     return True
@@ -126,10 +125,3 @@ def _delete_sandbox(study: Study) -> bool:
 
 def _unknown() -> MediaFacts:
     return {"id": str(uuid4()), "media_type": "video/mp4", "sha256": "", "duration_seconds": UNKNOWN_SECONDS}
-
-
-def _queue(crowd: Crowd) -> None:
-    try:
-        tasks.send_bots.apply_async(args=(crowd.pk, crowd.turn), retry=False)
-    except OperationalError:  # the crowd stands in the database; the sweep will find it when the broker is back
-        logger.warning("The broker is away; a rehearsal waits for the sweep")

@@ -21,17 +21,31 @@ from surveys.definition import DIRECT
 from surveys.errors import TransitionError
 from surveys.events import operational_data_forgotten
 from surveys.lifecycle.steps import locked
-from surveys.models import ENDED, Departure, DirectAnswer, EntryCode, PanelMember, Participant, Step, Study, Tally, TallyKind
+from surveys.models import (
+    ENDED,
+    AttritionCount,
+    CounterKind,
+    DirectAnswer,
+    EntryCode,
+    PanelMember,
+    Participant,
+    ShardedCounter,
+    Step,
+    Study,
+)
 from surveys.retention.selectors import day_of_forgetting
 
 CHUNK = 1000
+ROUTINE = "retention"
+"""The kind of work that deletes what is due."""
 
 
 def forget_what_is_due(today: date | None = None) -> list[str]:
     """Delete what the protocols say must be deleted by now, and finish what was begun; the slugs of the studies that this was about."""
     today = today or timezone.localdate()
     found = []
-    for study in Study.objects.filter(status__in=ENDED, closed_on__lt=today).defer("definition"):
+    begun_or_due = Q(forgotten_on__isnull=False) | Q(closed_on__lt=today)
+    for study in Study.objects.filter(begun_or_due, status__in=ENDED).defer("definition"):
         day = day_of_forgetting(study) if study.forgotten_on is None else None
         if _is_unfinished(study) or (day is not None and day <= today):
             forget_operational_data(study)
@@ -114,11 +128,11 @@ def _forget_some_unfinished(study: Study) -> int:
     rows = list(unfinished.select_for_update(of=("self",)).values_list(*columns)[:CHUNK])
     stopped = Counter((step, subsample, arm) for _key, _version, step, subsample, arm in rows)
     for (step, subsample, arm), count in stopped.items():
-        departure, _created = Departure.objects.get_or_create(study=study, step=step, subsample=subsample, arm=arm)
-        Departure.objects.filter(pk=departure.pk).update(count=F("count") + count)
+        attrition, _created = AttritionCount.objects.get_or_create(study=study, step=step, subsample=subsample, arm=arm)
+        AttritionCount.objects.filter(pk=attrition.pk).update(count=F("count") + count)
     for version, count in Counter(version for _key, version, *_rest in rows).items():
-        tally, _created = Tally.objects.get_or_create(study=study, kind=TallyKind.UNFINISHED, version=version, shard=0)
-        Tally.objects.filter(pk=tally.pk).update(count=F("count") + count)
+        counter, _created = ShardedCounter.objects.get_or_create(study=study, kind=CounterKind.UNFINISHED, version=version, shard=0)
+        ShardedCounter.objects.filter(pk=counter.pk).update(count=F("count") + count)
     Participant.objects.filter(pk__in=[key for key, *_rest in rows]).delete()
     return len(rows)
 

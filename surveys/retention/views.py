@@ -1,19 +1,16 @@
 """Deleting operational data before their day, by typing the study's name."""
 
-from contextlib import suppress
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
-from kombu.exceptions import OperationalError
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
-from surveys import tasks
+from jobs.tasks import send_now
 from surveys.access import access_owned_study
 from surveys.retention.selectors import day_of_forgetting
-from surveys.retention.services import begin_forgetting
+from surveys.retention.services import ROUTINE, begin_forgetting
 
 
 @require_role(*Role)
@@ -26,8 +23,7 @@ def forget(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         if request.POST.get("confirmation", "").strip() == study.slug:
             begin_forgetting(study, actor=user)
-            with suppress(OperationalError):  # the hourly task finishes what was begun
-                tasks.forget_study.apply_async(args=(study.pk,), retry=False)
+            send_now(ROUTINE)
             return redirect("surveys:forget", slug)
         errors = [{"field": "confirmation", "message": gettext("Nothing was deleted. Type %(slug)s to go on.") % {"slug": study.slug}}]
     context = {"study": study, "day": day_of_forgetting(study), "errors": errors}

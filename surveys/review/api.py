@@ -98,11 +98,7 @@ class ProtocolPacket(APIView):
 
     roles = tuple(Role)
 
-    @extend_schema(
-        operation_id="studies_protocol",
-        parameters=[VERSION, DRAFT],
-        responses=ProtocolSerializer,
-    )
+    @extend_schema(operation_id="studies_protocol", parameters=[VERSION, DRAFT], responses=ProtocolSerializer)
     def get(self, request: Request, slug: str) -> Response:
         seat = access_study(person_of(request), slug)
         study, found = seat.study, _asked_protocol(request, seat)

@@ -1,11 +1,11 @@
 """The words of an officer's decisions, and the forms that ask for reasons, conditions and the last day of an approval."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from django import forms
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
-
-from surveys.lifecycle.forms import Words
 
 LINES = forms.Textarea(attrs={"rows": 5})
 
@@ -48,6 +48,19 @@ class Approval(forms.Form):
         required=False,
         widget=LINES,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What the button of an action says, the form that asks for further words, and a sentence about its effect."""
+
+    label: Promise
+    form: type[forms.Form] = forms.Form
+    effect: Promise | str = ""
+
+    @property
+    def needs_words(self) -> bool:
+        return bool(self.form.base_fields)
 
 
 DECISION_WORDS: Mapping[str, Words] = {

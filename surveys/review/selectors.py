@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from surveys.access import Seat, studies_of
-from surveys.models import Comment, PacketSection, Participant, Protocol, Study, StudyStatus, Tally, TallyKind, Verdict
+from surveys.models import Comment, CounterKind, PacketSection, Participant, Protocol, ShardedCounter, Study, StudyStatus, Verdict
 
 ENDS_SOON = timedelta(days=60)
 
@@ -102,18 +102,18 @@ def consent_counts(study: Study) -> list[ConsentCount]:
     present = dict(
         Participant.objects.filter(study=study).values_list("protocol__version").annotate(Count("pk")).order_by("protocol__version")
     )
-    tallies = {
+    counted = {
         (version, kind): count
-        for version, kind, count in Tally.objects.filter(study=study).values_list("version", "kind").annotate(Sum("count"))
+        for version, kind, count in ShardedCounter.objects.filter(study=study).values_list("version", "kind").annotate(Sum("count"))
     }
-    kinds = (TallyKind.DECLINED, TallyKind.WITHDREW, TallyKind.UNFINISHED)
-    versions = sorted({*present, *(version for version, kind in tallies if kind in kinds)})
+    kinds = (CounterKind.DECLINED, CounterKind.WITHDREW, CounterKind.UNFINISHED)
+    versions = sorted({*present, *(version for version, kind in counted if kind in kinds)})
     return [
         ConsentCount(
             version=version,
-            agreed=present.get(version, 0) + sum(tallies.get((version, kind), 0) for kind in kinds[1:]),
-            declined=tallies.get((version, TallyKind.DECLINED), 0),
-            withdrew=tallies.get((version, TallyKind.WITHDREW), 0),
+            agreed=present.get(version, 0) + sum(counted.get((version, kind), 0) for kind in kinds[1:]),
+            declined=counted.get((version, CounterKind.DECLINED), 0),
+            withdrew=counted.get((version, CounterKind.WITHDREW), 0),
         )
         for version in versions
     ]

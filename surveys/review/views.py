@@ -20,12 +20,7 @@ from surveys.review import services as reviews
 from surveys.review.decisions import decisions_of
 from surveys.review.forms import DECISION_WORDS
 from surveys.review.packets import changes_since, packet_of
-from surveys.review.selectors import (
-    consent_counts,
-    last_reviewed_before,
-    queue_of,
-    threads_of,
-)
+from surveys.review.selectors import consent_counts, last_reviewed_before, queue_of, threads_of
 
 
 @require_role(Role.IRB_OFFICER)
@@ -43,10 +38,11 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
     study = seat.study
     found = _protocol(seat, version, draft=request.GET.get("draft") == "1")
     reviewed = last_reviewed_before(found)
+    threads = threads_of(study)
     context = {
         "study": study,
         "packet": packet_of(found, language=request.GET.get("language", "")),
-        "threads": threads_of(study),
+        "sections": [(section, threads[section.value]) for section in PacketSection],
         "versions": study.protocols.values_list("version", flat=True),
         "reviewed": reviewed,
         "may_comment": study.protocols.exists() and (seat.may_change or seat.may_review),

@@ -101,25 +101,9 @@ def _number(data: Mapping[str, str], name: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else 0
 
 
-def _change(study: Study, data: Mapping[str, str], user: User) -> None:
-    sharing.change_member_role(study, user_id=_number(data, "member"), role=_role(data), actor=user)
-
-
-def _remove(study: Study, data: Mapping[str, str], user: User) -> None:
-    sharing.remove_member(study, user_id=_number(data, "member"), actor=user)
-
-
-def _transfer(study: Study, data: Mapping[str, str], user: User) -> None:
-    sharing.transfer_study(study, user_id=_number(data, "member"), actor=user)
-
-
-def _withdraw(study: Study, data: Mapping[str, str], user: User) -> None:
-    sharing.withdraw_invitation(study, invitation_id=_number(data, "invitation"), actor=user)
-
-
 CHANGES: dict[str, Callable[[Study, Mapping[str, str], User], None]] = {
-    "change": _change,
-    "remove": _remove,
-    "transfer": _transfer,
-    "withdraw": _withdraw,
+    "change": lambda study, data, user: sharing.change_member_role(study, user_id=_number(data, "member"), role=_role(data), actor=user),
+    "remove": lambda study, data, user: sharing.remove_member(study, user_id=_number(data, "member"), actor=user),
+    "transfer": lambda study, data, user: sharing.transfer_study(study, user_id=_number(data, "member"), actor=user),
+    "withdraw": lambda study, data, user: sharing.withdraw_invitation(study, invitation_id=_number(data, "invitation"), actor=user),
 }

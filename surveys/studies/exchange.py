@@ -26,13 +26,7 @@ IN_MEMORY = 8 * 1024**2
 COPIES = {"en": "Copy of {}", "de": "Kopie von {}"}
 
 
-def import_study(
-    definition: StudyDefinition,
-    *,
-    media: Mapping[str, AnyFile],
-    owner: User,
-    replace: bool = False,
-) -> Study:
+def import_study(definition: StudyDefinition, *, media: Mapping[str, AnyFile], owner: User, replace: bool = False) -> Study:
     """A new draft (or, with `replace`, a changed one) with these files of it. Everything or nothing: an error changes nothing.
 
     A DefinitionError lists every file that cannot be used.

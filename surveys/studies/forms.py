@@ -6,9 +6,8 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy
 
 from surveys.access import Seat
-from surveys.lifecycle.forms import Words
 from surveys.models import Study
-from surveys.review.forms import DECISION_WORDS
+from surveys.review.forms import DECISION_WORDS, Words
 from surveys.studies.study_actions import open_action
 
 WORDS: Mapping[str, Words] = {

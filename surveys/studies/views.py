@@ -28,10 +28,7 @@ def studies(request: HttpRequest) -> HttpResponse:
     """The studies that this person may see."""
     user = user_of(request)
     with_results = set(studies_with_results_of(user).values_list("pk", flat=True))
-    context = {
-        "studies": [(study, study.pk in with_results) for study in studies_of(user)],
-        "may_create": user.role in OWNER_ROLES,
-    }
+    context = {"studies": [(study, study.pk in with_results) for study in studies_of(user)], "may_create": user.role in OWNER_ROLES}
     return render(request, "surveys/investigator/study_list.html", context)
 
 
@@ -75,18 +72,14 @@ def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
     if words is None or not words.needs_words or action not in actions_of(seat):
         messages.error(request, gettext("This cannot be done now. The study may have changed in the meantime."))
         return redirect("surveys:study", slug)
-    form = words.form(initial={"version": found.submitted and found.submitted.version})
-    if request.method == "POST":
-        form = words.form(request.POST)
+    form = words.form(request.POST if request.method == "POST" else None, initial={"version": found.submitted and found.submitted.version})
+    if form.is_valid():
         try:
             take_action(seat, action, request.POST)
             messages.success(request, gettext("Done: %(step)s.") % {"step": words.label})
             return redirect("surveys:study", slug)
         except ValidationError as error:
-            form.is_valid()
-            for field, problems in error.message_dict.items():
-                if field not in form.errors:
-                    form.add_error(field, problems)
+            form.add_error(None, error)
         except SurveyError as error:
             messages.error(request, str(error))
             return redirect("surveys:study", slug)

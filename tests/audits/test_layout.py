@@ -128,6 +128,13 @@ def test_no_folder_holds_more_modules_than_one_glance() -> None:
     assert [folder for folder in WIDER if counted[folder] <= MODULES_AT_MOST] == [], "no longer an exception"
 
 
+@pytest.mark.parametrize("application", ["surveys", "webhooks", "analysis"])
+def test_unit_tests_mirror_the_modules_path_for_path(application: str) -> None:
+    tests = project_files(".py", below=f"tests/unit/{application}")
+    modules = {path: ROOT / path.relative_to("tests/unit").with_name(path.name.removeprefix("test_")) for path in tests}
+    assert [str(path) for path, module in modules.items() if path.name.startswith("test_") and not module.exists()] == []
+
+
 def test_every_module_says_what_it_is() -> None:
     silent = [
         str(path)

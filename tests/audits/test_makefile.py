@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from tests.audits.tree import ROOT
+from tests.conftest import LONGEST_FIRST
 
 
 def make(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -52,3 +53,7 @@ def test_continuous_integration_runs_the_whole_suite_and_nothing_else() -> None:
     commands = [line for line in script.read_text().splitlines() if line and not line.startswith("#")]
     assert commands == ["set -eu", 'cd "$(dirname "$0")/.."', "exec make test"]
     assert os.access(script, os.X_OK)
+
+
+def test_the_files_that_are_begun_first_are_there() -> None:
+    assert [name for name in LONGEST_FIRST if not (ROOT / "tests" / name).is_file()] == []

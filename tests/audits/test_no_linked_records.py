@@ -32,10 +32,10 @@ from surveys.models import (
     PanelMember,
     Participant,
     Response,
+    ShardedCounter,
     Study,
     StudyMember,
     StudyStatus,
-    Tally,
 )
 from surveys.retention import services as retention
 from tests.audits.test_permissions import MEMBERS, ROLES, routes
@@ -43,7 +43,7 @@ from tests.factories import everything_stored, participant_of, recruiting_study,
 from tests.finished_people import TELLING_DIE, add_finished_people, compute
 
 pytestmark = pytest.mark.django_db
-COLLECTED = (Participant, Response, DirectAnswer, Tally, AllocationSlot, EntryCode, PanelMember, Run, Chunk)
+COLLECTED = (Participant, Response, DirectAnswer, ShardedCounter, AllocationSlot, EntryCode, PanelMember, Run, Chunk)
 GRADE = 86.71828
 """In no other place; a mean over a group of people never comes near it by chance."""
 TOLD, QUIZ, PANEL = "told-by-one-person-alone", "answered-by-one-person-alone", "panel-number-of-one-person"

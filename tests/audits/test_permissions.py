@@ -63,6 +63,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "mfa_view_recovery_codes":         (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
     "mfa_generate_recovery_codes":     (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "mfa_download_recovery_codes":     (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
+    "work":                            (LOGIN,  403,    403,    403,    403,    403,    403,    403,    200),
     "admin_door":                      (LOGIN,  403,    403,    403,    403,    403,    403,    403,    403),
     "surveys:studies":                 (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:new_study":               (LOGIN,  200,    403,    403,    403,    200,    403,    403,    200),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = "candor"
-APPLICATIONS = ("platform/config", "platform/accounts", "platform/audit", "surveys", "webhooks", "analysis")
+APPLICATIONS = ("platform/config", "platform/accounts", "platform/audit", "platform/jobs", "surveys", "webhooks", "analysis")
 _NOT_OURS = {".venv", "var", "dist", "node_modules", "__pycache__"}
 
 

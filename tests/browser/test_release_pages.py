@@ -7,10 +7,10 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Role
 from analysis.models import Release
-from analysis.releases import tasks
 from surveys.models import Study
 from tests.browser.conftest import Complaints
 from tests.factories import PASSWORD, person
+from tests.jobs import work_on
 from tests.releases import CHOICES, closed_study
 
 Check = Callable[[Page], None]
@@ -59,7 +59,7 @@ def test_two_people_bring_data_to_the_public(
     owner.get_by_role("button", name="Build the package").click()
     expect(owner.get_by_text("A worker will begin in a moment.")).to_be_visible()
     look(owner)
-    tasks.build(Release.objects.get().pk)
+    work_on(Release.objects.get())
     owner.get_by_role("button", name="Ask the IRB officer to approve").click()
     expect(owner.get_by_text("An IRB officer who has no part in the study decides.")).to_be_visible()
 

@@ -3,8 +3,12 @@
 from collections.abc import Callable
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from accounts.models import Role
+from accounts.services import create_user
+from analysis.models import Run
 from surveys.models import Study
 from tests.browser.conftest import Complaints
 from tests.browser.people import JOURNEY, SLUG, recruiting_study
@@ -32,9 +36,9 @@ def study(transactional_db: None) -> Study:
     return recruiting_study()
 
 
-def log_in(page: Page, password: str = "correct horse") -> None:
+def log_in(page: Page, password: str = "correct horse", *, name: str = "investigator") -> None:
     page.goto("/accounts/login/")
-    page.get_by_label("User name").fill("investigator")
+    page.get_by_label("User name").fill(name)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Log in").click()
 
@@ -68,6 +72,22 @@ def test_every_page_fits_the_screen_and_serves_screen_readers(
             log_in(page)
         assert_accessible(page)
         assert_fits(page)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
+def test_the_page_of_the_servers_work_fits_and_serves_screen_readers(
+    new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check, width: int, scheme: str
+) -> None:
+    create_user(username="administrator", password="correct horse", role=Role.ADMINISTRATOR)
+    Run.objects.create(study=study, due_at=timezone.now())
+    Run.objects.create(study=study, status="failed", error="ZeroDivisionError: a bug", finished_on="2026-03-04")
+    page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    log_in(page, name="administrator")
+    page.get_by_role("link", name="Work", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Work of the server")
+    page.get_by_role("row", name="First results").get_by_role("link", name="1").click()
+    assert_accessible(page)
+    assert_fits(page)
 
 
 def test_a_wrong_password_gets_a_summary_that_links_to_the_form(page: Page, study: Study, assert_accessible: Check) -> None:

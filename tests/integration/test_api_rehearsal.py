@@ -6,38 +6,36 @@ import pytest
 
 from accounts.models import Role, User
 from audit.models import Entry
-from surveys import tasks
 from surveys.bots import rehearsal
 from surveys.models import Crowd, CrowdStatus, MemberRole, Study, StudyMember
 from tests.api_requests import API, get, post, problem
 from tests.factories import draft_study, logged_in, person
 from tests.integration.test_rehearsal import computed, turns
+from tests.jobs import Sent, catch, keys
 
 pytestmark = pytest.mark.usefixtures("transactional_db")
 
 
 @pytest.fixture(autouse=True)
-def queued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """The messages to the broker, collected instead of sent. One bot walks at a time, because all share the test's database in memory."""
-    messages: list[tuple[int, int]] = []
-    monkeypatch.setattr(tasks.send_bots, "apply_async", lambda args, kwargs=None, **options: messages.append(args))
+def queued(monkeypatch: pytest.MonkeyPatch) -> Sent:
+    """What was given to the broker, in place of giving it. One bot walks at a time, because all share the test's database in memory."""
     monkeypatch.setattr(rehearsal, "WORKERS", 1)
-    return messages
+    return catch(monkeypatch)
 
 
-def test_bots_are_sent_and_what_they_were_planted_is_compared_with_what_is_found(queued: list[tuple[int, int]]) -> None:
+def test_bots_are_sent_and_what_they_were_planted_is_compared_with_what_is_found(queued: Sent) -> None:
     study = draft_study()
     address = f"studies/{study.slug}/rehearsal/"
     assert get(study.owner, address) == {"study": study.slug, "rehearsal": None}
     sent = post(logged_in(study.owner), address, {"bots": 40, "prevalence": "2/5", "cheaters": 0, "behaviour": "random", "dropout": 0})
     assert sent.status_code == 202, sent.content
     crowd = Crowd.objects.get()
-    assert queued == [(crowd.pk, 0)]
+    assert keys(queued, "rehearsal") == [str(crowd.pk)]
     waiting = get(study.owner, address)["rehearsal"]
     planted = {"bots": 40, "prevalence": 0.4, "effect": 0.2, "cheaters": 0, "behaviour": "random", "dropout": 0, "under_reporting": 0}
     assert (waiting["status"], waiting["sent"], waiting["is_working"]) == ("walking", 0, True)
     assert waiting["planted"] == {**planted, "seed": crowd.seed}
-    assert list(turns(crowd)) == [0, 1]
+    assert turns(crowd) == 2
     results = computed(crowd.study)
     found = get(study.owner, address)["rehearsal"]
     assert (found["status"], found["sent"], found["counts"]["consented"] + found["counts"]["declined"]) == ("done", 40, 40)

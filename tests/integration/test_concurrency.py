@@ -24,17 +24,17 @@ from surveys.journey import services as participation
 from surveys.journey.services import Visit
 from surveys.models import (
     AllocationSlot,
+    CounterKind,
     Decision,
     DirectAnswer,
     EntryCode,
     PanelMember,
     Participant,
     Response,
+    ShardedCounter,
     SlotStatus,
     Study,
     StudyStatus,
-    Tally,
-    TallyKind,
     Verdict,
 )
 from surveys.recruitment.services import add_entry_codes
@@ -84,8 +84,8 @@ def statuses(responses: list[HttpResponse]) -> Counter[int]:
     return Counter(response.status_code for response in responses)
 
 
-def tally(study: Study, kind: TallyKind) -> int:
-    return Tally.objects.filter(study=study, kind=kind).aggregate(total=Sum("count"))["total"] or 0
+def counter(study: Study, kind: CounterKind) -> int:
+    return ShardedCounter.objects.filter(study=study, kind=kind).aggregate(total=Sum("count"))["total"] or 0
 
 
 def taken(study: Study) -> list[AllocationSlot]:
@@ -110,7 +110,7 @@ def test_64_people_at_once_walk_the_whole_journey() -> None:
     assert all("Completion code" in page.content.decode() for page in pages)
     assert Participant.objects.filter(study=study, step="finished").count() == 64
     assert Counter(Response.objects.values_list("question", flat=True)) == dict.fromkeys(QUESTIONS, 64)
-    assert tally(study, TallyKind.COMPREHENSION_PASSED) == 64
+    assert counter(study, CounterKind.COMPREHENSION_PASSED) == 64
     assert_everybody_has_one_line(study)
     lines = taken(study)
     assert [slot.position for slot in lines] == list(range(1, 65))
@@ -132,7 +132,7 @@ def test_one_person_in_four_tabs_takes_each_step_once(step: str) -> None:
         step, "finished"
     )
     assert len(taken(study)) == (step != "consent")
-    assert tally(study, TallyKind.COMPREHENSION_PASSED) == (step in ("die", "questions"))
+    assert counter(study, CounterKind.COMPREHENSION_PASSED) == (step in ("die", "questions"))
     assert Response.objects.count() == 4 * (step == "questions")
 
 
@@ -172,7 +172,7 @@ def test_withdrawals_at_once_and_twice_delete_and_count_everybody_once() -> None
     assert set(statuses(pages)) <= {200, 422}
     assert Participant.objects.count() == len(stay)
     assert Response.objects.count() == 4 * len(stay)
-    assert tally(study, TallyKind.WITHDREW) == 8
+    assert counter(study, CounterKind.WITHDREW) == 8
     assert_everybody_has_one_line(study, withdrawn=8)
 
 
@@ -183,7 +183,7 @@ def test_a_withdrawal_in_one_tab_holds_while_another_sends_a_page(step: str) -> 
     pairs = [(partial(answer, tab_of(client), study, step), partial(withdraw, tab_of(client), study)) for client in clients]
     assert set(statuses(at_once(*chain.from_iterable(pairs)))) <= {200, 303, 409}
     assert Participant.objects.count() == Response.objects.count() == 0
-    assert tally(study, TallyKind.WITHDREW) == 8
+    assert counter(study, CounterKind.WITHDREW) == 8
 
 
 def test_an_arm_that_closes_while_people_are_assigned_gets_nobody_afterwards() -> None:

@@ -35,9 +35,8 @@ def children(pid: int) -> list[int]:
     return [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
 
 
-def test_200_bots_finish_although_web_and_worker_are_killed_in_the_middle(production_site: Site) -> None:
-    site = production_site
-    build_study(site)
+def test_200_bots_finish_although_web_and_worker_are_killed_in_the_middle(recruiting_site: Site) -> None:
+    site = recruiting_site
     with bots_on_their_way(site, 200) as crowd:
         crowd.wait_for_finished(30)
         site.kill("web")
@@ -55,9 +54,8 @@ def test_200_bots_finish_although_web_and_worker_are_killed_in_the_middle(produc
     assert len(children(site.processes["web"].pid)) >= 2
 
 
-def test_the_next_worker_computes_what_a_killed_one_was_computing(production_site: Site) -> None:
-    site = production_site
-    build_study(site)
+def test_the_next_worker_computes_what_a_killed_one_was_computing(recruiting_site: Site) -> None:
+    site = recruiting_site
     with psycopg.connect(site.environment["DATABASE_URL"]) as blocking:
         with bots_on_their_way(site, 12) as crowd:
             crowd.wait_for_end()
@@ -76,22 +74,21 @@ def test_the_next_worker_computes_what_a_killed_one_was_computing(production_sit
     assert site.rows(f"SELECT status, attempts, n FROM analysis_run WHERE id = {left[0][0]}") == [("done", 2, 12)]
 
 
-def test_a_part_of_the_bootstrap_whose_worker_was_killed_is_taken_over_alone(production_site: Site) -> None:
-    site = production_site
-    build_study(site)
+def test_a_part_of_the_bootstrap_whose_worker_was_killed_is_taken_over_alone(recruiting_site: Site) -> None:
+    site = recruiting_site
     with bots_on_their_way(site, 40) as crowd:
         crowd.wait_for_end()
     results_settle(site, 40)
     site.manage("shell", "--no-imports", "--command", "from analysis.services import request_refresh as ask; ask(1, kind='full_results')")
     with psycopg.connect(site.environment["DATABASE_URL"]) as holding:
         # Hold on to a part that is being computed, so that its worker cannot say that it is done.
-        held = "SELECT id FROM analysis_chunk WHERE status = 'computing' FOR UPDATE SKIP LOCKED"
+        held = "SELECT id FROM analysis_chunk WHERE holder IS NOT NULL FOR UPDATE SKIP LOCKED"
         wait_until(lambda: holding.execute(held).fetchall(), seconds=60)
         site.kill("worker")
         holding.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
         )
-    earlier = "UPDATE analysis_chunk SET heard_at = heard_at - interval '1 minute' WHERE status = 'computing' RETURNING id"
+    earlier = "UPDATE analysis_chunk SET due_at = due_at - interval '1 minute' WHERE holder IS NOT NULL RETURNING id"
     with psycopg.connect(site.environment["DATABASE_URL"]) as connection:
         assert connection.execute(earlier).fetchall()
         connection.execute("UPDATE analysis_run SET due_at = now() - interval '15 seconds' WHERE status = 'running'")
@@ -101,9 +98,8 @@ def test_a_part_of_the_bootstrap_whose_worker_was_killed_is_taken_over_alone(pro
     assert attempts == 1, "the run itself was not begun again"
 
 
-def test_a_release_whose_worker_was_killed_is_built_by_the_next_with_the_rows_in_the_order_that_was_drawn(production_site: Site) -> None:
-    site = production_site
-    build_study(site)
+def test_a_release_whose_worker_was_killed_is_built_by_the_next_with_the_rows_in_the_order_that_was_drawn(recruiting_site: Site) -> None:
+    site = recruiting_site
     with bots_on_their_way(site, 60) as crowd:
         crowd.wait_for_end()
     results_settle(site, 60)

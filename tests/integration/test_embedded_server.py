@@ -16,8 +16,8 @@ from tests.processes import ROOT, Site, embedded
 
 
 @pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with embedded(tmp_path_factory.mktemp("embedded") / "var") as site:
+def installation(tmp_path_factory: pytest.TempPathFactory, migrated_folder: Path) -> Iterator[Site]:
+    with embedded(tmp_path_factory.mktemp("embedded") / "var", like=migrated_folder) as site:
         yield site
 
 
@@ -51,9 +51,9 @@ def test_it_serves_its_own_static_files_uncollected(site: Site) -> None:
 
 def test_the_worker_sweeps_as_soon_as_it_starts(site: Site) -> None:
     deadline = time.monotonic() + 10
-    while "Task analysis.tasks.sweep" not in site.log() and time.monotonic() < deadline:
+    while "Task jobs.tasks.sweep" not in site.log() and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert "Task analysis.tasks.sweep" in site.log()
+    assert "Task jobs.tasks.sweep" in site.log()
 
 
 def test_it_is_a_small_process(site: Site) -> None:

@@ -7,7 +7,7 @@ from django.test import Client
 
 from surveys.counts import counts_of
 from surveys.journey import services as participation
-from surveys.models import Participant, Response, Step, Study, Tally, TallyKind
+from surveys.models import CounterKind, Participant, Response, ShardedCounter, Step, Study
 from tests.factories import (
     ANSWERS,
     QUESTIONS,
@@ -55,8 +55,8 @@ def study() -> Study:
     return recruiting_study()
 
 
-def tally(kind: TallyKind) -> int:
-    return sum(Tally.objects.filter(kind=kind).values_list("count", flat=True))
+def counter(kind: CounterKind) -> int:
+    return sum(ShardedCounter.objects.filter(kind=kind).values_list("count", flat=True))
 
 
 def test_a_student_goes_from_the_first_page_to_the_codes(client: Client, study: Study) -> None:
@@ -113,8 +113,8 @@ def test_refusing_consent_stores_a_count_and_nothing_else(client: Client, study:
     response = send(client, study, "consent", choice="decline")
     assert "Nothing about you was stored" in response.content.decode()
     after = everything_stored()
-    assert {label for label in after if after[label] != before[label]} == {"surveys.Tally"}
-    assert tally(TallyKind.DECLINED) == counts_of(study).declined == 1
+    assert {label for label in after if after[label] != before[label]} == {"surveys.ShardedCounter"}
+    assert counter(CounterKind.DECLINED) == counts_of(study).declined == 1
     assert heading(client.get(address_of(study))) == HEADINGS["welcome"]
 
 
@@ -198,7 +198,7 @@ def test_two_tabs_are_one_participant(client: Client, study: Study) -> None:
 def test_consenting_and_declining_in_two_tabs_is_consent(client: Client, study: Study) -> None:
     walk(client, study, until="background")
     send(client, study, "consent", choice="decline")
-    assert tally(TallyKind.DECLINED) == 0
+    assert counter(CounterKind.DECLINED) == 0
     assert Participant.objects.count() == 1
 
 
@@ -250,18 +250,18 @@ def test_the_comprehension_check_is_repeated_until_understood_and_only_counted(c
     assert response.status_code == 422
     assert "Not quite." in response.content.decode()
     assert 'name="tried" value="1"' in response.content.decode()
-    before = {label: rows for label, rows in everything_stored().items() if label != "surveys.Tally"}
+    before = {label: rows for label, rows in everything_stored().items() if label != "surveys.ShardedCounter"}
     assert send(client, study, "die", check="yes", tried="1").status_code == 303
-    after = {label: rows for label, rows in everything_stored().items() if label != "surveys.Tally"}
+    after = {label: rows for label, rows in everything_stored().items() if label != "surveys.ShardedCounter"}
     assert {label for label in after if after[label] != before[label]} == {"surveys.Participant"}
-    assert (tally(TallyKind.COMPREHENSION_FAILED), tally(TallyKind.COMPREHENSION_PASSED)) == (1, 0)
+    assert (counter(CounterKind.COMPREHENSION_FAILED), counter(CounterKind.COMPREHENSION_PASSED)) == (1, 0)
 
 
 def test_choosing_nothing_first_is_no_misunderstanding(client: Client, study: Study) -> None:
     walk(client, study, until="die")
     send(client, study, "die", tried="")
     send(client, study, "die", check="yes", tried="")
-    assert (tally(TallyKind.COMPREHENSION_FAILED), tally(TallyKind.COMPREHENSION_PASSED)) == (0, 1)
+    assert (counter(CounterKind.COMPREHENSION_FAILED), counter(CounterKind.COMPREHENSION_PASSED)) == (0, 1)
 
 
 @pytest.mark.parametrize("sent", [{}, {"answer-attention": "1"}, {**ANSWERS["questions"], "answer-judgement": "maybe"}])

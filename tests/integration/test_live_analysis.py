@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -12,22 +14,24 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Role
-from analysis import heartbeats, services, tasks
+from analysis import services
 from analysis.answers.balance import SMALLEST_GROUP
 from analysis.answers.datasets import cell_counts, people_of
-from analysis.heartbeats import SILENCE
-from analysis.models import Chunk, ChunkStatus, Run, RunKind, RunStatus
-from analysis.runs import resampling, runner
+from analysis.models import Chunk, Run, RunKind, RunStatus
+from analysis.runs import runner
 from analysis.runs.full_results import REPLICATES, question_analyses
 from candor.estimators.effects import estimate_outcome
 from candor.resampling.bootstrap import BootstrapChunk, bootstrap, with_bootstrap
 from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.resampled_patterns import ResampledPatterns
+from jobs import heartbeats, tasks
+from jobs.registry import JOBS
 from surveys.models import Participant, Study
 from surveys.protocols import protocol_in_force
 from tests.factories import QUESTIONS, person, recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.heartbeats import wait_for_a_beat
+from tests.jobs import Sent, attempt, catch, claimed, fall_silent, held, swept, work_off, work_on, work_on_part
 
 pytestmark = pytest.mark.django_db
 ALL_METHODS = ["difference_in_means", "efficient", "doubly_robust", "efficient_with_covariates"]
@@ -40,19 +44,29 @@ def study() -> Study:
     return study
 
 
+@pytest.fixture(autouse=True)
+def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
+    """What was given to the broker, in place of giving it."""
+    return catch(monkeypatch)
+
+
+def first_waiting(run: Run) -> Chunk:
+    found = run.chunks.filter(holder=None, due_at__isnull=False).order_by("pk").first()
+    assert found is not None
+    return found
+
+
 def begin(study: Study) -> Run:
     """A full run that its worker has begun; its chunks wait."""
     queued = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS)
     assert queued is not None
-    run = runner.claim(queued.pk)
-    assert run is not None
-    runner.execute(run)
+    run: Run = claimed(queued)
+    attempt(run)
     return run
 
 
 def finish(run: Run) -> Run:
-    while resampling.compute_next(run.pk):
-        pass
+    work_off(run)
     run.refresh_from_db()
     return run
 
@@ -88,7 +102,7 @@ def test_chunks_in_any_order_merge_to_what_one_piece_gives(study: Study) -> None
     # Other workers may take them in any order; numbering them anew turns the order round.
     chunks = list(run.chunks.order_by("-pk"))
     run.chunks.all().delete()
-    Chunk.objects.bulk_create([Chunk(run=run, question=c.question, family=c.family, index=c.index) for c in chunks])
+    Chunk.objects.bulk_create([Chunk(run=run, question=c.question, family=c.family, index=c.index, due_at=c.due_at) for c in chunks])
     run = finish(run)
     definition = definition_of(study)
     people = people_of(study, definition)
@@ -133,7 +147,7 @@ def test_ended_runs_keep_no_copy_of_the_data_and_no_clock_time(study: Study) -> 
     run = begin(study)
     run.refresh_from_db()
     assert run.data
-    assert run.due_at is not None
+    assert run.chunks.exclude(due_at=None).exists()
     run = finish(run)
     assert run.data is None
     assert run.due_at is None
@@ -145,44 +159,39 @@ def test_ended_runs_keep_no_copy_of_the_data_and_no_clock_time(study: Study) -> 
 
 def test_a_withdrawal_in_the_middle_does_not_change_what_the_chunks_look_at(study: Study) -> None:
     run = begin(study)
-    resampling.compute_next(run.pk)
+    work_on_part(run)
     Participant.objects.filter(study=study).order_by("pk").first().delete()
     assert finish(run).n == 240
 
 
-def test_a_worker_killed_in_the_middle_is_recovered_without_losing_chunks(study: Study) -> None:
+def test_a_worker_killed_in_the_middle_is_recovered_without_losing_chunks(study: Study, sent: Sent) -> None:
     run = begin(study)
-    resampling.compute_next(run.pk)
-    resampling.compute_next(run.pk)
-    lost = resampling._claim_chunk(run)  # a worker takes a chunk and is killed
-    Run.objects.filter(pk=run.pk).update(due_at=timezone.now() - runner.WAIT_FOR_NEXT_CHUNK - timedelta(seconds=1))
-    runner.recover()
-    assert Run.objects.get(pk=run.pk).status == RunStatus.QUEUED
-    again = runner.claim(run.pk)
-    assert again is not None
-    runner.execute(again)
-    assert lost is not None
-    assert Chunk.objects.get(pk=lost.pk).status == ChunkStatus.WAITING
-    assert run.chunks.filter(status=ChunkStatus.DONE).count() == 2
+    work_on_part(run)
+    work_on_part(run)
+    lost = claimed(first_waiting(run))  # a worker takes a chunk and is killed, and so are all others, with their messages
+    fall_silent(lost)
+    assert swept(sent, "bootstrap_chunk") == [str(run.pk)] * runner.LANES
+    lost.refresh_from_db()
+    assert (lost.holder, lost.attempts) == (None, 1)
+    assert run.chunks.filter(due_at=None).count() == 2
     run = finish(run)
-    assert (run.status, run.attempts) == (RunStatus.DONE, 2)
+    assert (run.status, run.attempts) == (RunStatus.DONE, 1)
     assert run.results["outcomes"]["attention"]["effects"][0]["bootstrap"]["replicates"] == REPLICATES
 
 
-def test_a_chunk_whose_worker_fell_silent_is_taken_by_the_next_while_the_run_goes_on(study: Study) -> None:
+def test_a_chunk_whose_worker_fell_silent_is_taken_by_the_next_while_the_run_goes_on(
+    study: Study, sent: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = begin(study)
-    lost = resampling._claim_chunk(run)  # a worker takes a chunk and is killed
-    assert lost is not None
-    while resampling.compute_next(run.pk):
-        pass
-    assert resampling.others_compute(run.pk)
-    assert runner.without_a_sign() == []
-    Chunk.objects.filter(pk=lost.pk).update(heard_at=timezone.now() - SILENCE - timedelta(seconds=1))
-    Run.objects.filter(pk=run.pk).update(due_at=timezone.now() - runner.NO_SIGN - timedelta(seconds=1))
-    assert runner.without_a_sign() == [run.pk]
+    monkeypatch.setitem(JOBS, "bootstrap_chunk", replace(JOBS["bootstrap_chunk"], lanes=2))
+    lost = claimed(first_waiting(run))  # a worker takes a chunk and is killed
+    while run.chunks.filter(holder=None, due_at__isnull=False).exists():
+        work_on_part(run)
+    assert swept(sent, "bootstrap_chunk") == []
+    fall_silent(lost)
+    assert swept(sent, "bootstrap_chunk") == [str(run.pk)] * 2
     run = finish(run)
     assert (run.status, run.attempts) == (RunStatus.DONE, 1)
-    assert not resampling.others_compute(run.pk)
     assert run.results["outcomes"]["attention"]["effects"][0]["bootstrap"]["replicates"] == REPLICATES
 
 
@@ -192,12 +201,12 @@ def test_a_worker_that_computes_a_chunk_for_long_is_heard_of(study: Study, monke
     monkeypatch.setattr(heartbeats, "BEAT_SECONDS", 0.05)
 
     def long_work(*args: object, **options: object) -> object:
-        wait_for_a_beat(Chunk.objects.filter(status=ChunkStatus.COMPUTING), "heard_at")
+        wait_for_a_beat(Chunk.objects.filter(holder__isnull=False), "due_at")
         return BootstrapChunk(index=0, chunks=1, seed=1, effects={})
 
     monkeypatch.setattr("analysis.runs.full_results.QuestionAnalysis.chunk", long_work)
-    assert resampling.compute_next(run.pk)
-    assert run.chunks.filter(status=ChunkStatus.DONE).count() == 1
+    work_on_part(run)
+    assert run.chunks.filter(due_at=None).count() == 1
 
 
 @pytest.mark.usefixtures("postgresql")
@@ -215,36 +224,36 @@ def test_a_worker_that_computes_or_begins_for_long_is_heard_of(
     monkeypatch.setattr(runner, work, long_work)
     queued = runner.queue_run(study.pk, kind=kind)
     assert queued is not None
-    tasks.refresh(queued.pk)
+    work_on(queued)
     queued.refresh_from_db()
     assert queued.n == 240
 
 
-def test_begun_full_results_may_wait_in_the_queue_for_longer_than_a_worker_may_be_silent(study: Study) -> None:
+def test_begun_full_results_may_wait_in_the_queue_for_longer_than_a_worker_may_be_silent(study: Study, sent: Sent) -> None:
     run = begin(study)
-    Run.objects.filter(pk=run.pk).update(due_at=timezone.now() - SILENCE - timedelta(seconds=1))
-    runner.recover()
-    assert Run.objects.get(pk=run.pk).status == RunStatus.RUNNING
+    Chunk.objects.update(due_at=timezone.now() - timedelta(seconds=61))
+    assert swept(sent, RunKind.FULL_RESULTS) == []
+    run.refresh_from_db()
+    assert (run.status, run.attempts) == (RunStatus.RUNNING, 0)
 
 
 @pytest.mark.parametrize("kind", RunKind)
-def test_a_worker_that_was_killed_before_it_had_anything_is_soon_replaced(study: Study, kind: RunKind) -> None:
+def test_a_worker_that_was_killed_before_it_had_anything_is_soon_replaced(study: Study, sent: Sent, kind: RunKind) -> None:
     run = runner.queue_run(study.pk, kind=kind)
     assert run is not None
-    assert runner.claim(run.pk) is not None
+    assert Run.claim(run.pk) is not None
     for seconds, status in ((-5, RunStatus.RUNNING), (1, RunStatus.QUEUED)):
-        Run.objects.filter(pk=run.pk).update(due_at=timezone.now() - SILENCE - timedelta(seconds=seconds))
-        runner.recover()
+        fall_silent(run, seconds=Run.TERM.total_seconds() + seconds)
+        swept(sent)
         assert Run.objects.get(pk=run.pk).status == status
 
 
 def test_results_of_a_worker_whose_run_was_taken_away_are_dropped(study: Study) -> None:
     queued = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS)
     assert queued is not None
-    run = runner.claim(queued.pk)
-    assert run is not None
-    Run.objects.filter(pk=run.pk).update(attempts=2)  # somebody else has it now
-    runner.execute(run)
+    run = claimed(queued)
+    Run.objects.filter(pk=run.pk).update(holder=uuid4(), attempts=2)  # somebody else has it now
+    attempt(run)
     assert not run.chunks.exists()
 
 
@@ -263,28 +272,32 @@ def test_a_newer_request_waits_for_the_run_that_is_under_way_and_then_sees_every
     run = begin(study)
     newer = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS)
     assert newer is not None
-    assert runner.claim(newer.pk) is None
+    assert Run.claim(newer.pk) is None
     finish(run)
-    assert runner.claim(newer.pk) is not None
+    assert Run.claim(newer.pk) is not None
 
 
 def test_a_request_for_full_results_supersedes_the_run_under_way(study: Study, committed: Callable[..., Any]) -> None:
     run = begin(study)
+    begun = Run.objects.values_list("results", flat=True).get(pk=run.pk)
     with committed():
         services.request_full_results(study, actor=study.owner)
     run.refresh_from_db()
     assert (run.status, run.data, run.chunks.count()) == (RunStatus.SUPERSEDED, None, 0)
-    assert resampling.compute_next(run.pk) is False
-    assert runner.claim(Run.objects.latest("pk").pk) is not None
+    work_on_part(run)
+    run.refresh_from_db()
+    assert (run.status, run.results) == (RunStatus.SUPERSEDED, begun)
+    assert Run.claim(Run.objects.latest("pk").pk) is not None
 
 
 def test_a_cancelled_run_stops_and_stores_nothing(study: Study) -> None:
     run = begin(study)
-    resampling.compute_next(run.pk)
+    work_on_part(run)
     assert services.cancel_full_results(study, actor=study.owner) is True
-    assert resampling.compute_next(run.pk) is False
+    work_on_part(run)
     run.refresh_from_db()
-    assert (run.status, run.data) == (RunStatus.CANCELLED, None)
+    assert (run.status, run.data, run.n) == (RunStatus.CANCELLED, None, 240)
+    assert run.results["outcomes"]["attention"]["effects"][0]["bootstrap"] is None
     assert services.cancel_full_results(study, actor=study.owner) is False
 
 
@@ -346,7 +359,7 @@ def test_a_bug_in_a_chunk_fails_the_run_and_is_raised(study: Study, monkeypatch:
     run = begin(study)
     monkeypatch.setattr("analysis.runs.full_results.QuestionAnalysis.chunk", lambda *args, **kwargs: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        resampling.compute_next(run.pk)
+        work_on_part(run)
     run.refresh_from_db()
     assert (run.status, run.error, run.data) == (RunStatus.FAILED, "ZeroDivisionError: division by zero", None)
 
@@ -354,23 +367,21 @@ def test_a_bug_in_a_chunk_fails_the_run_and_is_raised(study: Study, monkeypatch:
 def test_the_history_keeps_one_result_for_each_percent_more_people() -> None:
     study = recruiting_study()
     for n in (*range(10, 20), *range(1000, 1100)):
-        run = Run.objects.create(study=study, status=RunStatus.RUNNING, n=n, results={"n": n})
-        runner.finish(run, RunStatus.DONE)
+        runner.store(Run.objects.create(study=study, status=RunStatus.RUNNING, **held()), {"n": n})
     kept = list(Run.objects.filter(study=study).order_by("pk").values_list("n", flat=True))
     assert kept[:10] == list(range(10, 20))
     assert kept[-1] == 1099
     assert 10 <= len(kept[10:]) <= 21
 
 
-def test_the_task_hands_chunk_after_chunk_to_the_queue(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[int] = []
-    monkeypatch.setattr(tasks.resample, "apply_async", lambda args, **options: sent.append(args[0]))
+def test_the_task_hands_chunk_after_chunk_to_the_queue(study: Study, sent: Sent) -> None:
     queued = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS)
     assert queued is not None
-    tasks.refresh(queued.pk)
-    assert sent == [queued.pk] * tasks.LANES
+    work_on(queued)
+    assert [(message["kind"], message["key"]) for message in sent] == [("bootstrap_chunk", str(queued.pk))] * runner.LANES
     while sent:
-        tasks.resample(sent.pop())
+        message = sent.pop()
+        tasks.work(message["kind"], message["key"])
     assert Run.objects.get(pk=queued.pk).status == RunStatus.DONE
 
 

@@ -18,11 +18,11 @@ from analysis.live.blinding import arm_names
 from analysis.live.page import live_view
 from analysis.live.progress import DayCount, days_left
 from analysis.models import Run, RunKind, RunStatus
-from analysis.runs import resampling, runner
 from surveys.models import AllocationSlot, SlotStatus, Study
 from surveys.studies import services as studies
 from tests.factories import draft_study, logged_in, page_of, person, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute
+from tests.jobs import work_on, work_on_part
 
 pytestmark = pytest.mark.django_db
 FIGURES = ("participants", "enrolment", "balance", "forest-attention", "running-attention")
@@ -120,10 +120,9 @@ def test_work_can_be_watched_stopped_and_asked_for(study: Study, committed: Call
     address = reverse("analysis:compute", args=[study.slug])
     with committed():
         client.post(address, {"action": "start"})
-    run = runner.claim(Run.objects.get(status=RunStatus.QUEUED).pk)
-    assert run is not None
-    runner.execute(run)
-    resampling.compute_next(run.pk)
+    run = Run.objects.get(status=RunStatus.QUEUED)
+    work_on(run)
+    work_on_part(run)
     assert re.search(r"\d+ % done \(1 of 21 parts\)", words_of(get(study)))
     assert "The computation was stopped." in words_of(client.post(address, {"action": "cancel"}, follow=True))
     assert "The computation of all methods was stopped." in words_of(get(study))

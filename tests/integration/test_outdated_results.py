@@ -1,12 +1,10 @@
 """Results that an older version of the methods stored: said in words, never an error, and computed again."""
 
-from typing import Any
-
 import pytest
 from django.urls import reverse
 
-from analysis import tasks
 from analysis.models import Run, RunKind, RunStatus
+from analysis.runs import runner
 from surveys.models import Study
 from tests.api_requests import get
 from tests.factories import logged_in, page_of, recruiting_study
@@ -52,23 +50,19 @@ def test_files_and_programs_get_an_answer(study: Study) -> None:
     assert (found["first_results"]["outcomes"], found["first_results"]["method_version"]) == ([], "0")
 
 
-def test_the_sweep_has_them_computed_again_once(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    queued: list[Any] = []
-    monkeypatch.setattr(tasks.refresh, "apply_async", lambda **options: queued.append(options["args"]))
-    tasks.sweep()
+def test_they_are_queued_once_and_shown_when_they_are_computed(study: Study) -> None:
     waiting = Run.objects.filter(status=RunStatus.QUEUED)
-    assert set(waiting.values_list("kind", flat=True)) == set(RunKind)
-    tasks.sweep()
-    assert waiting.count() == 2
-    assert set(queued) == {(pk,) for pk in waiting.values_list("pk", flat=True)}
+    for _twice in range(2):
+        runner.recompute_outdated()
+        assert sorted(waiting.values_list("kind", flat=True)) == sorted(RunKind)
     waiting.delete()
     compute(study)
-    tasks.sweep()
+    runner.recompute_outdated()
     assert not waiting.exists()
     assert "older version" not in words(study)
 
 
-def test_what_failed_with_the_new_version_is_not_tried_for_ever(study: Study) -> None:
+def test_a_run_that_failed_with_the_new_version_is_not_tried_for_ever(study: Study) -> None:
     Run.objects.create(study=study, kind=RunKind.FIRST_RESULTS, status=RunStatus.FAILED)
-    tasks.sweep()
+    runner.recompute_outdated()
     assert list(Run.objects.filter(status=RunStatus.QUEUED).values_list("kind", flat=True)) == [RunKind.FULL_RESULTS]

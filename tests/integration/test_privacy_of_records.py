@@ -11,13 +11,13 @@ from django.test import Client
 
 from accounts.models import Role
 from audit.models import Entry
-from surveys.models import Crowd, DirectAnswer, EntryCode, PanelMember, Participant, Response, Step, Study, Tally
+from surveys.models import Crowd, DirectAnswer, EntryCode, PanelMember, Participant, Response, ShardedCounter, Step, Study
 from surveys.recruitment.services import add_entry_codes
 from tests.factories import STEPS, address_of, answer, document, everything_stored, participant_of, person, recruiting_study, token_of, walk
 
 pytestmark = pytest.mark.django_db
 
-CLOCK_TIMES_OF_PROGRAMS = {(Crowd, "heard_at")}
+CLOCK_TIMES_OF_PROGRAMS = {(Crowd, "due_at")}
 """When a worker that sends bots was last heard of. No other field of no other model may tell a time."""
 SURVEY_MODELS = list(apps.get_app_config("surveys").get_models(include_auto_created=True))
 # Names of an arm or its files; "instructor" and "slides" alone also occur in the texts that everybody reads.
@@ -50,7 +50,7 @@ def test_codes_panels_slots_and_counts_have_no_link_to_people() -> None:
         if model not in (Participant, Response, DirectAnswer):
             assert Participant not in links(model), model
             assert Response not in links(model), model
-    assert not links(Participant) & {EntryCode, PanelMember, Tally}
+    assert not links(Participant) & {EntryCode, PanelMember, ShardedCounter}
 
 
 def plain_values(rows: list[tuple[Any, ...]]) -> set[str]:

@@ -1,21 +1,18 @@
 """Rehearsals: bots walk a copy of the study, in parts that survive their workers; the page says whether planted effects are found."""
 
-from collections.abc import Iterator
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.http import Http404
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
 
 from accounts.models import Role
 from analysis.models import Run, RunKind
 from analysis.rehearsal.page import rehearsal_view
 from analysis.runs import runner
 from audit.models import Entry
-from surveys import tasks
+from jobs.errors import TakenError
 from surveys.access import Seat, access_study, studies_of
 from surveys.bots import rehearsal
 from surveys.bots.walker import UnexpectedPageError
@@ -24,12 +21,12 @@ from surveys.errors import TransitionError
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import Crowd, CrowdStatus, DirectAnswer, MediaFile, Participant, Response, Study, StudyStatus
 from surveys.protocols import protocol_view_for
-from surveys.rehearsal.crowds import MOST_SILENCES, take_over
 from surveys.rehearsal.selectors import rehearsal_of
 from surveys.rehearsal.services import Planted, RehearsalError, delete_rehearsal, rehearse, stop_rehearsal
 from surveys.studies import services as studies
 from tests.factories import address_of, draft_study, everything_stored, heading, logged_in, page_of, person, recruiting_study, study_in
 from tests.finished_people import compute
+from tests.jobs import Sent, catch, claimed, fall_silent, is_unfinished, keys, swept, work_on
 
 pytestmark = pytest.mark.usefixtures("transactional_db")
 
@@ -37,24 +34,23 @@ FEW = {"bots": 20, "prevalence": 0.4, "effect": 0.2, "cheater_proportion": 0.1, 
 
 
 @pytest.fixture(autouse=True)
-def queued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """The messages to the broker, collected instead of sent. One bot walks at a time, because all share the test's database in memory."""
-    messages: list[tuple[int, int]] = []
-    monkeypatch.setattr(tasks.send_bots, "apply_async", lambda args, kwargs=None, **options: messages.append(args))
+def queued(monkeypatch: pytest.MonkeyPatch) -> Sent:
+    """What was given to the broker, in place of giving it. One bot walks at a time, because all share the test's database in memory."""
     monkeypatch.setattr(rehearsal, "WORKERS", 1)
-    return messages
+    return catch(monkeypatch)
 
 
 def start(study: Study, **changes: Any) -> Crowd:
     return rehearse(study, protocol=protocol_view_for(Seat(study.owner, study)), planted=Planted(**{**FEW, **changes}), actor=study.owner)
 
 
-def turns(crowd: Crowd, turn: int = 0) -> Iterator[int]:
-    """Do the work as the workers do, part by part."""
-    following: int | None = turn
-    while following is not None:
-        yield following
-        following = rehearsal.send_next(crowd.pk, following)
+def turns(crowd: Crowd) -> int:
+    """Do the work as the workers do, a few bots after the other; gives how many times some were sent."""
+    times = 0
+    while is_unfinished(crowd):
+        work_on(crowd)
+        times += 1
+    return times
 
 
 def computed(sandbox: Study) -> dict[str, Any]:
@@ -69,17 +65,15 @@ def page_text(study: Study) -> str:
     return " ".join(page_of(response).text_content().split())
 
 
-def test_bots_walk_a_copy_and_the_page_says_whether_what_was_planted_is_found(
-    queued: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bots_walk_a_copy_and_the_page_says_whether_what_was_planted_is_found(queued: Sent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rehearsal, "FEW", 30)
     study = draft_study()
     form = {"action": "start", "bots": "70", "prevalence": "40", "effect": "20", "cheaters": "0", "behaviour": "random", "dropout": "10"}
     client, address = logged_in(study.owner), reverse("analysis:rehearsal", args=[study.slug])
     assert client.post(address, form).status_code == 302
     crowd = Crowd.objects.get()
-    assert queued == [(crowd.pk, 0)]
-    assert list(turns(crowd)) == [0, 1, 2]
+    assert keys(queued, "rehearsal") == [str(crowd.pk)]
+    assert turns(crowd) == 3
     crowd.refresh_from_db()
     sandbox = crowd.study
     counts = counts_of(sandbox)
@@ -108,7 +102,7 @@ def study_that_asks_some_directly() -> Study:
 
 def test_bots_who_all_deny_say_no_where_they_are_asked_without_a_die() -> None:
     crowd = start(study_that_asks_some_directly(), prevalence=1.0, effect=0.0, under_reports=1.0)
-    assert list(turns(crowd)) == [0]
+    assert turns(crowd) == 1
     assert set(DirectAnswer.objects.values_list("yes", flat=True)) == {False}
 
 
@@ -120,7 +114,7 @@ def test_the_denial_that_was_planted_stands_beside_what_was_found(monkeypatch: p
     assert client.post(address, form).status_code == 422, "the page asks how many deny"
     assert client.post(address, form | {"under_reporting": "20"}).status_code == 302
     crowd = Crowd.objects.get()
-    assert list(turns(crowd)) == [0]
+    assert turns(crowd) == 1
     outcomes = computed(crowd.study)["direct_group"]["outcomes"]
     # About 8 of 16 people in an arm say yes: fewer than five, which would be withheld, for all questions in both arms, is as good as
     # impossible.
@@ -166,10 +160,10 @@ def test_a_rehearsal_is_no_study_among_studies() -> None:
         start(sandbox)
 
 
-def test_a_worker_that_is_killed_in_the_middle_loses_nobody_and_counts_nobody_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_is_killed_in_the_middle_loses_nobody_and_counts_nobody_twice(queued: Sent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rehearsal, "FEW", 8)
     crowd = start(draft_study())
-    assert rehearsal.send_next(crowd.pk, 0) == 1
+    work_on(crowd)
     real = rehearsal.send_bots
 
     def killed(study: Study, **options: Any) -> Any:
@@ -178,15 +172,17 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nobody_and_counts_nobody_tw
 
     monkeypatch.setattr(rehearsal, "send_bots", killed)
     with pytest.raises(KeyboardInterrupt):
-        rehearsal.send_next(crowd.pk, 1)
+        work_on(crowd)
     monkeypatch.setattr(rehearsal, "send_bots", real)
 
-    assert take_over() == []
-    Crowd.objects.update(heard_at=timezone.now() - timedelta(minutes=2))
-    assert take_over() == [(crowd.pk, 3)]
-    assert rehearsal.send_next(crowd.pk, 1) is None
-    assert rehearsal.send_next(crowd.pk, 2) is None
-    assert list(turns(crowd, 3)) == [3, 4]
+    assert swept(queued, "rehearsal") == []
+    assert Crowd.claim(crowd.pk) is None
+    killed_one = Crowd.objects.get()
+    fall_silent(crowd)
+    assert swept(queued, "rehearsal") == [str(crowd.pk)]
+    with pytest.raises(TakenError):
+        killed_one.wait()
+    assert turns(crowd) == 2
     crowd.refresh_from_db()
     counts = counts_of(crowd.study)
     assert crowd.status == CrowdStatus.DONE
@@ -194,20 +190,20 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nobody_and_counts_nobody_tw
     assert Response.objects.count() == 4 * counts.finished
 
 
-def test_the_sweep_sends_on_what_the_broker_forgot_and_gives_up_in_the_end(queued: list[tuple[int, int]]) -> None:
+def test_the_sweep_sends_on_what_the_broker_forgot_and_gives_up_in_the_end(queued: Sent) -> None:
     crowd = start(draft_study())
-    queued.clear()
-    for silences in range(MOST_SILENCES):
-        Crowd.objects.update(heard_at=timezone.now() - timedelta(minutes=2))
-        tasks.sweep()
-        assert queued[-1] == (crowd.pk, silences + 1)
-    Crowd.objects.update(heard_at=timezone.now() - timedelta(minutes=2))
-    tasks.sweep()
+    for _again in range(2):  # a message that was lost is no worker that fell silent
+        assert swept(queued, "rehearsal") == [str(crowd.pk)]
+    for _silent in range(Crowd.MOST_ATTEMPTS):
+        assert swept(queued, "rehearsal") == [str(crowd.pk)]
+        claimed(crowd)
+        fall_silent(crowd)
+    assert swept(queued, "rehearsal") == []
     crowd.refresh_from_db()
-    assert (crowd.status, len(queued)) == (CrowdStatus.FAILED, MOST_SILENCES)
+    assert (crowd.status, crowd.error) == (CrowdStatus.FAILED, "Given up after 5 workers fell silent.")
 
 
-def test_bots_that_meet_a_broken_page_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bots_that_meet_a_broken_page_say_so(queued: Sent, monkeypatch: pytest.MonkeyPatch) -> None:
     study = draft_study()
     crowd = start(study)
 
@@ -216,16 +212,16 @@ def test_bots_that_meet_a_broken_page_say_so(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(rehearsal, "send_bots", broken)
     with pytest.raises(UnexpectedPageError):
-        rehearsal.send_next(crowd.pk, 0)
+        work_on(crowd)
     assert "status 500" in page_text(study)
-    assert take_over(silence=timedelta(0)) == []
+    assert swept(queued, "rehearsal") == []
 
 
 def test_bots_that_are_stopped_stay_where_they_are() -> None:
     study = draft_study()
     crowd = start(study)
     assert stop_rehearsal(study, actor=study.owner)
-    assert rehearsal.send_next(crowd.pk, 0) is None
+    assert Crowd.claim(crowd.pk) is None
     assert not stop_rehearsal(study, actor=study.owner)
     assert "Stopped after 0 of 20 bots." in page_text(study)
 
@@ -234,7 +230,7 @@ def test_a_deleted_rehearsal_leaves_nothing_but_its_lines_in_the_log() -> None:
     study = recruiting_study()
     before = everything_stored()
     crowd = start(study, bots=6)
-    assert list(turns(crowd)) == [0]
+    assert turns(crowd) == 1
     runner.queue_run(crowd.study_id, kind=RunKind.FULL_RESULTS)
     assert delete_rehearsal(study, actor=study.owner)
     after = everything_stored()
@@ -249,14 +245,14 @@ def test_a_new_rehearsal_takes_the_place_of_the_old_one() -> None:
     second = start(study, bots=30)
     assert rehearsal_of(study) == second.study != first.study
     assert list(Crowd.objects.all()) == [second]
-    assert rehearsal.send_next(first.pk, 0) is None
+    assert Crowd.claim(first.pk) is None
 
 
 def test_a_draft_without_its_videos_and_with_codes_can_be_rehearsed() -> None:
     study = draft_study(languages=["de"], entry={"kind": "codes"})
     MediaFile.objects.filter(study=study).delete()
     crowd = start(study, bots=3, drops_out=0.0)
-    assert list(turns(crowd)) == [0]
+    assert turns(crowd) == 1
     crowd.refresh_from_db()
     assert crowd.endings.get("finished", 0) + crowd.endings.get("declined", 0) == 3
     assert study.status == StudyStatus.DRAFT

@@ -2,29 +2,27 @@
 
 import threading
 from collections.abc import Callable
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
 from django.urls import reverse
-from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from accounts.models import Role
-from analysis import heartbeats
-from analysis.heartbeats import SILENCE
 from analysis.models import Release
 from analysis.packages.errors import ReleaseError
-from analysis.releases import building, services, tasks
+from analysis.releases import building, services
 from analysis.releases.people import people_sha256
 from audit.models import Entry
+from jobs import heartbeats, tasks
 from surveys.journey import services as participation
 from surveys.journey.services import JourneyError
 from surveys.models import Participant, Study
 from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import logged_in, page_of, person
 from tests.heartbeats import wait_for_a_beat
+from tests.jobs import attempt, catch, claimed, fall_silent, swept, work_on
 from tests.releases import CHOICES, PEOPLE, SITE, built_release, closed_study, package_of, requested_release, rows_in, started_release
 from tests.simultaneous import outcomes_at_once
 
@@ -40,10 +38,6 @@ def study() -> Study:
     return study
 
 
-def silent_for(release: Release, seconds: float) -> None:
-    Release.objects.filter(pk=release.pk).update(due_at=timezone.now() - timedelta(seconds=seconds))
-
-
 def killed_after_the_rows(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that drew the rows and then stopped sending heartbeats."""
 
@@ -53,7 +47,7 @@ def killed_after_the_rows(release: Release, monkeypatch: pytest.MonkeyPatch) -> 
     with monkeypatch.context() as patch:
         patch.setattr(building, "_content_of", killed)
         with pytest.raises(SystemExit):
-            tasks.build(release.pk)
+            work_on(release)
 
 
 def test_a_worker_that_takes_over_keeps_the_rows_and_their_order(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,12 +56,9 @@ def test_a_worker_that_takes_over_keeps_the_rows_and_their_order(study: Study, m
     release.refresh_from_db()
     drawn, people = bytes(release.data or b""), release.people_sha256
     assert (release.status, release.stage, bool(drawn)) == ("building", "results", True)
-    silent_for(release, SILENCE.total_seconds() + 1)
-    started: list[int] = []
-    monkeypatch.setattr(tasks.build, "delay", started.append)
-    tasks.sweep()
-    assert started == [release.pk]
-    tasks.build(release.pk)
+    fall_silent(release)
+    assert swept(catch(monkeypatch), "release") == [str(release.pk)]
+    work_on(release)
     release.refresh_from_db()
     assert (release.status, release.attempts, release.people_sha256) == ("built", 2, people)
     assert drawn.decode().split("\\n")[1:4] == [",".join(row.values()) for row in rows_in(release)[:3]]
@@ -90,10 +81,9 @@ def test_the_page_says_how_far_it_is(study: Study, monkeypatch: pytest.MonkeyPat
         look()
 
     monkeypatch.setattr(building, "_reach", reach_and_look)
-    claimed = building.claim(release.pk)
-    assert claimed is not None
+    taken = claimed(release)
     look()
-    assert building.build(claimed)
+    attempt(taken)
     assert [value for value, _words in seen] == ["0", "2", "2", "2", "3"]
     assert [words.split(".")[0] for _value, words in seen[::2]] == [
         "Drawing the rows in random order",
@@ -106,11 +96,12 @@ def test_the_page_says_how_far_it_is(study: Study, monkeypatch: pytest.MonkeyPat
 def test_a_worker_at_work_is_left_alone_and_after_five_it_is_given_up(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     release = started_release(study)
     killed_after_the_rows(release, monkeypatch)
-    silent_for(release, SILENCE.total_seconds() - 5)
-    assert building.waiting() == []
-    silent_for(release, SILENCE.total_seconds() + 1)
+    sent = catch(monkeypatch)
+    fall_silent(release, seconds=Release.TERM.total_seconds() - 5)
+    assert swept(sent, "release") == []
+    fall_silent(release)
     Release.objects.update(attempts=5)
-    assert building.waiting() == []
+    assert swept(sent, "release") == []
     release.refresh_from_db()
     assert (release.status, release.data, release.error) == ("failed", None, "Given up after 5 workers fell silent.")
 
@@ -127,27 +118,26 @@ def test_a_worker_that_works_for_long_is_heard_of(study: Study, monkeypatch: pyt
 
     monkeypatch.setattr(building, work, long_work)
     release = started_release(study)
-    tasks.build(release.pk)
+    work_on(release)
     release.refresh_from_db()
     assert release.status == "built"
 
 
 def test_a_worker_that_comes_back_late_changes_nothing(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     release = started_release(study)
-    late = building.claim(release.pk)
-    assert late is not None
-    silent_for(release, SILENCE.total_seconds() + 1)
-    building.take_over()
-    tasks.build(release.pk)
+    late = claimed(release)
+    fall_silent(release)
+    tasks.sweep()
+    work_on(release)
     before = Release.objects.values().get()
-    building.build(late)
+    attempt(late)
     assert Release.objects.values().get() == before
 
 
 def test_a_task_that_comes_twice_builds_once(study: Study) -> None:
     release = built_release(study)
     package = package_of(release)
-    tasks.build(release.pk)
+    work_on(release)
     assert package_of(release) == package
 
 
@@ -158,7 +148,7 @@ def test_a_bug_fails_the_release_and_is_raised(study: Study, monkeypatch: pytest
     monkeypatch.setattr(building, "recomputation", broken)
     release = started_release(study)
     with pytest.raises(ZeroDivisionError):
-        tasks.build(release.pk)
+        work_on(release)
     release.refresh_from_db()
     assert (release.status, release.error, release.data) == ("failed", "ZeroDivisionError: a bug", None)
 
@@ -173,7 +163,7 @@ def test_numbers_that_do_not_follow_from_the_files_stop_the_release(study: Study
 
     monkeypatch.setattr(building, "_content_of", wrong)
     release = started_release(study)
-    tasks.build(release.pk)
+    work_on(release)
     release.refresh_from_db()
     assert release.status == "failed"
     assert release.error.startswith("1 of ")
@@ -183,10 +173,10 @@ def test_a_broker_that_is_away_leaves_it_to_the_sweep(study: Study, committed: C
     def away(**message: object) -> None:
         raise OperationalError("connection refused")
 
-    monkeypatch.setattr(tasks.build, "apply_async", away)
+    monkeypatch.setattr(tasks.work, "apply_async", away)
     with committed():
         release = services.start_release(study, choices=CHOICES, site=SITE, actor=study.owner)
-    assert building.waiting() == [release.pk]
+    assert swept(catch(monkeypatch), "release") == [str(release.pk)]
 
 
 @pytest.mark.usefixtures("postgresql")
@@ -231,12 +221,12 @@ def test_a_withdrawal_during_a_build_is_never_in_what_can_be_approved(study: Stu
         pause.wait(delay)
         return participation.withdraw(study, code=CODE)
 
-    withdrawn, _built = outcomes_at_once(withdraw, lambda: building.build(building.claim(release.pk) or release))
+    withdrawn, _built = outcomes_at_once(withdraw, lambda: work_on(release))
     assert withdrawn is True
-    tasks.sweep()
+    building.discard_all_outdated()
     release.refresh_from_db()
     if release.status == "queued":
-        tasks.build(release.pk)
+        work_on(release)
         release.refresh_from_db()
     if release.status == "built":
         assert (len(rows_in(release)), release.people_sha256) == (PEOPLE - 1, people_sha256(study))

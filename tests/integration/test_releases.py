@@ -13,7 +13,7 @@ from django.urls import reverse
 from accounts.models import Role
 from analysis.models import Release
 from analysis.packages.errors import ReleaseError
-from analysis.releases import building, selectors, services, tasks
+from analysis.releases import building, selectors, services
 from analysis.releases.people import people_sha256
 from audit.models import Entry
 from candor.packages.archive import files_in
@@ -25,6 +25,7 @@ from surveys.retention.services import forget_operational_data
 from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import logged_in, page_of, person, recruiting_study, walk
 from tests.finished_people import add_finished_people
+from tests.jobs import work_on
 from tests.releases import (
     CHOICES,
     PEOPLE,
@@ -173,7 +174,7 @@ def test_groups_that_shrink_before_the_build_stop_it(study: Study) -> None:
     group = {"study": study, "arm": "slides", "subsample": "1"}
     keep = list(Participant.objects.filter(**group).values_list("pk", flat=True)[:4])
     Participant.objects.filter(**group).exclude(pk__in=keep).delete()
-    tasks.build(release.pk)
+    work_on(release)
     release.refresh_from_db()
     assert release.status == "failed"
     assert "found 4 in arm slides, subsample 1" in release.error
@@ -234,7 +235,7 @@ def test_a_withdrawal_deletes_the_package_at_once_and_the_sweep_what_was_missed(
     assert (release.status, release.package) == ("outdated", None)
     missed = built_release(study)
     withdraw_one(study)
-    tasks.sweep()
+    building.discard_all_outdated()
     missed.refresh_from_db()
     assert (missed.status, missed.package) == ("outdated", None)
     assert actions_about(study) == ["release.started", "release.outdated"] * 2
@@ -251,12 +252,10 @@ def test_a_withdrawal_during_the_build_is_noticed_when_it_ends(study: Study, mon
         return found
 
     monkeypatch.setattr(building, "_content_of", withdrawn_meanwhile)
-    claimed = building.claim(release.pk)
-    assert claimed is not None
-    assert building.build(claimed) is False
+    work_on(release)
     release.refresh_from_db()
     assert (release.status, release.data, release.package) == ("queued", None, None)
-    tasks.build(release.pk)
+    work_on(release)
     release.refresh_from_db()
     assert (release.status, len(rows_in(release))) == ("built", PEOPLE - 1)
 
@@ -280,7 +279,7 @@ def test_only_one_release_is_under_way_and_it_can_be_discarded(study: Study) -> 
     with pytest.raises(ReleaseError, match="Another release of this study is under way"):
         started_release(study)
     services.discard(release, actor=study.owner)
-    tasks.build(release.pk)
+    work_on(release)
     release.refresh_from_db()
     assert (release.status, release.package) == ("discarded", None)
 
@@ -303,7 +302,7 @@ def test_the_pages_lead_from_the_choices_to_the_public(study: Study) -> None:
     assert "A worker will begin in a moment." in owner.get(address).content.decode()
     release = Release.objects.get()
     assert release.questions == ["attention", "comprehension"]
-    tasks.build(release.pk)
+    work_on(release)
     assert "Ask the IRB officer to approve" in owner.get(address).content.decode()
     assert "Approve and publish" not in officer.get(address).content.decode()
     owner.post(address, {"step": "request"})
@@ -332,7 +331,7 @@ def test_choices_that_no_form_offers_are_refused(study: Study) -> None:
 def test_background_answers_that_were_deleted_cannot_be_counted(study: Study) -> None:
     release = started_release(study)
     forget_operational_data(study)
-    tasks.build(release.pk)
+    work_on(release)
     release.refresh_from_db()
     assert (release.status, "Background answers are deleted" in release.error) == ("failed", True)
     with pytest.raises(ReleaseError, match="Background answers are deleted"):

@@ -18,6 +18,7 @@ from surveys.counts import counts_of
 from surveys.models import Participant, Response, Step, Study
 from surveys.tokens import hash_of_token, new_token
 from tests.factories import QUESTIONS, definition, logged_in, page_of, person, recruiting_study, walk
+from tests.jobs import work_on
 
 pytestmark = pytest.mark.django_db
 
@@ -66,9 +67,7 @@ def answered(study: Study) -> Study:
 def compute(study: Study) -> Run:
     run = runner.queue_run(study.pk)
     assert run is not None
-    claimed = runner.claim(run.pk)
-    assert claimed is not None
-    runner.execute(claimed)
+    work_on(run)
     run.refresh_from_db()
     return run
 

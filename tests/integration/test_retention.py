@@ -18,6 +18,7 @@ from analysis.live.progress import progress_of
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
 from audit.models import Entry
+from jobs import tasks
 from surveys import actions
 from surveys.counts import counts_of
 from surveys.errors import JourneyError, TransitionError
@@ -29,7 +30,6 @@ from surveys.retention import services as retention
 from surveys.retention.selectors import day_of_forgetting
 from surveys.review import services as reviews
 from surveys.studies import services as studies
-from surveys.tasks import forget_study
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash
 from tests.factories import (
     code_on,
@@ -45,6 +45,7 @@ from tests.factories import (
     walk,
 )
 from tests.finished_people import compute
+from tests.jobs import catch, keys
 
 pytestmark = pytest.mark.django_db
 
@@ -265,14 +266,14 @@ def test_the_owner_is_reminded_from_thirty_days_before(today: date, reminded: bo
 
 def test_the_owner_can_do_it_early_by_typing_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
     study, _client, _code = closed_study(finished=1)
-    queued: list[tuple[int, ...]] = []
-    monkeypatch.setattr("surveys.tasks.forget_study.apply_async", lambda args, **options: queued.append(args))
+    queued = catch(monkeypatch)
     client, address = logged_in(study.owner), reverse("surveys:forget", args=[study.slug])
     before = everything_stored()["surveys.Participant"]
     wrong = client.post(address, {"confirmation": "yes"})
     assert (wrong.status_code, queued, everything_stored()["surveys.Participant"]) == (422, [], before)
     assert client.post(address, {"confirmation": study.slug}).status_code == 302
-    forget_study(*queued[0])
+    assert keys(queued, "retention") == ["retention"]
+    tasks.work("retention", "retention")
     assert not PanelMember.objects.exists()
     assert Entry.objects.get(action=actions.FORGETTING_BEGUN).actor == study.owner
 

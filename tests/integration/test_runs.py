@@ -10,13 +10,16 @@ from django.test import Client
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from analysis import services, tasks
+from analysis import services
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
+from jobs import tasks
+from jobs.errors import TakenError
 from surveys.journey import services as participation
 from surveys.models import Response, Study
 from surveys.tokens import withdrawal_code
 from tests.factories import answer, recruiting_study, token_of, walk
+from tests.jobs import Sent, attempt, catch, claimed, held, swept, work_on
 
 pytestmark = pytest.mark.django_db
 
@@ -27,31 +30,29 @@ def study() -> Study:
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """The messages to the broker, collected instead of sent."""
-    messages: list[dict[str, Any]] = []
-    monkeypatch.setattr(tasks.refresh, "apply_async", lambda **message: messages.append(message))
-    return messages
+def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
+    """What was given to the broker, in place of giving it."""
+    return catch(monkeypatch)
 
 
 def running(study: Study, *, silent_for: float = 0, attempts: int = 1) -> Run:
-    due_at = timezone.now() - timedelta(seconds=silent_for)
-    return Run.objects.create(study=study, status=RunStatus.RUNNING, due_at=due_at, attempts=attempts)
+    return Run.objects.create(study=study, status=RunStatus.RUNNING, **held(silent_for) | {"attempts": attempts})
 
 
 def statuses() -> list[str]:
     return list(Run.objects.order_by("pk").values_list("status", flat=True))
 
 
-def test_many_requests_become_one_run(study: Study, sent: list[dict[str, Any]]) -> None:
+def test_many_requests_become_one_run(study: Study, sent: Sent) -> None:
     for _ in range(10):
         services.request_refresh(study.pk)
     assert statuses() == ["queued"]
-    assert [list(message["args"]) for message in sent] == [[Run.objects.get().pk]]
-    assert sent[0]["countdown"] == runner.DEBOUNCE[RunKind.FIRST_RESULTS].total_seconds() <= 1
+    assert [(message["kind"], message["key"]) for message in sent] == [("first_results", str(Run.objects.get().pk))]
+    assert sent[0]["countdown"] == pytest.approx(runner.DEBOUNCE[RunKind.FIRST_RESULTS].total_seconds(), abs=0.2)
+    assert sent[0]["countdown"] <= 1
 
 
-def test_two_studies_have_a_run_each(study: Study, sent: list[dict[str, Any]]) -> None:
+def test_two_studies_have_a_run_each(study: Study, sent: Sent) -> None:
     other = recruiting_study(slug="another-study")
     for one in (study, other, study):
         services.request_refresh(one.pk)
@@ -59,35 +60,34 @@ def test_two_studies_have_a_run_each(study: Study, sent: list[dict[str, Any]]) -
     assert len(sent) == 2
 
 
-def test_a_request_during_a_run_waits_for_its_turn(study: Study, sent: list[dict[str, Any]]) -> None:
+def test_a_request_during_a_run_waits_for_its_turn(study: Study, sent: Sent) -> None:
     under_way = running(study)
     services.request_refresh(study.pk)
     assert statuses() == ["running", "queued"]
     waiting = Run.objects.get(status=RunStatus.QUEUED)
-    tasks.refresh(waiting.pk)
+    work_on(waiting)
     assert statuses() == ["running", "queued"]
-    assert (list(sent[-1]["args"]), sent[-1]["countdown"]) == ([waiting.pk], tasks.AGAIN_SECONDS)
-    runner.execute(under_way)
-    tasks.refresh(waiting.pk)
+    assert (sent[-1]["key"], sent[-1]["countdown"]) == (str(waiting.pk), tasks.AGAIN.total_seconds())
+    attempt(under_way)
+    work_on(waiting)
     assert statuses() == ["done", "done"]
 
 
 def test_one_worker_takes_a_run(study: Study) -> None:
     run = runner.queue_run(study.pk)
     assert run is not None
-    taken = runner.claim(run.pk)
-    assert taken is not None
+    taken = claimed(run)
     assert (taken.status, taken.attempts) == (RunStatus.RUNNING, 1)
-    assert runner.claim(run.pk) is None
-    assert runner.claim(run.pk + 1000) is None
+    assert Run.claim(run.pk) is None
+    assert Run.claim(run.pk + 1000) is None
 
 
 def test_a_task_that_comes_twice_computes_once(study: Study) -> None:
     run = runner.queue_run(study.pk)
     assert run is not None
-    tasks.refresh(run.pk)
+    work_on(run)
     done = Run.objects.values().get()
-    tasks.refresh(run.pk)
+    work_on(run)
     assert Run.objects.values().get() == done
     assert done["status"] == RunStatus.DONE
 
@@ -96,7 +96,7 @@ def test_a_finished_run_keeps_its_day_and_no_clock_time(study: Study) -> None:
     run = runner.queue_run(study.pk)
     assert run is not None
     assert run.due_at is not None
-    tasks.refresh(run.pk)
+    work_on(run)
     run.refresh_from_db()
     assert (run.due_at, run.finished_on, run.n, run.method_version) == (None, timezone.localdate(), 0, runner.METHOD_VERSION)
 
@@ -109,70 +109,64 @@ def test_a_bug_fails_the_run_and_is_raised(study: Study, monkeypatch: pytest.Mon
     run = runner.queue_run(study.pk)
     assert run is not None
     with pytest.raises(ZeroDivisionError):
-        tasks.refresh(run.pk)
+        work_on(run)
     run.refresh_from_db()
     assert (run.status, run.error, run.due_at) == (RunStatus.FAILED, "ZeroDivisionError: a bug", None)
     assert runner.queue_run(study.pk) is not None
 
 
-@pytest.mark.usefixtures("sent")
-def test_a_run_whose_worker_fell_silent_is_taken_over(study: Study, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_run_whose_worker_fell_silent_is_taken_over(study: Study, sent: Sent, caplog: pytest.LogCaptureFixture) -> None:
     run = running(study, silent_for=21)
     with caplog.at_level(logging.WARNING):
-        assert [pk for pk, _seconds in runner.recover()] == [run.pk]
+        assert swept(sent, *RunKind) == [str(run.pk)]
     assert "was left by its worker" in caplog.text
-    taken = runner.claim(run.pk)
-    assert taken is not None
+    taken = claimed(run)
     assert taken.attempts == 2
-    runner.execute(taken)
+    attempt(taken)
     assert statuses() == ["done"]
 
 
-def test_a_worker_that_is_at_work_is_left_alone(study: Study) -> None:
+def test_a_worker_that_is_at_work_is_left_alone(study: Study, sent: Sent) -> None:
     running(study, silent_for=5)
-    assert runner.recover() == []
+    assert swept(sent, *RunKind) == []
     assert statuses() == ["running"]
 
 
-def test_a_worker_that_comes_back_late_does_not_overwrite_who_took_over(study: Study) -> None:
+def test_a_worker_that_comes_back_late_does_not_overwrite_who_took_over(study: Study, sent: Sent) -> None:
     late = running(study, silent_for=60)
-    runner.recover()
-    taken = runner.claim(late.pk)
-    late.results = {"n": 99}
-    late.n = 99
-    runner.finish(late, RunStatus.DONE)
+    swept(sent)
+    taken = claimed(late)
+    with pytest.raises(TakenError):
+        runner.store(late, {"n": 99})
     assert statuses() == ["running"]
-    assert taken is not None
-    runner.execute(taken)
+    attempt(taken)
     assert Run.objects.get().n == 0
 
 
-def test_after_five_silent_workers_a_run_is_given_up(study: Study) -> None:
+def test_after_five_silent_workers_a_run_is_given_up(study: Study, sent: Sent) -> None:
     running(study, silent_for=60, attempts=5)
-    assert runner.recover() == []
+    assert swept(sent, *RunKind) == []
     run = Run.objects.get()
     assert (run.status, run.due_at, run.finished_on) == (RunStatus.FAILED, None, timezone.localdate())
     assert run.error == "Given up after 5 workers fell silent."
 
 
-def test_a_silent_run_with_a_newer_one_waiting_is_superseded(study: Study) -> None:
+def test_a_silent_run_with_a_newer_one_waiting_is_superseded(study: Study, sent: Sent) -> None:
     silent = running(study, silent_for=60)
     newer = Run.objects.create(study=study, due_at=timezone.now() - timedelta(seconds=1))
-    assert [pk for pk, _seconds in runner.recover()] == [newer.pk]
+    assert swept(sent, *RunKind) == [str(newer.pk)]
     silent.refresh_from_db()
     assert (silent.status, silent.due_at) == (RunStatus.SUPERSEDED, None)
 
 
-def test_the_sweep_starts_what_the_broker_forgot(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs that are not due yet are included: the message for their time may be lost with all others."""
-    started: dict[int, float] = {}
-    monkeypatch.setattr(tasks.refresh, "apply_async", lambda args, countdown: started.update({args[0]: countdown}))
+def test_the_sweep_starts_what_the_broker_forgot(study: Study, sent: Sent) -> None:
+    """Also what is not due yet: the message that would have come at its time may be lost with all others."""
     due = Run.objects.create(study=study, due_at=timezone.now() - timedelta(minutes=1))
     later = Run.objects.create(study=recruiting_study(slug="another-study"), due_at=timezone.now() + timedelta(minutes=1))
-    tasks.sweep()
-    assert started.keys() == {due.pk, later.pk}
-    assert started[due.pk] == 0
-    assert 50 < started[later.pk] <= 60
+    assert set(swept(sent, *RunKind)) == {str(due.pk), str(later.pk)}
+    started = {message["key"]: message["countdown"] for message in sent}
+    assert started[str(due.pk)] == 0
+    assert 50 < started[str(later.pk)] <= 60
 
 
 @pytest.mark.usefixtures("sent")
@@ -198,12 +192,12 @@ def test_a_broker_that_is_away_does_not_break_a_students_submit(
     def away(**message: object) -> None:
         raise OperationalError("connection refused")
 
-    monkeypatch.setattr(tasks.refresh, "apply_async", away)
+    monkeypatch.setattr(tasks.work, "apply_async", away)
     walk(client, study, until="questions")
     with committed(), caplog.at_level(logging.WARNING):
         assert answer(client, study, "questions").status_code == 303
-    assert "The broker is away; a run waits for the sweep" in caplog.text
+    assert "The broker is away; first_results waits for the sweep" in caplog.text
     assert Response.objects.count() == 4
     Run.objects.update(due_at=timezone.now())
-    assert [pk for pk, _seconds in runner.recover()] == list(Run.objects.order_by("pk").values_list("pk", flat=True))
+    assert set(swept(catch(monkeypatch), *RunKind)) == {str(pk) for pk in Run.objects.values_list("pk", flat=True)}
     assert statuses() == ["queued", "queued"]

@@ -15,17 +15,17 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from analysis import tasks
 from analysis.models import RunKind
 from analysis.runs import runner
 from audit.models import Entry
+from jobs import tasks
 from surveys.models import Study
 from surveys.studies import services as studies
 from tests.api_requests import API, post, problem
 from tests.factories import logged_in, page_of, recruiting_study
 from tests.finished_people import add_finished_people, compute
+from tests.jobs import Sent, attempt, catch, claimed, keys, swept, work_on
 from webhooks import outbox
-from webhooks import tasks as webhook_tasks
 from webhooks.models import Delivery, DeliveryStatus, Event, Webhook
 from webhooks.services import add_webhook, emit
 
@@ -65,12 +65,9 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture(autouse=True)
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The messages to the broker, collected instead of sent."""
-    messages: list[str] = []
-    monkeypatch.setattr(webhook_tasks.deliver, "apply_async", lambda args, **options: messages.append(args[0]))
-    monkeypatch.setattr(tasks.refresh, "apply_async", lambda **message: None)
-    return messages
+def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
+    """What was given to the broker, in place of giving it."""
+    return catch(monkeypatch)
 
 
 @pytest.fixture
@@ -85,8 +82,9 @@ def hook_of(study: Study, address: str = "https://lab.example.org/", events: tup
 def deliver_all() -> None:
     """Make everything due now."""
     Delivery.objects.filter(status=DeliveryStatus.WAITING).update(due_at=timezone.now() - timedelta(seconds=1))
-    for delivery_id in outbox.due():
-        webhook_tasks.deliver(str(delivery_id))
+    tasks.sweep()
+    for delivery in Delivery.objects.all():
+        work_on(delivery)
 
 
 def documented_check() -> Callable[[str, dict[str, str], bytes], bool]:
@@ -139,7 +137,7 @@ def test_new_results_are_told_once_a_minute_and_the_planned_number_once(study: S
     assert sorted(Delivery.objects.values_list("event", flat=True)) == ["n.reached", "results.updated"]
 
 
-def test_nobody_is_told_what_they_did_not_ask_for_or_of_what_was_rolled_back(study: Study, sent: list[str]) -> None:
+def test_nobody_is_told_what_they_did_not_ask_for_or_of_what_was_rolled_back(study: Study, sent: Sent) -> None:
     hook_of(study, events=("n.reached",))
     emit(study.pk, Event.RESULTS_UPDATED)
     hook_of(recruiting_study(slug="another"))
@@ -148,12 +146,12 @@ def test_nobody_is_told_what_they_did_not_ask_for_or_of_what_was_rolled_back(stu
     assert sent == []
 
 
-def test_webhooks_are_sent_after_the_commit(study: Study, sent: list[str], committed: Callable[..., Any]) -> None:
+def test_what_is_written_is_sent_after_the_commit(study: Study, sent: Sent, committed: Callable[..., Any]) -> None:
     hook_of(study)
     with committed():
         studies.close(study, actor=study.owner)
         assert sent == []
-    assert sent == [str(Delivery.objects.get().pk)]
+    assert keys(sent, "delivery") == [str(Delivery.objects.get().pk)]
 
 
 def test_a_program_that_does_not_answer_well_is_asked_again_for_a_day(study: Study, receiver: Receiver) -> None:
@@ -161,7 +159,7 @@ def test_a_program_that_does_not_answer_well_is_asked_again_for_a_day(study: Stu
     emit(study.pk, Event.STUDY_CLOSED)
     receiver.status = 500
     waits = []
-    for number in range(1, outbox.MOST_ATTEMPTS + 1):
+    for number in range(1, Delivery.MOST_ATTEMPTS + 1):
         deliver_all()
         delivery = Delivery.objects.get()
         assert (delivery.attempts, delivery.answered) == (number, 500)
@@ -171,7 +169,7 @@ def test_a_program_that_does_not_answer_well_is_asked_again_for_a_day(study: Stu
     assert timedelta(hours=22) < sum(waits, timedelta()) < timedelta(hours=25)
     assert (delivery.status, delivery.error) == (DeliveryStatus.FAILED, "answered 500, expected 2xx")
     deliver_all()
-    assert len(receiver.received) == outbox.MOST_ATTEMPTS
+    assert len(receiver.received) == Delivery.MOST_ATTEMPTS
 
 
 def test_a_redirection_is_not_followed(study: Study, receiver: Receiver) -> None:
@@ -183,12 +181,12 @@ def test_a_redirection_is_not_followed(study: Study, receiver: Receiver) -> None
     assert Delivery.objects.get().error == "answered 302, expected 2xx"
 
 
-def test_the_next_worker_sends_what_a_killed_one_was_sending(study: Study, receiver: Receiver) -> None:
+def test_what_a_killed_worker_was_sending_is_sent_by_the_next(study: Study, receiver: Receiver, sent: Sent) -> None:
     hook_of(study, receiver.address)
     emit(study.pk, Event.STUDY_CLOSED)
-    assert outbox.claim(Delivery.objects.get().pk) is not None  # and killed
-    assert outbox.claim(Delivery.objects.get().pk) is None
-    assert outbox.due() == []
+    assert Delivery.claim(Delivery.objects.get().pk) is not None  # and killed
+    assert Delivery.claim(Delivery.objects.get().pk) is None
+    assert swept(sent, "delivery") == []
     deliver_all()
     assert [headers["Candor-Event"] for headers, _body in receiver.received] == ["study.closed"]
 
@@ -197,10 +195,9 @@ def test_events_while_a_message_is_on_its_way_are_told_too(study: Study, receive
     hook_of(study, receiver.address)
     emit(study.pk, Event.RESULTS_UPDATED)
     Delivery.objects.update(due_at=timezone.now())
-    claimed = outbox.claim(Delivery.objects.get().pk)
-    assert claimed is not None
+    under_way = claimed(Delivery.objects.get())
     emit(study.pk, Event.RESULTS_UPDATED)
-    outbox.attempt(claimed)
+    attempt(under_way)
     assert Delivery.objects.get().status == DeliveryStatus.WAITING
     deliver_all()
     assert len(receiver.received) == 2
@@ -227,10 +224,8 @@ def test_a_computer_that_is_not_there_is_an_error_in_the_log(study: Study, recei
 def test_the_full_results_are_told_too(study: Study) -> None:
     hook_of(study)
     run = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS)
-    claimed = runner.claim(run.pk) if run else None
-    assert claimed is not None
-    claimed.results = {"n": 0, "outcomes": {}}
-    runner.finish(claimed, runner.RunStatus.DONE)
+    assert run is not None
+    runner.store(claimed(run), {"n": 0, "outcomes": {}})
     assert Delivery.objects.get().event == "results.updated"
 
 
@@ -293,5 +288,5 @@ def test_the_log_goes_back_three_months(study: Study) -> None:
     emit(study.pk, Event.STUDY_CLOSED)
     long_ago = timezone.localdate() - timedelta(days=91)
     Delivery.objects.update(status=DeliveryStatus.DELIVERED, due_at=None, ended_on=long_ago)
-    webhook_tasks.sweep()
+    outbox.forget()
     assert not Delivery.objects.exists()

@@ -10,7 +10,7 @@ from django.urls import reverse
 from audit.models import Entry
 from surveys.counts import counts_of
 from surveys.journey import services as participation
-from surveys.models import Participant, Response, Study, StudyStatus, Tally, TallyKind
+from surveys.models import CounterKind, Participant, Response, ShardedCounter, Study, StudyStatus
 from surveys.studies import services as studies
 from tests.factories import (
     address_of,
@@ -51,7 +51,7 @@ def test_everything_goes_but_the_counts_and_the_line_of_the_list(client: Client,
     response = withdraw(client, study, code)
     assert (response.status_code, heading(response)) == (200, "Your data are gone")
     after = everything_stored()
-    assert {label for label in after if after[label] != before[label]} == {"surveys.Tally", "surveys.AllocationSlot"}
+    assert {label for label in after if after[label] != before[label]} == {"surveys.ShardedCounter", "surveys.AllocationSlot"}
     assert not Participant.objects.exists()
     assert not Response.objects.exists()
     counts = counts_of(study)
@@ -120,7 +120,7 @@ def test_a_second_click_takes_nothing_out_twice(client: Client, study: Study) ->
     withdraw(client, study, code)
     assert counts_of(study).withdrew == 1
     assert participation.withdraw(study, code=code) is False
-    assert sum(Tally.objects.filter(kind=TallyKind.WITHDREW).values_list("count", flat=True)) == 1
+    assert sum(ShardedCounter.objects.filter(kind=CounterKind.WITHDREW).values_list("count", flat=True)) == 1
 
 
 @pytest.mark.parametrize("status", [StudyStatus.PAUSED, StudyStatus.CLOSED, StudyStatus.ARCHIVED])

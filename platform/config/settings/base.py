@@ -16,6 +16,7 @@ INSTALLED_APPS = [
     "config",
     "accounts",
     "audit",
+    "jobs",
     "surveys",
     "webhooks",
     "analysis",
@@ -183,7 +184,6 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "config.api_schema.with_problems"],
 }
 
-CELERY_IMPORTS = ["analysis.releases.tasks"]  # in addition to the `tasks` of every application
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -192,15 +192,7 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULER = "config.heartbeat.Scheduler"
-CELERY_BEAT_SCHEDULE = {
-    "sweep": {"task": "analysis.tasks.sweep", "schedule": 15.0},
-    "sweep rehearsals": {"task": "surveys.tasks.sweep", "schedule": 60.0},
-    "sweep webhooks": {"task": "webhooks.tasks.sweep", "schedule": 60.0},
-    "forget due": {"task": "surveys.tasks.forget_due", "schedule": 3600.0},
-    "expire approvals": {"task": "surveys.tasks.expire_approvals", "schedule": 3600.0},
-    "sweep releases": {"task": "analysis.releases.tasks.sweep", "schedule": 60.0},
-    "forget order": {"task": "surveys.tasks.forget_order", "schedule": 3600.0},
-}
+CELERY_BEAT_SCHEDULE = {"sweep": {"task": "jobs.tasks.sweep", "schedule": 15.0}}
 
 LOGGING = {
     "version": 1,

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from candor.designs.design import Design
-from surveys.definition import Text, Video
+from surveys.definition import DIRECT, Text, Video
 from surveys.errors import DefinitionError
-from surveys.study_file import dump, read_study_file
+from surveys.study_file import dump, read_study_file, write_study_file
 from tests.factories import definition, document
 
 Change = Callable[[dict[str, Any]], object]
@@ -196,3 +196,59 @@ def test_the_order_in_which_subsamples_are_stored_does_not_matter() -> None:
     for names in (list(faces), sorted(faces), sorted(faces, key=len)):
         design = definition(die={"subsamples": {name: faces[name] for name in names}}).design()
         assert design.subsample_names == ("a", "b", "long-name")
+
+
+GROUP = {"share": 0.2, "consent": {"en": "May we?", "de": "Dürfen wir?"}}
+DIE = document()["die"]
+
+
+def test_a_share_in_whole_hundredths_up_to_a_half_is_taken_exactly() -> None:
+    for share, exact in ((0.01, "1/100"), (0.07, "7/100"), (0.29, "29/100"), (0.5, "1/2")):
+        assert definition(direct_group=GROUP | {"share": share}).direct_share == Fraction(exact)
+    assert definition().direct_share == 0
+
+
+@pytest.mark.parametrize(
+    ("group", "sentence"),
+    [
+        ({"share": 0.0}, "direct_group.share: Input should be greater than 0"),
+        ({"share": 0.51}, "direct_group.share: Input should be less than or equal to 0.5"),
+        ({"share": 0.333}, "direct_group.share: expected whole hundredths, such as 0.15, got 0.333"),
+        ({"consent": {"en": "May we?"}}, "direct_group.consent: the text in de is missing"),
+        ({"consent": ""}, "direct_group.consent"),
+    ],
+)
+def test_impossible_values_are_refused_with_their_place(group: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(DefinitionError) as raised:
+        definition(direct_group=GROUP | group)
+    assert sentence in str(raised.value)
+
+
+def test_no_subsample_of_a_die_may_be_called_direct() -> None:
+    named = DIE | {"subsamples": {"1": DIE["subsamples"]["1"], DIRECT: DIE["subsamples"]["2"]}}
+    with pytest.raises(DefinitionError, match="the name direct is kept for people who are asked without a die"):
+        definition(die=named)
+
+
+def test_the_desk_is_warned_that_nothing_protects_these_answers() -> None:
+    assert definition().warnings() == []
+    assert definition(direct_group=GROUP).warnings() == [
+        "20% of the people are drawn to be asked directly, without a die, if they agree. "
+        "What they answer is stored as it is: nothing protects it."
+    ]
+
+
+def test_the_group_stands_in_the_study_file() -> None:
+    asked = definition(direct_group=GROUP)
+    written = write_study_file(asked)
+    assert "share: 0.2" in written
+    assert read_study_file(written) == asked
+
+
+def test_the_design_of_the_die_is_that_of_a_study_without_the_group() -> None:
+    asked = definition(direct_group=GROUP, die=DIE | {"weights": {"1": 2}})
+    assert asked.design() == definition(die=DIE | {"weights": {"1": 2}}).design()
+    assert asked.planned_with_die == 38  # 48 · 0.8, rounded
+    # One of five lines is direct; the other four are split in thirds by the weights 2 and 1.
+    assert asked.group_weights == {"1": 8, "2": 4, "direct": 3}
+    assert definition().group_weights == definition().subsample_weights

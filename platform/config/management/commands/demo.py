@@ -12,9 +12,9 @@ from django.db import transaction
 from accounts.models import User
 from accounts.services import ensure_demo_users
 from analysis.models import Run, RunKind, RunStatus
-from analysis.tasks import refresh
 from config.management.commands.serve import add_address_arguments, require_free_port
 from config.settings.secrets import installation_secret
+from jobs.tasks import work
 from surveys.counts import counts_of
 from surveys.media.services import add_media_file
 from surveys.models import Participant, Study
@@ -48,7 +48,7 @@ class Command(BaseCommand):
         if missing > 0 and study.status == "recruiting":
             call_command("send_bots", study.slug, n=missing, prevalence=0.3, effect=0.35, stdout=self.stdout, stderr=self.stderr)
         for run_id in Run.objects.filter(status=RunStatus.QUEUED, kind=RunKind.FIRST_RESULTS).values_list("pk", flat=True):
-            refresh(run_id)
+            work(RunKind.FIRST_RESULTS, run_id)
         site = f"http://{'localhost' if host == '127.0.0.1' else host}:{port}"
         self.stdout.write(
             f"\nTake part:   {site}/s/{study.slug}/\n"

@@ -1,24 +1,14 @@
 """The efficient fit against statsmodels' binomial GLM with identity link."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from scipy import stats
 
 from candor.designs.design import Design, FloatArray
 from candor.errors import DataError, NotIdentifiedError
 from candor.estimators.cell_means import cell_model, efficient_from_cell_means, efficient_kernel, maximum_likelihood_fit
 from candor.estimators.difference_in_means import difference_in_means_kernel
-
-Cells = Callable[..., FloatArray]
-
-
-def some_tables(design: Design, cells: Cells, *, n: int, trials: int, seed: int = 1) -> FloatArray:
-    known = design.cheater_model.yes_rate
-    p = cells(design, honest=0.8, prevalence=[0.35, 0.6, 0.5][: len(design.arms)], cheater_yes_rate=0.6 if known is None else float(known))
-    return np.random.default_rng(seed).multinomial(n, p.ravel(), size=trials).reshape(-1, *p.shape).astype(float)
+from tests.designs import Cells, some_tables
 
 
 @pytest.mark.filterwarnings("ignore:The identity link function does not respect the domain")
@@ -100,18 +90,6 @@ def test_a_table_with_an_empty_cell_has_no_efficient_estimate_but_leaves_the_oth
     assert both.effect[1] == pytest.approx([2 / 3])
 
 
-def test_the_spread_of_many_trials_is_the_standard_error_and_no_larger_than_the_simple_one(
-    identified_design: Design, cell_probabilities: Cells
-) -> None:
-    """20,000 trials: the standard deviation has a relative error of .5 %; four of those and 1 % for curvature at n = 20,000."""
-    tables = some_tables(identified_design, cell_probabilities, n=20_000, trials=20_000)
-    efficient, simple = efficient_kernel(tables, identified_design), difference_in_means_kernel(tables, identified_design)
-    for name in ("honest_times_effect", "honest_proportion"):
-        spread = getattr(efficient, name).std(axis=0)
-        assert spread == pytest.approx(np.sqrt(getattr(efficient, f"{name}_variance").mean(axis=0)), rel=0.03)
-        assert np.all(spread <= 1.01 * getattr(simple, name).std(axis=0))
-
-
 def test_the_gain_is_half_a_percent_when_mirrored_and_a_tenth_when_truth_shares_differ(
     mirrored: Design, symmetric: Design, cell_probabilities: Cells
 ) -> None:
@@ -122,14 +100,6 @@ def test_the_gain_is_half_a_percent_when_mirrored_and_a_tenth_when_truth_shares_
 
     assert 1 < np.sqrt(variance_ratio(mirrored, 0.5)) < 1.005
     assert 1.08 <= variance_ratio(symmetric, 0) <= 1.15
-
-
-def test_the_specification_statistic_is_chi_squared_when_the_model_holds(design: Design, cell_probabilities: Cells) -> None:
-    """The share of 20,000 trials above the 95 % quantile is within 4·√(.05·.95/20000) = .0062 of .05; 0.003 more for n = 5,000."""
-    fit = maximum_likelihood_fit(some_tables(design, cell_probabilities, n=5000, trials=20_000), design)
-    alarms = (fit.statistic > stats.chi2.ppf(0.95, fit.df)).mean()
-    assert alarms == pytest.approx(0.05, abs=0.0092)
-    assert fit.converged.all()
 
 
 def test_fixing_the_honest_share_gives_the_constrained_least_squares_fit(symmetric: Design) -> None:

@@ -15,7 +15,7 @@ from candor.errors import DataError, MethodError
 from candor.estimators.direct_comparison import EVERYBODY_FOLLOWS, direct_comparison
 from candor.estimators.effects import estimate_outcome
 from candor.results import to_json
-from tests.unit.candor.conftest import DESIGNS
+from tests.designs import DESIGNS
 
 MIRRORED, SAY_NO = DESIGNS["mirrored"], DESIGNS["mirrored, cheaters say no"]
 WITH_DIE = np.array([[[104, 56], [88, 72]], [[72, 88], [56, 104]]])

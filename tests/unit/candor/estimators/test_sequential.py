@@ -1,13 +1,11 @@
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 from scipy import optimize
 
-from candor.designs.design import Design, FloatArray
+from candor.designs.design import Design
 from candor.errors import MethodError, TooFewResponsesError
-from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.effects import estimate_outcome
 from candor.estimators.sequential import anytime_effects, anytime_multiplier, tuned_rho
 
@@ -24,25 +22,6 @@ def test_the_half_width_is_that_of_the_published_formula() -> None:
 def test_rho_makes_the_sequence_nearly_narrowest_at_the_planned_number(level: float) -> None:
     best = optimize.minimize_scalar(lambda log: anytime_multiplier(2000, rho=math.exp(log), level=level), bounds=(-8, 0), method="bounded")
     assert anytime_multiplier(2000, rho=tuned_rho(2000, level=level), level=level) <= 1.01 * best.fun
-
-
-def test_it_holds_at_all_looks_at_once(mirrored: Design, cell_probabilities: Callable[..., FloatArray]) -> None:
-    """2,000 studies looked at after every 20 of 3,000 participants, from the 60th: never wrong in at least 95 % (Monte-Carlo error .5 %).
-
-    The ordinary interval is wrong at some look far more often, so the test can fail.
-    """
-    p = cell_probabilities(mirrored, honest=0.85, prevalence=(0.4, 0.6), cheater_yes_rate=0.5)
-    arriving = np.random.default_rng(7).multinomial(20, p.ravel(), size=(2000, 150))
-    tables = arriving.cumsum(axis=1)[:, 2:].reshape(2000, -1, *p.shape).astype(float)
-    estimate = difference_in_means_kernel(tables, mirrored)
-    n, rho = tables.sum(axis=(2, 3, 4))[0], tuned_rho(3000)
-    reach = np.array([anytime_multiplier(one, rho=rho) for one in n])
-    gap = np.abs(estimate.honest_times_effect[..., 0] - 0.2 * estimate.honest_proportion)
-    variance = (
-        estimate.honest_times_effect_variance[..., 0] - 0.4 * estimate.covariance[..., 0] + 0.04 * estimate.honest_proportion_variance
-    )
-    assert (gap <= reach * np.sqrt(variance)).all(axis=1).mean() >= 0.95
-    assert (gap <= 1.96 * np.sqrt(variance)).all(axis=1).mean() < 0.8
 
 
 def test_it_is_wider_than_the_interval_of_one_look_and_agrees_about_the_sign(mirrored: Design) -> None:

@@ -3,7 +3,9 @@
 import hashlib
 import json
 from collections import Counter
+from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from hypothesis import strategies as some
 from scipy import stats
 
 from surveys.allocation.assignment import Assignment, commitment, draw_list, draw_sequence, list_document
+from surveys.definition import DIRECT
 
 weights = some.dictionaries(some.sampled_from("abcde"), some.integers(1, 6), min_size=1, max_size=5)
 # A fair draw is refused once in 10^9 runs.
@@ -130,3 +133,44 @@ def test_every_change_in_the_list_changes_its_hash(change: dict[str, object]) ->
         return commitment(list_document(assignments, **facts))
 
     assert hashed(facts | change) != hashed(dict(facts))
+
+
+def drawn(share: str, *, length: int = 400, scheme: Any = "permuted_block") -> list[Assignment]:
+    return draw_list(
+        length=length,
+        subsamples={"1": 1, "2": 1},
+        arms={"a": 1, "b": 1},
+        scheme=scheme,
+        block_multiples=(1, 2),
+        direct_share=Fraction(share),
+    )
+
+
+def test_a_list_holds_the_share_but_for_its_last_block_and_the_arms_alike_in_every_group() -> None:
+    lines = drawn("1/5")
+    counts = Counter((line.subsample, line.arm) for line in lines)
+    groups = Counter(line.subsample for line in lines)
+    assert groups == {DIRECT: pytest.approx(80, abs=1), "1": pytest.approx(160, abs=3), "2": pytest.approx(160, abs=3)}
+    for group in groups:
+        assert abs(counts[group, "a"] - counts[group, "b"]) <= 4  # at most one block is cut off
+
+
+def test_without_a_share_nobody_is_drawn() -> None:
+    assert DIRECT not in {line.subsample for line in drawn("0")}
+
+
+@pytest.mark.parametrize("scheme", ["simple", "complete", "permuted_block"])
+def test_every_scheme_draws_people_in_no_order_that_could_be_foreseen(scheme: str) -> None:
+    lists = [[line.subsample == DIRECT for line in drawn("1/4", length=40, scheme=scheme)] for _ in range(400)]
+    # Any one line is direct in a quarter of all lists: 100 ± 5 standard deviations of 8.7.
+    assert all(abs(sum(one[place] for one in lists) - 100) < 44 for place in range(40))
+
+
+def test_the_published_hash_covers_who_is_asked_directly() -> None:
+    lines = drawn("1/2", length=10)
+    text = list_document(lines, study="s", number=1, nonce="n")
+    asked_directly = [one["subsample"] == DIRECT for one in json.loads(text)["assignments"]]
+    assert asked_directly == [line.subsample == DIRECT for line in lines]
+    assert any(asked_directly)
+    other = [Assignment(subsample="1", arm=line.arm) if line.subsample == DIRECT else line for line in lines]
+    assert commitment(list_document(other, study="s", number=1, nonce="n")) != commitment(text)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from surveys.journey.steps import ALL_STEPS, comes_before, step_after, steps_of
+from surveys.journey.steps import ALL_STEPS, DIRECTLY, NOT_AT_ALL, comes_before, step_after, steps_of
 from tests.factories import definition
 
 
@@ -39,3 +39,20 @@ def test_no_step_follows_the_last() -> None:
 def test_earlier_steps_come_before_later_ones_and_never_before_themselves() -> None:
     for place, step in enumerate(ALL_STEPS):
         assert [other for other in ALL_STEPS if comes_before(other, step)] == list(ALL_STEPS[:place])
+
+
+GROUP = {"share": 0.2, "consent": {"en": "May we?", "de": "Dürfen wir?"}}
+
+
+@pytest.mark.parametrize(
+    ("asked", "last"), [(DIRECTLY, ("quiz", "direct_questions", "finished")), (NOT_AT_ALL, ("video", "quiz", "finished"))]
+)
+def test_people_in_the_direct_group_see_no_die(asked: tuple[str, ...], last: tuple[str, ...]) -> None:
+    steps = steps_of(definition(direct_group=GROUP), asked=asked)
+    assert steps[:4] == ("welcome", "consent", "background", "direct_consent")
+    assert steps[-3:] == last
+    assert not {"die", "questions"} & set(steps)
+
+
+def test_everybody_else_is_asked_for_consent_and_then_sees_what_everybody_sees() -> None:
+    assert [step for step in steps_of(definition(direct_group=GROUP)) if step != "direct_consent"] == list(steps_of(definition()))

@@ -1,16 +1,13 @@
-"""Heartbeats of long computations: when they stop, another worker takes over."""
+"""Signs of life of long work: when they stop, another worker takes over."""
 
 import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from datetime import timedelta
 
 from django.db import DatabaseError, connection
 
 BEAT_SECONDS = 3.0
-SILENCE = timedelta(seconds=15)
-"""Silence after which a computing worker counts as dead."""
 
 logger = logging.getLogger(__name__)
 
@@ -26,9 +23,9 @@ def beating(beat: Callable[[], object]) -> Iterator[None]:
                 try:
                     beat()
                 except DatabaseError:  # if it lasts, another worker takes over, and computes the same numbers
-                    logger.warning("The heartbeat of a computation was lost")
+                    logger.warning("The heartbeat of a worker was lost")
 
-    thread = threading.Thread(target=beat_until_done, name="heartbeat of a computation", daemon=True)
+    thread = threading.Thread(target=beat_until_done, name="heartbeat", daemon=True)
     thread.start()
     try:
         yield

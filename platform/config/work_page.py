@@ -1,0 +1,23 @@
+"""The page of what waits, runs and failed, for administrators."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from accounts.access import require_role
+from accounts.models import Role
+from config.heartbeat import is_alive
+from jobs.selectors import all_work
+
+
+@require_role(Role.ADMINISTRATOR)
+@require_safe
+def work(request: HttpRequest) -> HttpResponse:
+    kinds = all_work()
+    context = {
+        "kinds": kinds,
+        "silent": [part for part in ("worker", "beat") if not is_alive(part)],
+        "is_idle": not any(one.waiting or one.running for one in kinds),
+        "failed": [one for one in kinds if one.failed],
+    }
+    return render(request, "jobs/work.html", context)

@@ -1,0 +1,177 @@
+"""Work that one worker holds at a time. The row is the truth; the queue may forget. No clock time outlives the work."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from typing import ClassVar, Self
+from uuid import uuid4
+
+from django.db import IntegrityError, models, transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from jobs.errors import TakenError
+from jobs.heartbeats import beating
+
+LONGEST_ERROR = 2000
+
+
+class Lease(models.Model):
+    """A piece of work: it waits, a worker holds it, it has ended. A worker that falls silent loses it to the next one.
+
+    A kind of work inherits from this, and says in mappings of its own columns how it shows where it stands.
+    """
+
+    due_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="Waiting: not before. Held: until when its worker is believed to live. Empty: nothing to do.",
+    )
+    holder = models.UUIDField(null=True, blank=True, editable=False, help_text="Drawn for each attempt; only its worker may write.")
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="How many workers took it since it last got on.")
+    error = models.TextField(blank=True)
+
+    TERM: ClassVar[timedelta] = timedelta(seconds=15)
+    MOST_ATTEMPTS: ClassVar[int] = 5
+    GIVEN_UP: ClassVar[str] = "Given up after {attempts} workers fell silent."
+    KEEPS_ITS_TIME: ClassVar[bool] = False
+    """Whether a message that comes early is ignored; otherwise the time only gathers several requests into one."""
+    HAS_PARTS: ClassVar[bool] = False
+    """Whether it can be spread over the rows of another kind; while they are being done, it is shown as held."""
+    RELATED: ClassVar[tuple[str, ...]] = ()
+    DAY_OF_THE_END: ClassVar[str] = ""
+    WAITING: ClassVar[Mapping[str, object]] = {}
+    HELD: ClassVar[Mapping[str, object]] = {}
+    DONE: ClassVar[Mapping[str, object]] = {}
+    FAILED: ClassVar[Mapping[str, object]] = {}
+    SUPERSEDED: ClassVar[Mapping[str, object]] = {}
+
+    class Meta:
+        abstract = True
+        constraints: ClassVar[tuple[models.BaseConstraint, ...]] = (
+            models.CheckConstraint(condition=Q(holder=None) | Q(due_at__isnull=False), name="held_%(class)s_has_a_term"),
+        )
+        indexes: ClassVar[tuple[models.Index, ...]] = (
+            models.Index(fields=("due_at",), condition=Q(due_at__isnull=False), name="%(class)s_by_due_time"),
+        )
+
+    @classmethod
+    def waiting(cls) -> QuerySet[Self]:
+        return cls._default_manager.filter(holder=None, due_at__isnull=False)
+
+    @classmethod
+    def claim(cls, key: object) -> Self | None:
+        """Take what waits for this worker. None: it was taken before, has ended, or another one excludes it for now."""
+        waiting = cls.waiting()
+        return cls._held(waiting.filter(due_at__lte=timezone.now()) if cls.KEEPS_ITS_TIME else waiting, key)
+
+    @classmethod
+    def claim_spread(cls, key: object) -> Self | None:
+        """Take back what was spread over its parts, to put them together."""
+        return cls._held(cls.spread_out(), key)
+
+    @classmethod
+    def spread_out(cls) -> QuerySet[Self]:
+        """The work whose parts are being done."""
+        return cls._default_manager.filter(holder=None, due_at=None, **cls.HELD)
+
+    @classmethod
+    def _held(cls, free: QuerySet[Self], key: object) -> Self | None:
+        holder, until = uuid4(), timezone.now() + cls.TERM
+        try:
+            with transaction.atomic():  # the update locks the row; only one of two finds it free
+                if not free.filter(pk=key).update(holder=holder, due_at=until, attempts=F("attempts") + 1, **cls.HELD):
+                    return None
+        except IntegrityError:  # of some work only one of a kind may be under way
+            return None
+        return cls._default_manager.select_related(*cls.RELATED).filter(pk=key, holder=holder).first()
+
+    @classmethod
+    def end(cls, rows: QuerySet[Self], **values: object) -> int:
+        """End the work in `rows`, whoever holds it; gives how many there were. Clock time and holder go."""
+        return rows.update(holder=None, due_at=None, **values)
+
+    @property
+    def progress(self) -> str:
+        """How far it is, for those who look after the server."""
+        return ""
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether it is left to its parts."""
+        shown_as_held = all(getattr(self, name) == value for name, value in self.HELD.items())
+        return self.HAS_PARTS and self.holder is None and self.due_at is None and shown_as_held
+
+    def mine(self) -> QuerySet[Self]:
+        """The row, as long as this worker's claim on it stands."""
+        return type(self)._default_manager.filter(pk=self.pk, holder__isnull=False, holder=self.holder)
+
+    def beating(self) -> AbstractContextManager[None]:
+        """Keep the work while the block runs."""
+        return beating(lambda: self.mine().update(due_at=timezone.now() + self.TERM))
+
+    def write(self, **values: object) -> None:
+        """Store this in the row, which the worker keeps."""
+        self._written(self.mine().update(due_at=timezone.now() + self.TERM, **values), values)
+
+    def finish(self, **values: object) -> None:
+        values = {**self.DONE, **values}
+        self._written(self.end(self.mine(), **values), values | {"holder": None, "due_at": None})
+
+    def wait(self, after: timedelta = timedelta(0), **values: object) -> None:
+        """Give the work back, to be taken again."""
+        values = {**self.WAITING, **values, "holder": None, "due_at": timezone.now() + after}
+        self._written(self.mine().update(**values), values)
+
+    def spread(self, **values: object) -> None:
+        """Leave the work to its parts; after the last one somebody claims it again."""
+        values |= {"holder": None, "due_at": None, "attempts": 0}
+        self._written(self.mine().update(**values), values)
+
+    def fail(self, error: str) -> None:
+        values = {**self.FAILED, "error": error[:LONGEST_ERROR]}
+        self._written(self.end(self.mine(), **values), values | {"holder": None, "due_at": None})
+
+    def take_over(self) -> bool:
+        """Take the work from a worker that fell silent: it waits for another one, or is given up. False: the worker was heard of."""
+        holder, until = uuid4(), timezone.now() + self.TERM
+        if not self.mine().filter(due_at=self.due_at).update(holder=holder, due_at=until):
+            return False
+        self.holder = holder
+        try:
+            if self.attempts >= self.MOST_ATTEMPTS:
+                self.fail(self.GIVEN_UP.format(attempts=self.attempts))
+            else:
+                with transaction.atomic():
+                    self.wait()
+        except IntegrityError:  # a newer request waits already and will see everything
+            self.end(self.mine(), **self.SUPERSEDED)
+        return True
+
+    def _written(self, rows: int, values: Mapping[str, object]) -> None:
+        """Raises `TakenError` if the row was no longer this worker's: a transaction around takes back what was written beside it."""
+        if not rows:
+            raise TakenError
+        for name, value in values.items():
+            setattr(self, name, value)
+
+
+class Routine(Lease):
+    """Work that comes back at intervals, by the name of its kind. It never ends: done or failed, it waits for its next time."""
+
+    name = models.CharField(max_length=50, primary_key=True)
+
+    EVERY: ClassVar[dict[str, timedelta]] = {}
+    KEEPS_ITS_TIME = True
+    DONE: ClassVar[Mapping[str, object]] = {"error": ""}
+
+    class Meta(Lease.Meta):
+        pass
+
+    def __str__(self) -> str:
+        return self.name
+
+    @classmethod
+    def end(cls, rows: QuerySet[Self], **values: object) -> int:
+        now = timezone.now()
+        return sum(rows.filter(pk=name).update(holder=None, due_at=now + every, attempts=0, **values) for name, every in cls.EVERY.items())

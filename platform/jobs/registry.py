@@ -1,0 +1,76 @@
+"""The kinds of work. A new one is a model that inherits from `Lease`, and a function with `@job`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any, Generic, TypeVar, cast
+
+from django.db.models import QuerySet
+
+from jobs.models import Lease, Routine
+
+T = TypeVar("T", bound=Lease)
+
+# Redis knows 0 (first) to 9 (last), in these steps.
+FIRST, QUICK, HEAVY, LAST = 0, 3, 6, 9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job(Generic[T]):
+    """A kind of work, and the decorator of what workers do: the function is given a row that its worker holds, and writes what came of it.
+
+    It is for the rows that are as `where` says. `expects` are the errors that are no bugs. `part_of` names the foreign key to the work
+    that was spread over such rows; `lanes` is how many workers may be at the parts of one piece at once.
+    """
+
+    kind: str
+    model: type[T]
+    where: Mapping[str, Any] = field(default_factory=dict)
+    expects: tuple[type[Exception], ...] = ()
+    priority: int = QUICK
+    most_seconds: float | None = None
+    part_of: str = ""
+    lanes: int = 1
+    do: Callable[[T], None] = field(default=lambda _row: None)
+
+    def __call__(self, do: Callable[[T], None]) -> Callable[[T], None]:
+        if self.kind in JOBS:
+            raise ValueError(f"Expected a new kind of work, found {self.kind} twice.")
+        JOBS[self.kind] = replace(self, do=do)
+        return do
+
+    def rows(self) -> QuerySet[T]:
+        return self.model._default_manager.filter(**self.where)
+
+    def parts_of(self, key: object) -> QuerySet[T]:
+        """The parts that are not done yet of one piece of work."""
+        return self.rows().filter(**{self.part_of: key}, due_at__isnull=False)
+
+    @property
+    def whole(self) -> type[Lease]:
+        """The model of what this is a part of."""
+        return cast(type[Lease], self.model._meta.get_field(self.part_of).related_model)
+
+
+JOBS: dict[str, Job[Any]] = {}
+job = Job
+
+
+def routine(*, kind: str, every: timedelta) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    """Register a function that workers call at intervals."""
+
+    def register(do: Callable[[], None]) -> Callable[[], None]:
+        Routine.EVERY[kind] = every
+        job(kind=kind, model=Routine, where={"pk": kind}, priority=HEAVY)(lambda _row: do())
+        return do
+
+    return register
+
+
+def job_of(lease: Lease) -> Job[Any]:
+    """The kind of work that a row is."""
+    return next(
+        one
+        for one in JOBS.values()
+        if isinstance(lease, one.model) and all(getattr(lease, column) == value for column, value in one.where.items())
+    )

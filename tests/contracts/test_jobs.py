@@ -1,0 +1,294 @@
+"""What holds for every kind of work, whatever it does. A new kind is held as soon as it is registered, and needs an example here."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+from surveys.selectors import edition_for
+
+from analysis.models import RunKind
+from analysis.runs import runner
+from jobs import heartbeats, tasks
+from jobs.errors import ExpectedError, TakenError
+from jobs.models import Lease, Routine
+from jobs.registry import JOBS, job, job_of
+from surveys.bots import rehearsal
+from surveys.rehearsal.services import Planted, rehearse
+from tests.factories import draft_study, everything_stored, recruiting_study
+from tests.finished_people import TELLING_DIE, add_finished_people
+from tests.heartbeats import wait_for_a_beat
+from tests.jobs import Sent, attempt, catch, claimed, fall_silent, swept
+from tests.releases import closed_study, started_release
+from tests.simultaneous import at_once
+from webhooks.models import Delivery, Event
+from webhooks.services import add_webhook, emit
+
+pytestmark = pytest.mark.django_db
+
+
+def run_of(kind: RunKind, people: int = 0) -> Lease:
+    study = recruiting_study(allocation={"planned_participants": 48}, die=TELLING_DIE)
+    add_finished_people(study, people)
+    run = runner.queue_run(study.pk, kind=kind, after=timedelta(0))
+    assert run is not None
+    return run
+
+
+def chunk() -> Lease:
+    run = run_of(RunKind.FULL_RESULTS, people=48)
+    attempt(claimed(run))
+    return run.chunks.order_by("pk")[0]  # type: ignore[no-any-return, attr-defined]
+
+
+def crowd() -> Lease:
+    study = draft_study()
+    planted = Planted(bots=2, prevalence=0.4, effect=0.2, cheater_proportion=0.1, behaviour="random", drops_out=0.0)
+    return rehearse(study, edition=edition_for(study.owner, study), planted=planted, actor=study.owner)
+
+
+def delivery() -> Lease:
+    """A message to a computer that is not there."""
+    study = recruiting_study()
+    add_webhook(study, address="http://127.0.0.1:9/", events=list(Event), site="https://candor.example.org", actor=study.owner)
+    emit(study.pk, Event.STUDY_CLOSED)
+    return Delivery.objects.get()
+
+
+# For each kind, something that waits for a worker.
+EXAMPLES: dict[str, Callable[[], Lease]] = {
+    RunKind.FIRST_RESULTS: partial(run_of, RunKind.FIRST_RESULTS),
+    RunKind.FULL_RESULTS: partial(run_of, RunKind.FULL_RESULTS),
+    "bootstrap_chunk": chunk,
+    "release": lambda: started_release(closed_study()),
+    "rehearsal": crowd,
+    "delivery": delivery,
+} | {kind: partial(Routine.objects.create, name=kind, due_at=timezone.now()) for kind in Routine.EVERY}
+
+every_kind = pytest.mark.parametrize("kind", sorted(JOBS))
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
+    """What was given to the broker, in place of giving it. One bot walks at a time: all share the test's database in memory."""
+    monkeypatch.setattr(rehearsal, "WORKERS", 1)
+    return catch(monkeypatch)
+
+
+@pytest.fixture
+def work(kind: str) -> Lease:
+    return EXAMPLES[kind]()
+
+
+def row(lease: Lease) -> dict[str, Any]:
+    return type(lease)._default_manager.filter(pk=lease.pk).values().get()
+
+
+def whole_of(lease: Lease) -> Lease:
+    """What is told that the work failed: the work itself, or what it is a part of."""
+    part_of = job_of(lease).part_of
+    whole: Lease = getattr(lease, part_of) if part_of else lease
+    whole.refresh_from_db()
+    return whole
+
+
+def message_key(lease: Lease) -> str:
+    """What a message about the work names."""
+    part_of = job_of(lease).part_of
+    return str(getattr(lease, f"{part_of}_id") if part_of else lease.pk)
+
+
+def swept_now(sent: Sent, kind: str) -> list[str]:
+    """The keys of the work that the sweep sends to be done at once."""
+    del sent[:]
+    tasks.sweep()
+    return [message["key"] for message in sent if message["kind"] == kind and message["countdown"] < 1]
+
+
+def doing(monkeypatch: pytest.MonkeyPatch, kind: str, do: Callable[[Any], None]) -> None:
+    monkeypatch.setitem(JOBS, kind, replace(JOBS[kind], do=do))
+
+
+def failing(error: Exception) -> Callable[[Any], None]:
+    def do(_lease: Any) -> None:
+        raise error
+
+    return do
+
+
+def test_every_kind_has_an_example_here() -> None:
+    assert set(EXAMPLES) == set(JOBS), "give the contract something of the new kind to hold"
+
+
+def test_a_kind_is_registered_once() -> None:
+    with pytest.raises(ValueError, match="found rehearsal twice"):
+        job(kind="rehearsal", model=Routine)(lambda _row: None)
+
+
+@every_kind
+def test_the_example_is_of_its_kind_and_waits(kind: str, work: Lease) -> None:
+    assert job_of(work).kind == kind
+    assert (work.holder, work.attempts, work.due_at is not None) == (None, 0, True)
+
+
+@every_kind
+@pytest.mark.usefixtures("postgresql")
+def test_two_workers_cannot_both_hold_it(work: Lease) -> None:
+    taken = [one for one in at_once(*[partial(type(work).claim, work.pk)] * 4) if one is not None]
+    assert len(taken) == 1
+    assert row(work)["holder"] == taken[0].holder
+
+
+@every_kind
+def test_a_silent_worker_is_replaced_and_can_write_nothing_any_more(work: Lease, sent: Sent) -> None:
+    silent = claimed(work)
+    kind = job_of(work).kind
+    assert swept_now(sent, kind) == []
+    fall_silent(work)
+    assert message_key(work) in swept_now(sent, kind)
+    newer = claimed(work)
+    assert (newer.attempts, newer.holder != silent.holder) == (2, True)
+    before = everything_stored()
+    for write in (silent.write, silent.wait, silent.spread, silent.finish, partial(silent.fail, "late")):
+        with pytest.raises(TakenError):
+            write()
+    attempt_with_failure = failing(RuntimeError("late"))
+    job = replace(JOBS[kind], do=attempt_with_failure)
+    with pytest.raises(RuntimeError):
+        tasks.attempt(job, silent)
+    assert everything_stored() == before
+
+
+@every_kind
+@pytest.mark.usefixtures("postgresql")
+def test_a_worker_that_works_for_long_is_heard_of(work: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heartbeats, "BEAT_SECONDS", 0.05)
+    taken = claimed(work)
+    with taken.beating():
+        wait_for_a_beat(taken.mine(), "due_at")
+
+
+@every_kind
+def test_after_the_most_attempts_it_is_given_up(kind: str, work: Lease, sent: Sent) -> None:
+    for attempts in range(1, type(work).MOST_ATTEMPTS + 1):
+        assert claimed(work).attempts == attempts
+        fall_silent(work)
+        tasks.sweep()
+    assert message_key(work) not in swept_now(sent, kind)
+    told = whole_of(work)
+    assert told.error in ("no answer", f"Given up after {type(work).MOST_ATTEMPTS} workers fell silent.")
+    assert_ended(told)
+
+
+@every_kind
+def test_a_message_that_is_lost_is_sent_again_by_the_sweep(kind: str, work: Lease, sent: Sent) -> None:
+    for _lost in range(2):
+        assert message_key(work) in swept_now(sent, kind)
+    claimed(work)
+    assert swept_now(sent, kind) == []
+
+
+@every_kind
+def test_what_is_cancelled_stops(kind: str, work: Lease, sent: Sent) -> None:
+    taken = claimed(work)
+    whole = whole_of(work)
+    type(whole).end(type(whole)._default_manager.filter(pk=whole.pk), **whole.FAILED)
+    with pytest.raises(TakenError):
+        taken.write()
+    before = everything_stored()
+    tasks.attempt(replace(JOBS[kind], do=lambda lease: lease.write()), taken)
+    assert everything_stored() == before
+    assert type(work).claim(work.pk) is None
+    assert swept_now(sent, kind) == []
+
+
+@pytest.mark.parametrize(("kind", "error"), [(one.kind, error) for one in JOBS.values() for error in (ExpectedError, *one.expects)])
+def test_an_expected_failure_is_told_and_not_raised(
+    kind: str, error: type[Exception], work: Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doing(monkeypatch, kind, failing(error("Because it is so.")))
+    attempt(claimed(work))
+    told = whole_of(work)
+    assert told.error.startswith("Because it is so.")
+    assert_ended(told)
+
+
+@every_kind
+def test_a_bug_is_told_and_raised(kind: str, work: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
+    doing(monkeypatch, kind, failing(ZeroDivisionError("a bug")))
+    with pytest.raises(ZeroDivisionError):
+        attempt(claimed(work))
+    told = whole_of(work)
+    assert told.error == "ZeroDivisionError: a bug"
+    assert_ended(told)
+
+
+@every_kind
+def test_what_was_taken_away_is_neither_told_nor_raised(kind: str, work: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
+    doing(monkeypatch, kind, failing(TakenError()))
+    taken = claimed(work)
+    before = everything_stored()
+    attempt(taken)
+    assert everything_stored() == before
+
+
+@every_kind
+@pytest.mark.django_db(transaction=True)
+def test_done_it_leaves_no_clock_time_and_done_twice_it_does_no_harm(kind: str, work: Lease, sent: Sent) -> None:
+    whole = whole_of(work)
+    sent[:] = [{"kind": kind, "key": message_key(work)}]
+    done = []
+    while sent:  # with all that follows
+        message = sent.pop()
+        if message.get("countdown", 0) > 1 or message["kind"] not in {kind, job_of(whole).kind, "bootstrap_chunk"}:
+            continue
+        tasks.work(message["kind"], message["key"])
+        done.append(message)
+    if kind == "delivery":  # nobody answers there, so it waits for its next time
+        whole.refresh_from_db()
+        assert (whole.holder, whole.attempts, whole.error) == (None, 1, "no answer: ConnectError")
+    else:
+        assert_ended(whole)
+        assert whole.error == ""
+    before = everything_stored()
+    for message in done:
+        tasks.work(message["kind"], message["key"])
+    assert everything_stored() == before
+
+
+@every_kind
+def test_a_broker_that_is_away_loses_nothing(kind: str, work: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*arguments: object, **message: object) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(tasks.work, "apply_async", away)
+    before = everything_stored()
+    tasks.send(work)
+    tasks.sweep()
+    assert row(work) == {**row(work), "holder": None, "attempts": 0}
+    assert before["surveys.Study"] == everything_stored()["surveys.Study"]
+    assert message_key(work) in swept(catch(monkeypatch), kind)
+
+
+@every_kind
+def test_a_message_goes_out_with_its_priority_and_never_waits_for_the_broker(kind: str, work: Lease, sent: Sent) -> None:
+    del sent[:]
+    tasks.send(work)
+    [message] = sent
+    assert message["kind"] == kind
+    assert (message["priority"], message["retry"]) == (JOBS[kind].priority, False)
+
+
+def assert_ended(work: Lease) -> None:
+    """Nobody holds it, and no time is left; a routine waits for its next one."""
+    work.refresh_from_db()
+    assert work.holder is None
+    if isinstance(work, Routine):
+        assert work.due_at is not None
+        assert work.due_at > timezone.now()
+    else:
+        assert (work.due_at, work.is_spread) == (None, False)

@@ -1,0 +1,65 @@
+"""Administrators see what waits, runs and failed, by kind, and no clock time."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Role
+from analysis.models import Run, RunStatus
+from config import heartbeat
+from jobs.models import Routine
+from tests.factories import logged_in, page_of, person, recruiting_study
+from tests.jobs import held
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _alive() -> None:
+    heartbeat.leave_sign("worker")
+    heartbeat.leave_sign("beat")
+
+
+def page_text() -> str:
+    response = logged_in(person(Role.ADMINISTRATOR)).get(reverse("work"))
+    assert response.status_code == 200
+    return " ".join(page_of(response).text_content().split())
+
+
+def test_a_server_without_work_says_when_there_will_be_some() -> None:
+    text = page_text()
+    assert "Nothing waits, and nothing runs" in text
+    assert "when a release is built" in text
+    assert "Nothing failed." in text
+    assert "half a minute" not in text
+
+
+def test_what_waits_runs_and_failed_is_counted_by_kind_with_ages_and_days(monkeypatch: pytest.MonkeyPatch) -> None:
+    study, other = recruiting_study(), recruiting_study(slug="another-study")
+    Run.objects.create(study=study, due_at=timezone.now() - timedelta(minutes=7))
+    Run.objects.create(study=study, status=RunStatus.RUNNING, **held())
+    Run.objects.create(study=other, status=RunStatus.FAILED, error="ZeroDivisionError: a bug", finished_on="2026-03-04")
+    Routine.objects.create(name="retention", due_at=timezone.now() + timedelta(minutes=40, seconds=30))
+    text = page_text()
+    assert re.search(r"First results 1 for 7\smin\w* 0 – 1 – 1 ", text)
+    assert re.search(r"Retention 0 – 1 in 40\smin\w* 0 – 0", text)
+    assert "First results: what failed last March 4, 2026: ZeroDivisionError: a bug" in text
+    assert "Nothing waits" not in text
+    assert not re.search(r"\d:\d\d", text)
+
+
+def test_how_far_a_computation_is_stands_beside_it() -> None:
+    study = recruiting_study()
+    run = Run.objects.create(study=study, kind="full_results", status=RunStatus.RUNNING, **held())
+    for index, due_at in enumerate((None, timezone.now())):
+        run.chunks.create(question="attention", family="counts", index=index, due_at=due_at)
+    assert "1 of 2 chunks" in page_text()
+
+
+@pytest.mark.parametrize(("silent", "words"), [("worker", "No worker was heard of"), ("beat", "The scheduler (beat) was not heard of")])
+def test_a_silent_part_is_named(silent: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("config.work_page.is_alive", lambda part: part != silent)
+    assert words in page_text()
