@@ -95,7 +95,7 @@ class ChunkFamily(models.TextChoices):
 
 
 class Chunk(Lease):
-    """A part of a run's bootstrap that any worker may take. Which one takes it does not change a number."""
+    """A part of a run's bootstrap that any worker may take. The choice of worker does not change a number."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="chunks")
     question = models.CharField(max_length=50)

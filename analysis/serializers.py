@@ -4,6 +4,7 @@ import re
 from dataclasses import fields
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from analysis.dataclass_serializers import DataclassSerializer
@@ -143,12 +144,14 @@ class NumberField(serializers.FloatField):
         super().__init__(min_value=low, max_value=high, **options)
 
     def to_internal_value(self, data: object) -> float:
-        expected = f'Expected a number from {self.low:g} to {self.high:g} or a fraction like "2/6"'
         number = None
         if isinstance(data, int | float | str) and not isinstance(data, bool):
             number = number_or_fraction(data, low=self.low, high=self.high)
         if number is None:
-            raise serializers.ValidationError(f"{expected}, found {repr(data)[:LONGEST_NUMBER]}.")
+            raise serializers.ValidationError(
+                _('Expected a number from %(low)s to %(high)s or a fraction like "2/6", found %(found)s.')
+                % {"low": f"{self.low:g}", "high": f"{self.high:g}", "found": repr(data)[:LONGEST_NUMBER]}
+            )
         return number
 
 
@@ -158,7 +161,8 @@ class WholeField(NumberField):
     def to_internal_value(self, data: object) -> int:
         if not isinstance(data, int) or isinstance(data, bool) or not self.low <= data <= self.high:
             raise serializers.ValidationError(
-                f"Expected a whole number from {self.low:.0f} to {self.high:.0f}, found {repr(data)[:LONGEST_NUMBER]}."
+                _("Expected a whole number from %(low)s to %(high)s, found %(found)s.")
+                % {"low": f"{self.low:.0f}", "high": f"{self.high:.0f}", "found": repr(data)[:LONGEST_NUMBER]}
             )
         return int(data)
 
@@ -183,9 +187,13 @@ class PlanRequestSerializer(serializers.Serializer[object]):
     def validate_design(self, document: dict[str, object]) -> Design:
         for part, most in (("arms", MOST_ARMS), ("subsamples", MOST_SUBSAMPLES)):
             if isinstance(given := document.get(part), list | dict) and len(given) > most:
-                raise serializers.ValidationError(f"Expected at most {most} {part}, found {len(given)}.")
+                raise serializers.ValidationError(
+                    _("Expected at most %(most)s %(part)s, found %(found)s.") % {"most": most, "part": part, "found": len(given)}
+                )
         if found := _exponents({name: document.get(name) for name in ("subsamples", "allocation", "cheater_model")}):
-            raise serializers.ValidationError(f'Expected numbers or fractions like "2/6", found {found[0][:LONGEST_NUMBER]!r}.')
+            raise serializers.ValidationError(
+                _('Expected numbers or fractions like "2/6", found %(found)s.') % {"found": repr(found[0][:LONGEST_NUMBER])}
+            )
         try:
             return Design.from_document(document)
         except MethodError as error:
@@ -193,7 +201,7 @@ class PlanRequestSerializer(serializers.Serializer[object]):
 
     def validate(self, data: dict[str, object]) -> dict[str, object]:
         if "effect" not in data and not data.get("effects"):
-            raise serializers.ValidationError({"effect": ["Expected effect, effects or both, found neither."]})
+            raise serializers.ValidationError({"effect": [_("Expected effect, effects or both, found neither.")]})
         return data
 
     def effects_by_arm(self) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What a run finds out: frozen values when it is computed, JSON while it is stored, and the same values when it is read."""
+"""The findings of a run: frozen values when it is computed, JSON while it is stored, and the same values when it is read."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -10,7 +10,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from candor.results import AnytimeEffect, DirectComparison, Effect, OutcomeEstimate, SpecificationTest
 
 METHOD_VERSION = "1"
-"""Raised whenever a method gives other numbers or these classes change: the sweep then computes again what older versions stored."""
+"""Raise it when a method gives other numbers or these classes change: a routine then has the results of older versions computed again."""
 
 
 NOTABLE = 0.1
@@ -80,7 +80,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Balance:
-    """How alike the arms are; `answered` says of how many people in each arm a covariate's rows tell something."""
+    """How alike the arms are; `answered` counts the people in each arm who gave a value for each covariate."""
 
     differences: tuple[Difference, ...]
     answered: Mapping[str, Mapping[str, int]]
@@ -132,7 +132,7 @@ def document_of(results: Results) -> dict[str, object]:
 
 
 def read_results(document: object) -> Results | None:
-    """What is stored as a value. None: nothing is stored, or an older version stored what does not fit any more."""
+    """Read a stored document as a value. None: nothing is stored, or an older version stored it and it does not fit any more."""
     try:
         return None if document is None else _stored().validate_python(document)
     except ValidationError:

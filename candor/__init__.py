@@ -13,7 +13,15 @@ from candor.software import __version__
 if TYPE_CHECKING:
     from candor.designs.design import Design
     from candor.designs.sources import read_design
-    from candor.errors import DataError, DesignError, MethodError, NotIdentifiedError, PackageError, TooFewResponsesError
+    from candor.errors import (
+        DataError,
+        DesignError,
+        MethodError,
+        MissingPackageError,
+        NotIdentifiedError,
+        PackageError,
+        TooFewResponsesError,
+    )
     from candor.packages.loading import DataPackage, load_package
     from candor.studies.estimates import StudyEstimates, estimate
     from candor.studies.plans import PlannedStudy, plan
@@ -25,6 +33,7 @@ __all__ = [
     "Design",
     "DesignError",
     "MethodError",
+    "MissingPackageError",
     "NotIdentifiedError",
     "PackageError",
     "PlannedStudy",
@@ -41,7 +50,8 @@ __all__ = [
 _HOMES = {
     "Design": "designs.design",
     "read_design": "designs.sources",
-    **dict.fromkeys(("DataError", "DesignError", "MethodError", "NotIdentifiedError", "PackageError", "TooFewResponsesError"), "errors"),
+    **dict.fromkeys(("DataError", "DesignError", "MethodError", "MissingPackageError"), "errors"),
+    **dict.fromkeys(("NotIdentifiedError", "PackageError", "TooFewResponsesError"), "errors"),
     **dict.fromkeys(("DataPackage", "load_package"), "packages.loading"),
     **dict.fromkeys(("StudyEstimates", "estimate"), "studies.estimates"),
     **dict.fromkeys(("PlannedStudy", "plan"), "studies.plans"),

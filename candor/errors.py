@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from candor.software import DISTRIBUTION
+
 
 class MethodError(ValueError):
     """A statistical method was asked for something that it cannot answer."""
@@ -17,6 +22,20 @@ class DataError(MethodError):
 
 class NotIdentifiedError(MethodError):
     """A quantity that no amount of data from this design can determine under its cheater model."""
+
+
+class MissingPackageError(MethodError, ImportError):
+    """The request needs a package that the library can otherwise do without."""
+
+
+@contextmanager
+def needing(extra: str) -> Iterator[None]:
+    """Say which extra brings a package that cannot be imported."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "another package").partition(".")[0]
+        raise MissingPackageError(f"this needs {package}, which is not installed: pip install '{DISTRIBUTION}[{extra}]'") from error
 
 
 class PackageError(MethodError):

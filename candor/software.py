@@ -1,4 +1,4 @@
-"""Which library this is: its version, and a hash over its own source that is the same in a wheel and in a checkout."""
+"""Identifies this library: its version, and a hash over its own source that is the same in a wheel and in a checkout."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def library_sha256() -> str:
 
 
 def software() -> dict[str, str]:
-    """What a data package says about the library that computed its numbers.
+    """A data package's record of the library that computed its numbers.
 
     Examples
     --------

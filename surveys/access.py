@@ -1,7 +1,8 @@
-"""Who may do what with a study. Every fetch for staff goes through an `access_*` function, which fetches and authorises at once.
+"""Access to studies: who may take which action. Every fetch for staff goes through an `access_*` function, which fetches and authorises at
+once.
 
-`access_study` is for people who see the study, `access_results` for those who see its results, `access_own_study` for those who run it,
-and `access_owned_study` for those who say who else does. Each returns a `Seat`, which answers every further question of this kind.
+`access_study` is for people who see the study, `access_results` for people who see its results, `access_own_study` for people who run it,
+and `access_owned_study` for people who manage its members. Each returns a `Seat`, which answers every further question of this kind.
 """
 
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from surveys import actions
 from surveys.models import ENDED, MemberRole, Study, StudyMember, StudyStatus
 
 OWNER_ROLES = (Role.INVESTIGATOR, Role.ADMINISTRATOR)
-"""Who may have studies of their own."""
+"""Roles that may have studies of their own."""
 NO_STUDY = "There is no such study."
 
 
@@ -34,14 +35,14 @@ class StudyRole(StrEnum):
 
 @dataclass(frozen=True)
 class Seat:
-    """A person and a study. Their role is read once, when it is first asked for; every permission follows from it."""
+    """A person and a study. Their role is read once, on first use; every permission follows from it."""
 
     user: User
     study: Study
 
     @cached_property
     def role(self) -> StudyRole | None:
-        """An administrator whom somebody made a blinded viewer is one, as long as they stay in the study."""
+        """An administrator whom somebody made a blinded viewer stays blinded as long as they are in the study."""
         if self.study.owner_id == self.user.pk:
             return StudyRole.OWNER
         role = StudyMember.objects.filter(study=self.study, user=self.user).values_list("role", flat=True).first()
@@ -56,12 +57,12 @@ class Seat:
 
     @property
     def owns(self) -> bool:
-        """Whether this person says who else works on the study."""
+        """Whether this person manages the study's members."""
         return self.role in (StudyRole.OWNER, StudyRole.ADMINISTRATOR)
 
     @property
     def may_see_results(self) -> bool:
-        """Whether this person sees results, if perhaps with letters in place of arms."""
+        """Whether this person sees results, possibly with letters in place of arms."""
         return self.role is not None
 
     @property
@@ -71,7 +72,7 @@ class Seat:
 
     @property
     def may_read_log(self) -> bool:
-        """People who run or review the study may read what was done to it. It names arms, so nobody who is blinded reads it."""
+        """People who run or review the study may read its log. It names arms, so nobody who is blinded reads it."""
         return self.may_change or (self.user.role == Role.IRB_OFFICER and not self.is_blinded)
 
     @cached_property
@@ -83,8 +84,9 @@ class Seat:
 
 
 def studies_of(user: User) -> QuerySet[Study]:
-    """The studies that this person may see: their own and those shared with them; for IRB officers also all that were ever submitted;
-    everything, for administrators."""
+    """The studies that this person may see: their own and those shared with them; for IRB officers also every study ever submitted; for
+    administrators all.
+    """
     studies = Study.objects.filter(rehearsal_of=None).select_related("owner").defer("definition")
     if user.role == Role.ADMINISTRATOR:
         return studies
@@ -95,13 +97,13 @@ def studies_of(user: User) -> QuerySet[Study]:
 
 
 def studies_with_results_of(user: User) -> QuerySet[Study]:
-    """The studies whose results this person may see: their own and those shared with them; everything, for administrators."""
+    """The studies whose results this person may see: their own and those shared with them; for administrators all."""
     studies = studies_of(user)
     return studies if user.role == Role.ADMINISTRATOR else studies.filter(_owned_or_shared(user))
 
 
 def blinded_studies_of(user: User) -> list[Study]:
-    """The studies in which this person must not learn yet which arm is which, with their rehearsals."""
+    """The studies, with their rehearsals, in which this person must not learn yet which arm is which."""
     theirs = (
         StudyMember.objects.filter(user=user, role=MemberRole.BLINDED_VIEWER).exclude(study__owner=user).exclude(study__status__in=ENDED)
     )
@@ -110,7 +112,7 @@ def blinded_studies_of(user: User) -> list[Study]:
 
 
 def access_study(user: User, slug: str) -> Seat:
-    """The study, if this person may see it; the same 404 whether it is forbidden or absent."""
+    """The study, if this person may see it; the same 404 whether access is forbidden or the study absent."""
     return _seat(user, studies_of(user), slug)
 
 
@@ -125,7 +127,7 @@ def access_own_study(user: User, slug: str) -> Seat:
 
 
 def access_owned_study(user: User, slug: str) -> Seat:
-    """The study, if this person may say who else works on it: its owner, or an administrator."""
+    """The study, if this person may manage its members: its owner, or an administrator."""
     return _seat(user, studies_of(user), slug, when=lambda seat: seat.owns)
 
 

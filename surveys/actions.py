@@ -1,4 +1,4 @@
-"""What the desk may do to a study, as named in the audit log. What participants do is never logged one by one."""
+"""Staff actions on a study, as named in the audit log. Participants' actions are never logged one by one."""
 
 from audit.actions import register
 
@@ -42,5 +42,5 @@ REHEARSED = register("study.rehearsed", "A sandbox copy of a study was made and 
 REHEARSAL_STOPPED = register("study.rehearsal_stopped", "The simulated participants of a rehearsal were stopped")
 REHEARSAL_DELETED = register("study.rehearsal_deleted", "The sandbox copy of a study was deleted")
 
-# Whoever did one of these has written on the study. They do not review it, even if they have left it or have another role by now.
+# People who did one of these have written on the study. They do not review it, even if they have left it or have another role by now.
 AUTHORSHIP = (STUDY_CREATED, STUDY_CHANGED, MEDIA_ADDED, MEDIA_REMOVED, SUBMITTED)

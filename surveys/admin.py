@@ -1,4 +1,4 @@
-"""Studies in the admin. They are built on pages of their own; what was collected is not here at all."""
+"""Studies in the admin. They are built on pages of their own; collected data are not here at all."""
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -15,7 +15,7 @@ from surveys.study_file import define, dump
 
 @admin.register(Study)
 class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Whose a study is and whether bots may walk it. What it asks is changed in its builder, and its steps are taken on its own page."""
+    """A study's owner and whether bots may walk it. Its content is changed in its builder, and its steps are taken on its own page."""
 
     list_display = ("title", "slug", "status", "owner", "epsilon_per_question", "epsilon_total")
     list_filter = ("status",)
@@ -24,7 +24,7 @@ class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     fields = ("owner", "accepts_bots", *readonly_fields)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Study]:
-        """Rehearsals are no studies among studies."""
+        """Rehearsals do not appear among studies."""
         return super().get_queryset(request).filter(rehearsal_of=None)
 
     @admin.display(description="Study file")
@@ -59,7 +59,7 @@ class ArmStateAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     readonly_fields = ("study", "arm")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ArmState]:
-        """A quota and a stop tell a blinded viewer how arms grow."""
+        """A blinded viewer could learn from quotas and stops how arms grow."""
         return super().get_queryset(request).exclude(study__in=blinded_studies_of(user_of(request)))
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -13,7 +13,7 @@ from surveys.models import AttritionCount, CounterKind, Participant, ShardedCoun
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """How many of those present are at the same step, in the same group, and came and finished on the same days."""
+    """The number of present people who share step, group, and days of arrival and finish."""
 
     step: str
     subsample: str
@@ -25,12 +25,12 @@ class Alike:
 
     @property
     def answered(self) -> bool:
-        """Who was drawn to be asked without a die but had not agreed to that has finished, too, but without answers."""
+        """People drawn into the direct group who had not agreed have finished, too, but without answers."""
         return self.step == Step.FINISHED and not (self.subsample == DIRECT and self.agrees_to_direct is False)
 
 
 def present_people(study: Study) -> list[Alike]:
-    """Everybody who has not withdrawn, in one pass over the table: whatever is counted of them comes from these few rows."""
+    """Everybody who has not withdrawn, in one pass over the table: all counts come from these few rows."""
     alike = ("step", "subsample", "arm", "agrees_to_direct", "consented_on", "finished_on")
     return [Alike(*row) for row in Participant.objects.filter(study=study).values_list(*alike).annotate(Count("pk"))]
 
@@ -51,9 +51,9 @@ class Counts:
 
 
 def counts_of(study: Study, present: Iterable[Alike] | None = None) -> Counts:
-    """Consented and assigned include those who withdrew (intention to treat); finished are those whose answers are there.
+    """Consented and assigned include people who withdrew (intention to treat); finished counts the stored answers.
 
-    `present` spares the query of `present_people` to whoever has asked it.
+    `present` saves the query of `present_people` for callers that already made it.
     """
     counted = dict(ShardedCounter.objects.filter(study=study).values_list("kind").annotate(Sum("count")))
     assigned = Counter(

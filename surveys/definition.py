@@ -1,6 +1,7 @@
-"""What a study is: one frozen tree of values, the same in the database, in the study file, in the frozen protocol and on the journey.
+"""The definition of a study: one frozen tree of values, the same in the database, in the study file, in the frozen protocol and on the
+journey.
 
-Everything that can be wrong inside one study file is checked here, so that whoever holds a `StudyDefinition` holds a valid one.
+Every possible mistake within one study file is checked here, so that a `StudyDefinition` is always valid.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from candor.errors import MethodError
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
 DIRECT = "direct"
-"""What a line of the allocation list says in place of a subsample of the die when its person is to be asked directly."""
+"""An allocation line's value in place of a subsample of the die, for people to be asked directly."""
 
 
 class Part(BaseModel):
@@ -50,7 +51,7 @@ class Text(RootModel[NonEmpty | Annotated[dict[Language, NonEmpty], Field(min_le
 
 
 class Named(Protocol):
-    """A part that others of its list are told apart from by its name."""
+    """A part whose name tells it apart from the others of its list."""
 
     @property
     def name(self) -> str: ...
@@ -169,7 +170,7 @@ class Watching(Part):
 
 
 class Faces(Part):
-    """Which faces say "answer yes" and "answer no"; all others say "answer truthfully"."""
+    """The faces that say "answer yes" and "answer no"; all others say "answer truthfully"."""
 
     yes: tuple[int, ...]
     no: tuple[int, ...]
@@ -193,7 +194,7 @@ def _whole_percent(share: float) -> float:
 
 
 class DirectGroup(Part):
-    """The share of people who are asked without a die, if they agree to `consent`, which everybody is asked for before the draw."""
+    """The share of people who are asked directly, if they agree to `consent`, for which everybody is asked before the draw."""
 
     share: Annotated[float, Field(gt=0, le=0.5), AfterValidator(_whole_percent)]
     consent: Text
@@ -274,13 +275,13 @@ class StudyDefinition(Part):
         )
 
     def warnings(self) -> list[str]:
-        """What is allowed but should be known before anybody is recruited, one sentence each."""
+        """Warnings about permitted settings, to be read before anybody is recruited, one sentence each."""
         identification = self.design().identification
         found = [] if identification.effect else [f"With this die the size of the effect cannot be determined. {identification.assumption}"]
         if self.direct_group is not None:
             found.append(
                 f"{float(self.direct_share):.0%} of the people are drawn to be asked directly, without a die, if they agree. "
-                "What they answer is stored as it is: nothing protects it."
+                "Their answers are stored as they are: nothing protects them."
             )
         return found
 
@@ -294,7 +295,7 @@ class StudyDefinition(Part):
 
     @property
     def direct_share(self) -> Fraction:
-        """The share of all people who are drawn to be asked without a die; 0 without such a group."""
+        """The share of all people who are drawn to be asked directly; 0 without such a group."""
         return Fraction(round(self.direct_group.share * 100), 100) if self.direct_group else Fraction(0)
 
     @property

@@ -1,21 +1,23 @@
-"""What can go wrong on the way of a participant or at the desk, in words that say what happened and what to do."""
+"""Errors on participants' and staff's pages, in words that say what happened and how to go on."""
 
 from http import HTTPStatus
+
+from django.utils.translation import gettext_lazy as _
 
 
 class SurveyError(Exception):
     """An expected error. `config.error_responses` turns it into a page or a problem document."""
 
     http_status = HTTPStatus.BAD_REQUEST
-    title = "This did not work"
-    advice = "Go back, check what you entered and try again."
+    title = _("This did not work")
+    advice = _("Go back, check what you entered and try again.")
 
 
 class DefinitionError(SurveyError, ValueError):
     """A study file that cannot be read. `problems` has one line for each thing that is wrong."""
 
-    title = "The study file has errors"
-    advice = "Mend the lines named below; nothing was changed."
+    title = _("The study file has errors")
+    advice = _("Correct the lines below; nothing was changed.")
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
@@ -24,37 +26,37 @@ class DefinitionError(SurveyError, ValueError):
 
 class TransitionError(SurveyError):
     http_status = HTTPStatus.CONFLICT
-    title = "The study cannot take this step now"
-    advice = "Open the study's page to see its status and what is still missing."
+    title = _("The study cannot take this step now")
+    advice = _("Open the study's page to see its status and what is still missing.")
 
 
 class NotApprovedError(TransitionError):
-    title = "This study has no protocol in force"
+    title = _("This study has no protocol in force")
 
 
 class SharingError(SurveyError):
-    """Something about who works on a study that cannot be as asked."""
+    """A change to a study's members that is not possible."""
 
     http_status = HTTPStatus.CONFLICT
-    title = "This cannot be shared so"
-    advice = "Open the study's page of people to see who works on it."
+    title = _("This change to the study's members is not possible")
+    advice = _("Open the study's page of people to see who works on it.")
 
 
 class ConcurrentEditError(SurveyError):
     http_status = HTTPStatus.CONFLICT
-    title = "Somebody else changed this study in the meantime"
-    advice = "Reload the page, look at the new version and make your change again; nothing was overwritten."
+    title = _("Somebody else changed this study in the meantime")
+    advice = _("Reload the page, look at the new version and make your change again; nothing was overwritten.")
 
 
 class PreconditionRequiredError(SurveyError):
     http_status = HTTPStatus.PRECONDITION_REQUIRED
-    title = "Say which version you are changing"
-    advice = "Read the definition first and send its ETag back as If-Match, so that nobody else's change is overwritten."
+    title = _("Say which version you are changing")
+    advice = _("Read the definition first and send its ETag back as If-Match, so that nobody else's change is overwritten.")
 
 
 class PreconditionFailedError(ConcurrentEditError):
     http_status = HTTPStatus.PRECONDITION_FAILED
-    advice = "Read the new version and make your change again; nothing was overwritten."
+    advice = _("Read the new version and make your change again; nothing was overwritten.")
 
 
 class JourneyError(SurveyError):
@@ -65,37 +67,37 @@ class JourneyError(SurveyError):
 
     def __init__(self, message: str = "", *, situation: str = "") -> None:
         self.situation = situation or self.situation
-        super().__init__(message or self.title)
+        super().__init__(message or str(self.title))
 
 
 class StepOutOfOrderError(JourneyError):
-    title = "This page is not open yet"
+    title = _("This page is not open yet")
     situation = "out_of_order"
 
 
 class StudyNotOpenError(JourneyError):
     http_status = HTTPStatus.FORBIDDEN
-    title = "This study is not open"
+    title = _("This study is not open")
     situation = "not_started"
 
 
 class StudyClosedError(StudyNotOpenError):
-    title = "This study is closed"
+    title = _("This study is closed")
     situation = "closed"
 
 
 class StudyFullError(StudyNotOpenError):
-    title = "This study has all the participants it needs"
+    title = _("This study has all the participants it needs")
     situation = "full"
 
 
 class EntryRefusedError(JourneyError):
     http_status = HTTPStatus.FORBIDDEN
-    title = "This code cannot open the study"
+    title = _("This code cannot open the study")
     situation = "code_unknown"
 
 
 class LinkUnknownError(JourneyError):
     http_status = HTTPStatus.NOT_FOUND
-    title = "This link does not belong to anybody"
+    title = _("This link does not belong to anybody")
     situation = "link_unknown"

@@ -1,4 +1,4 @@
-"""What surveys tells to whoever listens, without knowing who does."""
+"""Signals that surveys sends, without knowing who listens."""
 
 from django.dispatch import Signal
 
@@ -6,5 +6,5 @@ from django.dispatch import Signal
 answers_changed = Signal()
 # Sent when a study is closed, inside the transaction that closes it, with `study_id`.
 study_closed = Signal()
-# Sent in the transaction that begins to delete a study's operational data, with `study_id`: stop what uses them, keep no copy.
+# Sent in the transaction that begins to delete a study's operational data, with `study_id`: stop work that uses them, keep no copy.
 operational_data_forgotten = Signal()

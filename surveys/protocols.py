@@ -1,10 +1,14 @@
-"""Which text somebody sees: a frozen protocol, read once per process since it never changes, or the draft as it would be."""
+"""Chooses the text for each reader: a frozen protocol, read once per process since it never changes, or the protocol that the draft would
+give.
+"""
 
 import hashlib
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
+
+from django.utils.translation import gettext as _
 
 from surveys.access import Seat
 from surveys.definition import StudyDefinition
@@ -31,12 +35,15 @@ def frozen_protocol(protocol_id: int) -> FrozenProtocol:
 def protocol_in_force(study: Study) -> FrozenProtocol:
     """The protocol that participants see. Raises NotApprovedError for a study that has none."""
     if study.protocol_id is None:
-        raise NotApprovedError(f"Expected a study with a frozen protocol; {study.slug} is {study.get_status_display().lower()}.")
+        raise NotApprovedError(
+            _("Expected a study with a frozen protocol; %(slug)s is %(status)s.")
+            % {"slug": study.slug, "status": study.get_status_display().lower()}
+        )
     return frozen_protocol(study.protocol_id)
 
 
 def media_facts(study: Study, names: Collection[str]) -> dict[str, MediaFacts]:
-    """Of the current files that have these names, what a protocol keeps: name → id, media type, SHA-256, duration."""
+    """A protocol's record of the current files with these names: name → id, media type, SHA-256, duration."""
     return {
         file.name: {"id": str(file.id), "media_type": file.media_type, "sha256": file.sha256, "duration_seconds": file.duration_seconds}
         for file in MediaFile.objects.filter(study=study, name__in=names, current=True)
@@ -58,7 +65,7 @@ def next_protocol(study: Study, definition: StudyDefinition, *, media: Media) ->
 
 
 def definition_for(seat: Seat) -> StudyDefinition:
-    """A draft as its owner left it, for those who may change it; everything else as it was submitted."""
+    """A draft as its owner left it, for people who may change it; any other study as submitted."""
     study = seat.study
     if study.protocol_id is None or (study.status == StudyStatus.DRAFT and seat.may_change):
         return define(study.definition)
@@ -67,7 +74,7 @@ def definition_for(seat: Seat) -> StudyDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolView:
-    """A definition with the media that there are for it, frozen or still being written."""
+    """A definition with its media, frozen or still in the making."""
 
     definition: StudyDefinition
     media: Media
@@ -75,8 +82,9 @@ class ProtocolView:
 
 
 def protocol_view_for(seat: Seat) -> ProtocolView:
-    """What participants would see: for people who may change the study its draft, or the amendment that is being written; for others what
-    waits for the officers, or else what is in force."""
+    """The definition that participants would see: for people who may change the study its draft, or the amendment in the making; for others
+    the version that waits for the officers, or else the one in force.
+    """
     study = seat.study
     found = _protocol_at_hand(seat, draft=study.status in RUNNING and study.submitted_id is None)
     if study.protocol is not None and found.sha256 == study.protocol.sha256:
@@ -85,9 +93,10 @@ def protocol_view_for(seat: Seat) -> ProtocolView:
 
 
 def protocol_for(seat: Seat, *, version: int | None = None, draft: bool = False) -> Protocol | None:
-    """A frozen version, by default the one that waits or else the one in force; or, for people who may change it, the draft as it would be.
+    """A frozen version, by default the one that waits or else the one in force; or, for people who may change it, the protocol that the
+    draft would give.
 
-    The draft of a study that is not running yet needs not be asked for. It is not stored. None: there is no such version.
+    People get the draft of a study that is not running yet without asking for it. It is not stored. None: there is no such version.
     """
     if version is not None:
         return seat.study.protocols.filter(version=version).first()

@@ -1,8 +1,9 @@
-"""What programs send: bytes up to a size, and study files as text."""
+"""Request bodies: bytes up to a size, and study files as text."""
 
 from collections.abc import Mapping
 from typing import IO, Any
 
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
@@ -18,7 +19,7 @@ class LimitedBytes(BaseParser):
     def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, object] | None = None) -> Any:
         content = stream.read(self.most + 1)
         if len(content) > self.most:
-            raise ParseError(f"Expected {self.what} of at most {self.most:,} bytes.")
+            raise ParseError(_("Expected %(what)s of at most %(most)s bytes.") % {"what": self.what, "most": f"{self.most:,}"})
         return content
 
 
@@ -33,7 +34,9 @@ class YamlText(LimitedBytes):
         try:
             return str(content, "utf-8-sig")
         except UnicodeDecodeError as error:
-            raise ParseError(f"Expected text in UTF-8, found another byte at position {error.start}.") from error
+            raise ParseError(
+                _("Expected text in UTF-8, found another byte at position %(position)s.") % {"position": error.start}
+            ) from error
 
 
 class JsonText(YamlText):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import yaml
+from django.utils.translation import gettext as _
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -38,7 +39,12 @@ _Dumper.add_representer(list, _represent_list)
 def read_study_file(text: str, *, source: str = "study file") -> StudyDefinition:
     """The study in `text`, or a DefinitionError with one line for every mistake: source, line, place, what was expected, what came."""
     if len(text) > MAXIMUM_CHARACTERS:
-        raise DefinitionError([f"{source}: a study file has at most {MAXIMUM_CHARACTERS:,} characters, this one has {len(text):,}"])
+        raise DefinitionError(
+            [
+                _("%(source)s: a study file has at most %(most)s characters, this one has %(found)s")
+                % {"source": source, "most": f"{MAXIMUM_CHARACTERS:,}", "found": f"{len(text):,}"}
+            ]
+        )
     if text.lstrip().startswith("{"):  # JSON may be indented with tabs, which YAML refuses; inside its strings there are none
         text = text.replace("\t", " ")
     try:
@@ -47,11 +53,18 @@ def read_study_file(text: str, *, source: str = "study file") -> StudyDefinition
         document = loader.construct_document(root) if root else None
     except yaml.YAMLError as error:
         problem = getattr(error, "problem", None) or error
-        raise DefinitionError([f"{source}{place_of(error)}: not readable as YAML or JSON: {problem}"]) from error
+        raise DefinitionError(
+            [_("%(where)s: not readable as YAML or JSON: %(error)s") % {"where": f"{source}{place_of(error)}", "error": problem}]
+        ) from error
     except (RecursionError, ValueError) as error:
-        raise DefinitionError([f"{source}: not readable as YAML or JSON: {error}"]) from error
+        raise DefinitionError([_("%(source)s: not readable as YAML or JSON: %(error)s") % {"source": source, "error": error}]) from error
     if not isinstance(document, dict):
-        raise DefinitionError([f"{source}: expected a mapping with title, consent, arms …, got {type(document).__name__}"])
+        raise DefinitionError(
+            [
+                _("%(source)s: expected a mapping with title, consent, arms …, got %(found)s")
+                % {"source": source, "found": type(document).__name__}
+            ]
+        )
     return define(document, source=source, root=root)
 
 
@@ -79,7 +92,7 @@ def dump(document: Mapping[str, object]) -> str:
 
 
 def document_of(definition: StudyDefinition) -> dict[str, object]:
-    """The definition as plain JSON values, without what is only default."""
+    """The definition as plain JSON values, without defaults."""
     return definition.model_dump(mode="json", exclude_defaults=True)
 
 
@@ -99,9 +112,9 @@ def _shortened(value: object) -> str:
 
 
 def _place(location: tuple[int | str, ...], root: yaml.Node | None, *, missing: bool) -> tuple[int | None, str]:
-    """Line and readable path of a pydantic location; parts of it that name a type of a union have no node and are left out.
+    """Line and readable path of a pydantic location; its parts that name a type of a union have no node and are left out.
 
-    The last part has no node either when it is what is missing.
+    The last part of a missing value's path has no node either.
     """
     node, line, path = root, root.start_mark.line + 1 if root else None, ""
     for part in location:

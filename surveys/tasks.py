@@ -1,4 +1,4 @@
-"""What workers do: they send bots on, and come back at intervals to what is due. Twice does no harm."""
+"""Background tasks of studies: bots are sent on, and due work is repeated at intervals. Twice does no harm."""
 
 import logging
 from datetime import timedelta
@@ -25,7 +25,7 @@ def send_bots(crowd: Crowd) -> None:
 
 @routine(kind="order_of_arrival", every=HOURLY)
 def forget_order() -> None:
-    """See to it that the order of the rows does not tell who came when."""
+    """Make the order of the rows tell nothing about the order of arrival."""
     if busy := forget_order_of_arrival():
         logger.warning("Too busy to be laid anew, will be tried again: %s", ", ".join(busy))
 
@@ -39,7 +39,7 @@ def forget_due() -> None:
 
 @routine(kind="ends_of_approvals", every=HOURLY)
 def expire_approvals() -> None:
-    """Tell whose approval ends soon; pause studies whose approval has ended, and close those that nobody renewed.
+    """Announce approvals that end soon; pause studies whose approval has ended, and close those that nobody renewed.
 
     Newcomers are refused even before this runs.
     """

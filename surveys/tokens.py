@@ -1,4 +1,6 @@
-"""The secrets of a participant. All follow from one random token that lives in the participant's browser; the server keeps hashes only."""
+"""The secrets of a participant. All are derived from one random token that lives in the participant's browser; the server keeps hashes
+only.
+"""
 
 import base64
 import hashlib
@@ -14,22 +16,22 @@ def new_token() -> str:
 
 
 def hash_of_token(token: str) -> str:
-    """What the database keeps of a token."""
+    """The hash of a token that the database keeps."""
     return _digest("token", token).hex()
 
 
 def roll_key(token: str) -> str:
-    """The name under which this participant's browser keeps its rolls, so that two people at one device never share a die."""
+    """The name under which this participant's browser keeps its rolls, so that two people on one device never share a die."""
     return _digest("roll", token).hex()[:16]
 
 
 def panel_hash(code: str) -> str:
-    """Finds a panel member again: to mark them as finished, to send them back, to delete them. It follows from the withdrawal code."""
+    """Finds a panel member again, to mark them as finished, send them back or delete them. It is derived from the withdrawal code."""
     return _digest("panel", normalised(code)).hex()
 
 
 def withdrawal_code(token: str) -> str:
-    """80 bits that delete a participant's data; the participant keeps them, the server their hash."""
+    """80 bits that delete a participant's data; the participant keeps them, the server only their hash."""
     return _readable(_digest("withdrawal", token)[:10])
 
 
@@ -38,7 +40,7 @@ def hash_of_withdrawal_code(code: str) -> str:
 
 
 def completion_code(token: str, study: str) -> str:
-    """Proof of completion: a number that follows from the token, signed for this study. Nothing of it is stored, so nothing can link it."""
+    """Proof of completion: a number derived from the token, signed for this study. It is not stored, so nothing can link it."""
     number = _digest("completion", token)[:5]
     return _readable(number + _signature(number, study))
 
@@ -52,7 +54,7 @@ def completion_code_is_genuine(code: str, study: str) -> bool:
 
 
 def hash_of_entry_code(code: str, study: str) -> str:
-    """Course list codes can be short, so their hash is keyed: whoever steals the table cannot try them all."""
+    """Course list codes can be short, so their hash is keyed: a thief of the table cannot try them all."""
     return salted_hmac(f"entry code {study}", normalised(code), algorithm="sha256").hexdigest()
 
 
@@ -70,5 +72,5 @@ def _readable(content: bytes) -> str:
 
 
 def normalised(code: str) -> str:
-    """What a person typed, without dashes, spaces and case."""
+    """A typed code, without dashes, spaces and case."""
     return "".join(code.split()).replace("-", "").upper()

@@ -1,4 +1,4 @@
-"""The ways into a study: what the address carries, what is kept of it, and what is said about that. A new way is one more entry here.
+"""The ways into a study: the address's parameters, the stored data, and the words about them. A new way is one more entry here.
 
 The study file, the builder, the welcome page, the protocol packet and the page about a study read it; `surveys.recruitment` acts on it.
 """
@@ -18,7 +18,7 @@ Said = str | Promise
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """What is stored of how somebody came in: for the officers' table, for what is deleted in the end, and in words for participants."""
+    """The data stored about a way in: for the officers' table, for the deletion at the end, and in words for participants."""
 
     what: Said
     how: Said
@@ -29,8 +29,9 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WayIn:
-    """`identifier_in` is the parameter of the address that carries a person's number at the panel, which `{identifier}` in the address for
-    the way back stands for."""
+    """`identifier_in` is the address's parameter with a person's number at the panel; `{identifier}` stands for this number in the address
+    for the way back.
+    """
 
     name: str
     label: Said
@@ -40,7 +41,7 @@ class WayIn:
     kept: Kept | None = None
 
     def identifier(self, address: Mapping[str, str]) -> str:
-        """What the address says of the person, if this way in wants to know it."""
+        """The person's identifier in the address, if this way in uses one."""
         return address.get(self.identifier_in, "") if self.identifier_in else ""
 
 
@@ -70,7 +71,7 @@ OPEN = WayIn(
 CODES = WayIn(
     name="codes",
     label=gettext_lazy("Personal codes: each opens the study once"),
-    admits=gettext_lazy("Whoever has a personal code. A code opens the study once; nothing says whose answers came in with it."),
+    admits=gettext_lazy("Anybody who has a personal code. A code opens the study once; nothing says whose answers came in with it."),
     takes_code=True,
     kept=Kept(
         what=gettext_lazy("Personal code"),
@@ -90,7 +91,7 @@ WAYS_IN: Mapping[str, WayIn] = {one.name: one for one in (OPEN, CODES, PROLIFIC,
 
 
 def checked_way(name: str) -> str:
-    """The name, if there is such a way in."""
+    """The name, if such a way exists."""
     if name not in WAYS_IN:
         *others, last = (f"'{one}'" for one in WAYS_IN)
         raise ValueError(f"Input should be {', '.join(others)} or {last}, got {name!r}")

@@ -49,7 +49,7 @@ LONGEST_FIRST = (
 FOLDERS_IN_ORDER = ("browser", "integration", "simulation", "audits", "unit")
 # As many Redis databases as the tests have of their own.
 PROCESSES_AT_MOST = 32
-# What `migrate` writes and no test changes.
+# Rows that `migrate` writes and no test changes.
 MADE_BY_MIGRATING = {"django_content_type", "auth_permission"}
 
 # The same examples on every run; HYPOTHESIS_PROFILE=explore (pytest's --hypothesis-profile) looks for new ones.

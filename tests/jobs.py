@@ -38,7 +38,7 @@ def claimed(lease: Lease) -> Any:
 
 
 def attempt(lease: Lease) -> None:
-    """What a worker does with what it has claimed."""
+    """A worker's attempt at claimed work."""
     tasks.attempt(job_of(lease), lease)
 
 
@@ -61,7 +61,7 @@ def swept(sent: Sent, *kinds: str) -> list[str]:
 
 
 def keys(sent: Sent, *kinds: str) -> list[str]:
-    """What was sent of these kinds."""
+    """The sent messages of these kinds."""
     return [message["key"] for message in sent if message["kind"] in kinds]
 
 

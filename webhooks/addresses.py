@@ -4,6 +4,8 @@ import socket
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext as _
+
 from webhooks.errors import RefusedAddressError, WebhookError
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -16,18 +18,18 @@ def check_address(address: str, *, private_is_allowed: bool) -> None:
         parts = urlsplit(address)
         host, _port = parts.hostname or "", parts.port
     except ValueError as error:
-        raise WebhookError(f"Expected an https address, found {address[:100]!r}.") from error
+        raise WebhookError(_("Expected an https address, found %(found)s.") % {"found": repr(address[:100])}) from error
     local = private_is_allowed and parts.scheme == "http" and host in LOCAL
     if not host or not address.isascii() or not address.isprintable() or " " in address or (parts.scheme != "https" and not local):
-        raise WebhookError(f"Expected an https address, found {address[:100]!r}.")
+        raise WebhookError(_("Expected an https address, found %(found)s.") % {"found": repr(address[:100])})
     if "@" in parts.netloc or parts.fragment:
-        raise WebhookError("Expected an address without a login and without “#”.")
+        raise WebhookError(_("Expected an address without a login and without “#”."))
     try:
         literal = ip_address(host)
     except ValueError:
         return
     if not private_is_allowed and not is_public(literal):
-        raise WebhookError(f"Expected an address on the public internet, found {host}.")
+        raise WebhookError(_("Expected an address on the public internet, found %(found)s.") % {"found": host})
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:

@@ -14,7 +14,7 @@ from jobs.registry import job, routine
 from webhooks.errors import RefusedAddressError
 from webhooks.models import WAITS, Delivery, DeliveryStatus
 
-# Of a server that sends its answer drop by drop, more than the single time-outs allow.
+# Longer than the single time-outs allow, for servers that send their answer drop by drop.
 MOST_SECONDS = 40
 NO_ANSWER = (OSError, UnicodeError, SoftTimeLimitExceeded)
 KEPT = timedelta(days=90)

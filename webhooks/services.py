@@ -7,6 +7,7 @@ from functools import partial
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from audit.services import record
@@ -28,13 +29,16 @@ def add_webhook(study: Study, *, address: str, events: Sequence[str], site: str,
     check_address(address, private_is_allowed=settings.WEBHOOKS_MAY_STAY_PRIVATE)
     asked = [event for event in Event.values if event in events]
     if not asked or len(asked) != len(set(events)):
-        raise WebhookError(f"Expected some of {', '.join(Event.values)}, found {', '.join(map(str, events))[:100] or 'none'}.")
+        raise WebhookError(
+            _("Expected some of %(events)s, found %(found)s.")
+            % {"events": ", ".join(Event.values), "found": ", ".join(map(str, events))[:100] or _("none")}
+        )
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     there = Webhook.objects.filter(study=study)
     if there.filter(address=address).exists():
-        raise WebhookError("This address is told already; remove it first to change what it is told.")
+        raise WebhookError(_("This address is told already; remove it first to change what it is told."))
     if there.count() >= MOST_WEBHOOKS:
-        raise WebhookError(f"Expected at most {MOST_WEBHOOKS} webhooks of a study; remove one first.")
+        raise WebhookError(_("Expected at most %(most)s webhooks of a study; remove one first.") % {"most": MOST_WEBHOOKS})
     hook = Webhook(study=study, address=address, events=asked, site=site)
     hook.full_clean(exclude=("address",))  # Django's own check of addresses knows no local names
     hook.save(force_insert=True)

@@ -15,7 +15,7 @@ TAKEN = "subsample"  # the methods give the design's own column this name
 
 
 def covariates_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, object]]) -> Covariates:
-    """One array for each covariate, in the order of `answers`. What was not answered is "" in text and NaN in numbers.
+    """One array for each covariate, in the order of `answers`. Missing answers are "" in text and NaN in numbers.
 
     A single choice is a category, a multiple choice one 0/1 for each option, a number itself, a group of fields the number of its entries
     and the mean of each of its numbers.

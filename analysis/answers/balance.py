@@ -10,7 +10,7 @@ from analysis.stored_results import Balance, Difference
 
 NOT_ANSWERED = "not answered"
 SMALLEST_GROUP = 5
-"""Of fewer people no mean is given: that of one is what this one told."""
+"""No mean is shown for fewer people: the mean of one person is that person's answer."""
 
 
 def standardised_differences(
@@ -19,7 +19,7 @@ def standardised_differences(
     """For each treatment arm and each number or level of a category: the means of both arms and their standardised difference.
 
     (mean₁ − mean₀)/√((s₁² + s₀²)/2); None where nothing varies or an arm has no answer. Levels are shares from 0 to 1, and "not answered"
-    is a level; of a number, those who did not answer are left out. Of fewer than `SMALLEST_GROUP` people no mean is given.
+    is a level; numbers leave out people who did not answer. No mean is given for fewer than `SMALLEST_GROUP` people.
     """
     columns = [column for name, values in covariates.items() for column in _columns(name, values)]
     place = {name: index for index, name in enumerate(arms)}
@@ -43,7 +43,7 @@ def standardised_differences(
 
 
 def answered_by_arm(covariates: Mapping[str, Covariate], arm: NDArray[np.intp], *, arms: Sequence[str]) -> dict[str, dict[str, int]]:
-    """Of how many people in each arm a covariate's rows tell something; who did not choose a category is one of them."""
+    """How many people in each arm gave a value for each covariate; "not answered" counts as a value of a category."""
     found = {}
     for name, values in covariates.items():
         there = ~np.isnan(values) if is_numeric(values) else np.full(len(values), True)
@@ -52,10 +52,11 @@ def answered_by_arm(covariates: Mapping[str, Covariate], arm: NDArray[np.intp], 
 
 
 def in_steps(fresh: Balance, shown: Balance | None) -> Balance:
-    """The balance to show: of each covariate anew once at least `SMALLEST_GROUP` more people of every arm are there, else as before.
+    """The balance to show: each covariate is updated once every arm has at least `SMALLEST_GROUP` more people, and else stays as before.
 
-    Otherwise the difference between two moments would be what the person who came between told, beside what they did to the estimates.
-    Of every arm at once, because the control's mean stands in the rows of all the others.
+    Otherwise the difference between two moments would be the answers of the person who came between, next to that person's effect on the
+    estimates.
+    All arms change at once, because the control's mean is in the rows of all the others.
     """
     before = shown or Balance(differences=(), answered={})
     differences: list[Difference] = []

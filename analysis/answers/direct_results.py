@@ -1,4 +1,4 @@
-"""What those who were asked without a die said, in counts: after the study has ended, and never of a handful of people.
+"""Counts of direct answers, after the study has ended, and never for groups below the minimum size.
 
 While a study runs its results are computed again after every few people, and the difference between two exact counts would tell what
 those few said. With the die that is harmless; without it, only how many people were asked is shown until nobody comes any more, except

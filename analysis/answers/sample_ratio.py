@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 SMALL_P = 0.001
 LEAST_DEVIATION = 0.01
-"""Of a share: with very many people tiny deviations, which harm nobody, have tiny p-values too."""
+"""Smallest deviation of a share that matters: with very many people even harmless deviations have tiny p-values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

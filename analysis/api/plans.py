@@ -5,6 +5,7 @@ from dataclasses import asdict
 from io import BytesIO
 from typing import IO, Any
 
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.exceptions import ParseError
@@ -30,7 +31,7 @@ class SmallJson(JSONParser):
     def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, object] | None = None) -> dict[str, Any]:
         content = stream.read(LARGEST_PLAN + 1)
         if len(content) > LARGEST_PLAN:
-            raise ParseError(f"Expected a plan of at most {LARGEST_PLAN:,} bytes.")
+            raise ParseError(_("Expected a plan of at most %(most)s bytes.") % {"most": f"{LARGEST_PLAN:,}"})
         return super().parse(BytesIO(content), media_type, parser_context)
 
 

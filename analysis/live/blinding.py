@@ -79,7 +79,7 @@ def readable(results: Results, names: ArmNames) -> Results:
     if not names.blinded:
         return results
     balance, direct = results.balance, results.direct_group
-    # What was said without a die is counted by arm only after the end, when nobody is blinded; so there is nothing to turn or to letter.
+    # Direct answers are counted by arm only after the end, when nobody is blinded; so there is nothing to turn or to letter.
     return replace(
         results,
         design={},
@@ -90,7 +90,7 @@ def readable(results: Results, names: ArmNames) -> Results:
 
 
 def lettered(results: Results, names: ArmNames) -> Results:
-    """What `readable` left, with arms called as this reader may call them: for files and programs, which get no words around numbers."""
+    """The rest that `readable` leaves, with this reader's names of arms: for files and programs, which get no words around numbers."""
     if not names.blinded:
         return results
     outcomes: dict[str, QuestionEstimate | NotYet] = {}

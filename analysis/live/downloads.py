@@ -1,4 +1,4 @@
-"""What the live page shows, as files: figures as SVG and PNG, tables as CSV."""
+"""The live page's content as files: figures as SVG and PNG, tables as CSV."""
 
 import csv
 import io

@@ -109,7 +109,7 @@ class LiveView:
         return (self.first is not None and self.first_results is None) or (self.full is not None and self.full_results is None)
 
     def newest(self, question: str) -> QuestionEstimate | NotYet | None:
-        """What is known of a question, by the first results where they say anything."""
+        """The newest finding about a question: that of the first results where they say anything."""
         first, full = (results.outcomes.get(question) if results else None for results in (self.first_results, self.full_results))
         return first or full
 
@@ -120,7 +120,7 @@ class LiveView:
 
     @cached_property
     def direct_group(self) -> DirectGroup | None:
-        """What those said who were asked without a die; None where nobody is."""
+        """The direct answers; None where nobody is asked directly."""
         return self.first_results.direct_group if self.first_results else None
 
     def direct_outcomes(self) -> Iterator[ShownDirectOutcome]:
@@ -243,7 +243,7 @@ class LiveView:
         return forest_figure(rows, title=_("Effects on “%(question)s” by method") % {"question": question}) if rows else None
 
     def running(self, question: str) -> Drawing | None:
-        """Of every contrast, one below the other."""
+        """The running estimates of every contrast, one below the other."""
         found = {
             self.contrast(treatment, control): moments for (name, treatment, control), moments in self.moments.items() if name == question
         }

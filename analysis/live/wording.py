@@ -22,7 +22,7 @@ def cheater_sentence(proportion: CheaterProportion) -> str:
 
 
 def effect_sentence(effect: Effect, *, treatment: str, control: str) -> str:
-    """What difference an arm made, with its interval, in percentage points."""
+    """The difference an arm made, with its interval, in percentage points."""
     value, interval = effect.value, effect.interval
     names = {"treatment": treatment, "control": control}
     if interval is not None and interval.kind == "empty":
@@ -49,18 +49,21 @@ def specification_sentence(test: SpecificationTest | None) -> str:
 
 
 def always_known_sentence(effect: Effect, *, treatment: str, control: str) -> str:
-    """What is known whoever cheats: the sign of the effect, and that it is at least Δ in size."""
+    """The findings that hold no matter who cheats: the sign of the effect, and that it is at least Δ in size."""
     delta, names = effect.honest_times_effect, {"treatment": treatment, "control": control}
     if delta.value is None or delta.p_value is None:
         return ""
     if delta.p_value >= 0.05:
-        return _("Whoever cheats, so far chance alone explains the difference between “%(treatment)s” and “%(control)s”.") % names
+        return _("No matter who cheats, chance alone explains the difference so far between “%(treatment)s” and “%(control)s”.") % names
     numbers = names | {"points": round(abs(delta.value) * 100)}
     if delta.value > 0:
         return (
-            _("Whoever cheats: “%(treatment)s” makes yes more frequent than “%(control)s”, by about %(points)d in 100 or more.") % numbers
+            _("No matter who cheats, “%(treatment)s” makes yes more frequent than “%(control)s”, by about %(points)d in 100 or more.")
+            % numbers
         )
-    return _("Whoever cheats: “%(treatment)s” makes yes less frequent than “%(control)s”, by about %(points)d in 100 or more.") % numbers
+    return (
+        _("No matter who cheats, “%(treatment)s” makes yes less frequent than “%(control)s”, by about %(points)d in 100 or more.") % numbers
+    )
 
 
 def bounds_sentence(effect: Effect) -> str:
@@ -69,7 +72,7 @@ def bounds_sentence(effect: Effect) -> str:
     if not bounds:
         return ""
     numbers = {"low": round(bounds[0] * 100), "high": round(bounds[1] * 100)}
-    return _("Whatever cheaters answer, the effect lies between %(low)+d and %(high)+d in 100.") % numbers
+    return _("The effect lies between %(low)+d and %(high)+d in 100, no matter what cheaters answer.") % numbers
 
 
 METHODS = {

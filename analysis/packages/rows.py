@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from analysis.packages.errors import TooFewPeopleError
 
 SMALLEST_GROUP = 5
@@ -46,7 +48,10 @@ def require_large_groups(groups: Sequence[Group]) -> None:
     """Refuse a study so small that rows could be told apart by knowing who took part."""
     if small := [group for group in groups if group.n < SMALLEST_GROUP]:
         found = ", ".join(f"{group.n} in arm {group.arm}, subsample {group.subsample}" for group in small)
-        raise TooFewPeopleError(f"Expected at least {SMALLEST_GROUP} finished people in every arm of every subsample, found {found}.")
+        raise TooFewPeopleError(
+            _("Expected at least %(smallest)s finished people in every arm of every subsample, found %(found)s.")
+            % {"smallest": SMALLEST_GROUP, "found": found}
+        )
 
 
 def shuffled_csv(rows: Sequence[Row], *, questions: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What the figures of a plan draw: precision and power at other numbers of students and other privacy losses."""
+"""The curves in a plan's figures: precision and power at other numbers of students and other privacy losses."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Curves:
         return self.contrast.ordinary_standard_error * sqrt(self.plan.n / n)
 
     def half_width(self, n: float) -> float | None:
-        """Of the interval for the share of cheaters."""
+        """Half-width of the interval for the share of cheaters."""
         cheaters = self.plan.cheater_proportion
         return None if cheaters is None else cheaters.half_width * sqrt(self.plan.n / n)
 

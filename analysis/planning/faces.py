@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from django.utils.translation import gettext as _
+
 from candor.designs.forced_responses import ForcedResponse
 from candor.errors import DesignError
 from candor.planning.best_die import DICE, DieSuggestion, faces_with
@@ -105,7 +107,10 @@ def rolls_of(code: str) -> Mapping[int, int]:
     if code in OFFERED:
         return DICE[OFFERED[code]]
     if not re.fullmatch("[1-9][0-9]{0,2}", code) or int(code) not in SIDES:
-        raise DesignError(f"a die is {', '.join(OFFERED)} or has {SIDES[0]} to {SIDES[-1]} sides, found {code[:40]!r}")
+        raise DesignError(
+            _("a die is %(offered)s or has %(fewest)s to %(most)s sides, found %(found)s")
+            % {"offered": ", ".join(OFFERED), "fewest": SIDES[0], "most": SIDES[-1], "found": repr(code[:40])}
+        )
     return dict.fromkeys(range(1, int(code) + 1), 1)
 
 
@@ -139,7 +144,7 @@ def usual_die(code: str) -> PlannedDie:
     smaller = max(1, ways // 6)
     faces = _faces(rolls, smaller, max(smaller + 1, ways // 3))
     if faces is None:
-        raise DesignError(f"a die with {ways} sides has no faces for a mirrored design")
+        raise DesignError(_("a die with %(ways)s sides has no faces for a mirrored design") % {"ways": ways})
     return _mirrored(code, yes=faces[0], no=faces[1])
 
 

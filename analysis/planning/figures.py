@@ -26,7 +26,7 @@ ALWAYS_ON_PAPER = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Over:
-    """What a figure runs over: its axis, where curves are drawn and tables have rows, and where the plan itself stands."""
+    """A figure's horizontal axis: where curves are drawn, where tables have rows, and where the plan itself is."""
 
     header: Promise
     axis: Callable[[Curves], Axis]
@@ -73,7 +73,7 @@ class Spec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """What the template shows: the picture, what its marks mean, and the same in numbers; the first column heads the rows."""
+    """A figure for the template: the picture, the meaning of its marks, and the same in numbers; the first column heads the rows."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""Who the bots of a rehearsal are, as somebody types it: percent and points, not proportions."""
+"""The form for a rehearsal's bots, in percent and points as people type them, not in proportions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What was planted beside what was found, in words and numbers. Nobody's answers are in it, so nothing is hidden from anybody."""
+"""Planted values beside found ones, in words and numbers. Nobody's answers are in it, so nothing is hidden from anybody."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -22,7 +22,7 @@ class PlantedSerializer(serializers.Serializer[object]):
     effect = _proportion("effect", "How much larger it is in every other arm.")
     cheaters = _proportion("cheaters", "Share who do not follow the die.")
     behaviour = serializers.ChoiceField(
-        choices=BEHAVIOURS, default=PlantedForm.base_fields["behaviour"].initial, help_text="What those do who do not follow the die."
+        choices=BEHAVIOURS, default=PlantedForm.base_fields["behaviour"].initial, help_text="Behaviour of people who do not follow the die."
     )
     dropout = _proportion("dropout", "Share who leave in the middle.")
     under_reporting = _proportion("under_reporting", "Share who deny a true yes when they are asked without a die, in studies that do so.")
@@ -50,7 +50,7 @@ class WhatWasPlantedSerializer(serializers.Serializer[object]):
     behaviour = serializers.CharField()
     dropout = serializers.FloatField(source="drops_out")
     under_reporting = serializers.FloatField(source="under_reports")
-    seed = serializers.IntegerField(help_text="Of the bots: the same seed gives the same bots.")
+    seed = serializers.IntegerField(help_text="Seed of the bots: the same seed gives the same bots.")
 
 
 class ComparisonSerializer(serializers.Serializer[object]):
@@ -81,7 +81,7 @@ class RehearsalSerializer(serializers.Serializer[object]):
     planted = WhatWasPlantedSerializer(source="crowd")
     counts = CountsSerializer()
     warning = serializers.CharField(allow_blank=True, help_text="An assumption of the analysis that these bots break.")
-    questions = RehearsedQuestionSerializer(many=True, help_text="What was planted beside what was found.")
+    questions = RehearsedQuestionSerializer(many=True, help_text="Planted values beside found ones.")
 
 
 class RehearsalStateSerializer(serializers.Serializer[object]):

@@ -9,6 +9,8 @@ from dataclasses import asdict
 from datetime import timedelta
 
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from analysis import actions
 from analysis.models import BackgroundHandling, Release, ReleaseStatus
@@ -36,7 +38,7 @@ STAGES = ("rows", "results", "package")
 REPLICATES = 5000
 LEVEL = 0.95
 BUILT = (ReleaseStatus.BUILT, ReleaseStatus.REQUESTED)
-FORGOTTEN = "Background answers are deleted, so they cannot be counted any more. Choose to leave them out."
+FORGOTTEN = gettext_lazy("Background answers are deleted, so they cannot be counted any more. Choose to leave them out.")
 
 
 @job(kind="release", model=Release, expects=(ReleaseError, MethodError), priority=HEAVY)
@@ -138,7 +140,7 @@ def _content_of(release: Release) -> Content:
 def _store(release: Release, content: Content, package: bytes, *, check: dict[str, int]) -> None:
     """Keep the package, unless somebody withdrew since the rows were drawn: then back to the queue, to be built without them."""
     if check["different"]:
-        raise ReleaseError(f"{check['different']} of {check['values']} published numbers do not follow from the files.")
+        raise ReleaseError(_("%(different)s of %(values)s published numbers do not follow from the files.") % check)
     study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
     if people_sha256(study) != release.people_sha256:
         release.wait(data=None, people_sha256="", stage="", attempts=0)
@@ -175,7 +177,7 @@ def discard_all_outdated() -> None:
 
 
 def discard_outdated(study_id: int) -> None:
-    """Delete what is built but not public as soon as somebody in it has withdrawn. What is being built finds out for itself."""
+    """Delete a built release that is not public as soon as somebody in it has withdrawn. A release being built checks this itself."""
     if not Release.objects.filter(study_id=study_id, status__in=BUILT).exists():
         return
     with transaction.atomic():

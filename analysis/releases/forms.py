@@ -28,7 +28,7 @@ HANDLING = {
 
 @dataclass(slots=True, kw_only=True)
 class ReleaseForm:
-    """What stands in the fields, and what is wrong with it by field."""
+    """The values of the fields, and the errors by field."""
 
     definition: StudyDefinition
     can_count: bool

@@ -1,4 +1,4 @@
-"""Who is in a release, and what it holds of them. The one place that decides it."""
+"""The people in a release, and their data in it. The one place that decides it."""
 
 import hashlib
 from collections.abc import Iterable, Sequence

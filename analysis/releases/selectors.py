@@ -72,7 +72,7 @@ def published_smallest_count(study: Study) -> int | None:
 
 
 def public_releases() -> QuerySet[Release]:
-    """What anybody may read about, the newest first; those that were retracted among them."""
+    """Public releases, the newest first, including retracted ones."""
     return releases().filter(status__in=PUBLIC_RELEASES).order_by("-decided_on", "-pk")
 
 
@@ -91,7 +91,7 @@ def public_keys() -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What stands in the tables of a package: of the rows the first, of the counts of background answers all."""
+    """The content of a package's tables: the first rows, and all counts of background answers."""
 
     header: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()

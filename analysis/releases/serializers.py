@@ -1,4 +1,4 @@
-"""What the API says of public data."""
+"""API representations of public data."""
 
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field

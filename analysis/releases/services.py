@@ -1,4 +1,4 @@
-"""The way of a release: chosen by an investigator, built, looked at, requested, approved by an IRB officer, and perhaps retracted.
+"""The life cycle of a release: chosen by an investigator, built, examined, requested, approved by an IRB officer, and perhaps retracted.
 
 Every step takes the study's lock first, which a withdrawal takes too, and reads the stored state again under it.
 """
@@ -10,6 +10,7 @@ from functools import partial
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from analysis import actions
@@ -42,7 +43,7 @@ NOT_ONE: dict[str, object] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """What an investigator decides about a release."""
+    """An investigator's choices for a release."""
 
     title: str
     authors: tuple[str, ...]
@@ -57,11 +58,11 @@ def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> 
     """Fix the choices and have the package built. `site` is the address of this server, which stands in the files."""
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if not Seat(actor, study).may_change:
-        raise ReleaseError("Only those who run the study can release its data.")
+        raise ReleaseError(_("Only those who run the study can release its data."))
     if why := obstacles(study):
         raise ReleaseError(" ".join(why))
     if Release.objects.filter(study=study, status__in=OPEN_RELEASES).exists():
-        raise ReleaseError("Another release of this study is under way. Finish it or discard it first.")
+        raise ReleaseError(_("Another release of this study is under way. Finish it or discard it first."))
     _require_sensible(study, choices)
     published = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES).count()
     release = Release(
@@ -85,7 +86,7 @@ def request_approval(release: Release, *, actor: User) -> None:
     """The investigator has looked at the package and asks the officer."""
     release = _locked(release, ReleaseStatus.BUILT)
     if not Seat(actor, release.study).may_change:
-        raise ReleaseError("Only those who run the study can ask for its release.")
+        raise ReleaseError(_("Only those who run the study can ask for its release."))
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.REQUESTED)
     _record(release, actions.RELEASE_REQUESTED, actor=actor, tell=Audience.OFFICERS, sha256=release.package_sha256)
 
@@ -96,12 +97,14 @@ def approve(release: Release, *, actor: User) -> bool:
     release = _locked(release, ReleaseStatus.REQUESTED)
     study = release.study
     if not Seat(actor, study).may_review or actor.pk == release.requested_by_id:
-        raise ReleaseError("Only an IRB officer who has no part in the study can approve its release.")
+        raise ReleaseError(_("Only an IRB officer who has no part in the study can approve its release."))
     if people_sha256(study) != release.people_sha256:
         building.outdate(release)
         return False
     if faults := faults_of(bytes(release.package or b""), key=release.public_key.encode()):
-        raise ReleaseError("The package is not as it was built: " + "; ".join(f"{one.file}: {one.what}" for one in faults))
+        raise ReleaseError(
+            _("The package is not as it was built: %(faults)s") % {"faults": "; ".join(f"{one.file}: {one.what}" for one in faults)}
+        )
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.PUBLISHED, decided_by=actor, decided_on=timezone.localdate())
     Study.objects.filter(pk=study.pk).update(data_published=True)
     _record(release, actions.RELEASE_PUBLISHED, actor=actor, tell=Audience.TEAM, sha256=release.package_sha256)
@@ -113,7 +116,7 @@ def refuse(release: Release, *, reason: str, actor: User) -> None:
     """The officer says no, and why. The package is deleted."""
     release = _locked(release, ReleaseStatus.REQUESTED)
     if not Seat(actor, release.study).may_review:
-        raise ReleaseError("Only an IRB officer who has no part in the study can refuse its release.")
+        raise ReleaseError(_("Only an IRB officer who has no part in the study can refuse its release."))
     decision = {"decided_by": actor, "decided_on": timezone.localdate(), "reason": _said(reason)}
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.REFUSED, **decision, **NOT_ONE)
     _record(release, actions.RELEASE_REFUSED, actor=actor, tell=Audience.TEAM, reason=_said(reason))
@@ -124,7 +127,7 @@ def discard(release: Release, *, actor: User) -> None:
     """The investigator gives it up before it is public. A worker that is at it will notice."""
     release = _locked(release, *OPEN_RELEASES)
     if not Seat(actor, release.study).may_change:
-        raise ReleaseError("Only those who run the study can discard its release.")
+        raise ReleaseError(_("Only those who run the study can discard its release."))
     Release.end(Release.objects.filter(pk=release.pk), status=ReleaseStatus.DISCARDED, stage="", **NOT_ONE)
     record(actor=actor, action=actions.RELEASE_DISCARDED, subject=release.study, details={"version": release.version})
 
@@ -134,7 +137,7 @@ def retract(release: Release, *, reason: str, actor: User) -> None:
     """Take a public release back: its page says why, its files are deleted, their hashes stay so that copies can be told."""
     release = _locked(release, ReleaseStatus.PUBLISHED)
     if not (Seat(actor, release.study).may_change or Seat(actor, release.study).may_review):
-        raise ReleaseError("Only those who run the study and IRB officers can retract its release.")
+        raise ReleaseError(_("Only those who run the study and IRB officers can retract its release."))
     Release.objects.filter(pk=release.pk).update(
         status=ReleaseStatus.RETRACTED, retracted_on=timezone.localdate(), reason=_said(reason), package=None
     )
@@ -157,20 +160,28 @@ def discard_outdated_when_answers_change(sender: object, *, study_id: int, **kwa
 
 
 def _require_sensible(study: Study, choices: Choices) -> None:
-    """What the form offers, for whoever does not come by the form."""
+    """Check that the choices are among those of the form, for callers that do not use it."""
     definition = protocol_in_force(study).definition
     known = {question.name for question in definition.questions}
     if not choices.questions or set(choices.questions) - known:
-        raise ReleaseError(f"Expected some of the questions {', '.join(sorted(known))}, found {', '.join(choices.questions) or 'none'}.")
+        raise ReleaseError(
+            _("Expected some of the questions %(known)s, found %(found)s.")
+            % {"known": ", ".join(sorted(known)), "found": ", ".join(choices.questions) or _("none")}
+        )
     if choices.licence not in LICENCES:
-        raise ReleaseError(f"Expected one of the licences {', '.join(LICENCES)}, found {choices.licence}.")
+        raise ReleaseError(
+            _("Expected one of the licences %(licences)s, found %(found)s.") % {"licences": ", ".join(LICENCES), "found": choices.licence}
+        )
     if choices.background == BackgroundHandling.COUNTS and not definition.background:
-        raise ReleaseError("This study asked no background questions that could be counted.")
+        raise ReleaseError(_("This study asked no background questions that could be counted."))
     if choices.background == BackgroundHandling.COUNTS and study.forgotten_on is not None:
         raise ReleaseError(building.FORGOTTEN)
     published = published_smallest_count(study)
     if choices.background == BackgroundHandling.COUNTS and published not in (None, choices.smallest_count):
-        raise ReleaseError(f"Expected counts below {published} to be hidden, as in the version before, found {choices.smallest_count}.")
+        raise ReleaseError(
+            _("Expected counts below %(published)s to be hidden, as in the version before, found %(found)s.")
+            % {"published": published, "found": choices.smallest_count}
+        )
 
 
 def _locked(release: Release, *statuses: ReleaseStatus) -> Release:
@@ -179,7 +190,9 @@ def _locked(release: Release, *statuses: ReleaseStatus) -> Release:
     found = Release.objects.select_for_update().get(pk=release.pk)
     found.study = study
     if found.status not in statuses:
-        raise ReleaseError(f"This release is {found.get_status_display().lower()}. It may have changed in the meantime.")
+        raise ReleaseError(
+            _("This release is %(status)s. It may have changed in the meantime.") % {"status": found.get_status_display().lower()}
+        )
     return found
 
 
@@ -190,5 +203,5 @@ def _record(release: Release, action: str, *, actor: User, tell: Audience, **det
 
 def _said(reason: str) -> str:
     if not reason.strip():
-        raise ReleaseError("Expected a reason in words, found none.")
+        raise ReleaseError(_("Expected a reason in words, found none."))
     return reason.strip()[:2000]

@@ -131,7 +131,7 @@ def signing_keys(request: HttpRequest) -> HttpResponse:
 
 
 def _steps_open_to(user: User, release: Release) -> set[str]:
-    """What this person can do with the release now."""
+    """The actions this person can take on the release now."""
     seat = Seat(user, release.study)
     runs, decides = seat.may_change, seat.may_review
     steps = set()

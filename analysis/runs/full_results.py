@@ -1,6 +1,6 @@
 """Everything that can be said about a study's answers: every method, with its bootstrap. Pure computation over `People`.
 
-What uses background answers is not protected by the die; it carries `for_publication: False`.
+Results from background answers are not protected by the die; they carry `for_publication: False`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -60,7 +60,9 @@ class QuestionAnalysis:
 
     @cached_property
     def by_family(self) -> Mapping[str, ResampledStudy]:
-        """What can be resampled: nothing where the design does not identify the effect, no patterns without background questions."""
+        """The statistics that can be resampled: none where the design does not identify the effect, no patterns without background
+        questions.
+        """
         if not self.design.identification.effect:
             return {}
         found: dict[str, ResampledStudy] = {ChunkFamily.COUNTS: ResampledCounts(self.counts, design=self.design)}

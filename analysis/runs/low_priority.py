@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def at_low_priority(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What `work` returns, computed in a thread that gives way to other processes. It must not touch the database.
+    """Run `work` in a thread that gives way to other processes, and return its result. It must not touch the database.
 
     A thread of its own, because nobody but the superuser may take a priority back. Not where the worker is a thread of the web server
     itself: all would wait for the interpreter's lock while its holder gives way. Other systems than Linux know no priority of a thread.

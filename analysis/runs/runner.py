@@ -46,7 +46,7 @@ def queue_run(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS, after: ti
 
 @job(kind=RunKind.FIRST_RESULTS, model=Run, where={"kind": RunKind.FIRST_RESULTS}, priority=FIRST)
 def compute_first_results(run: Run) -> None:
-    """What people wait for: before everything else."""
+    """People wait for this work: it goes before everything else."""
     store(run, first_results(run.study, protocol_in_force(run.study).definition))
 
 

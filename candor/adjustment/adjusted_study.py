@@ -83,6 +83,19 @@ def adjusted_study(
         Answers other than 0 and 1, positions outside of the design, or arrays of different lengths.
     TooFewResponsesError
         An empty cell.
+
+    References
+    ----------
+    Akaike, H. (1974). A new look at the statistical model identification. IEEE Transactions on Automatic Control 19, 716–723.
+
+    Examples
+    --------
+    >>> design = Design.of(arms=("a", "b"), control="a", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> arm, subsample, reported = zip(*[(a, s, y) for a in (0, 1) for s in (0, 1) for y in (0, 1) for _ in range(10)])
+    >>> study = adjusted_study(reported, arm, subsample, {"age": [20, 21, 22, 23] * 20}, design=design)
+    >>> study.counts.tolist(), len(study.arm_models), len(study.cell_models)
+    ([[[10.0, 10.0], [10.0, 10.0]], [[10.0, 10.0], [10.0, 10.0]]], 2, 4)
     """
     answers = np.asarray(reported, dtype=float)
     if answers.ndim != 1 or not np.isin(answers, (0.0, 1.0)).all():

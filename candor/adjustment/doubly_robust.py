@@ -299,6 +299,11 @@ def estimate_doubly_robust(
     See `doubly_robust_estimates`. To bootstrap it as well, keep the `AdjustedStudy` and use `effects_with_covariates` and
     `candor.resampling.resampled_patterns.ResampledPatterns`.
 
+    References
+    ----------
+    Kancharla, M. & Kang, H. (2021). A robust, differentially private randomized experiment for evaluating online educational programs with
+    sensitive student data, equation (7).
+
     Examples
     --------
     A covariate that says nothing leaves the difference in means, here (.6 − .4)/(.5·.6):
@@ -316,7 +321,41 @@ def estimate_doubly_robust(
 
 
 def effects_with_covariates(study: AdjustedStudy, *, level: float = 0.95) -> tuple[Effect, ...]:
-    """Return the effects of both methods that use covariates, doubly robust first, each in the order of ``design.treatments``."""
+    """Return the effects of both methods that use covariates.
+
+    Parameters
+    ----------
+    study : AdjustedStudy
+        From `candor.adjustment.adjusted_study.adjusted_study`.
+    level : float
+        Nominal coverage of the intervals, strictly between 0 and 1.
+
+    Returns
+    -------
+    tuple of Effect
+        ``doubly_robust`` first, then ``efficient_with_covariates``, each in the order of ``design.treatments``; differences of proportions.
+
+    Raises
+    ------
+    MethodError
+        When the level is not between 0 and 1.
+
+    References
+    ----------
+    See `doubly_robust_estimates` and `efficient_estimates`.
+
+    Examples
+    --------
+    >>> from candor.adjustment.adjusted_study import adjusted_study
+    >>> design = Design.of(arms=("a", "b"), control="a", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> counts = [[[13, 7], [11, 9]], [[9, 11], [7, 13]]]
+    >>> rows = [(a, s, y) for a in (0, 1) for s in (0, 1) for y in (0, 1) for _ in range(counts[a][s][y])]
+    >>> arm, subsample, reported = zip(*rows)
+    >>> study = adjusted_study(reported, arm, subsample, {"same": [1] * 80}, design=design)
+    >>> [(effect.method, round(effect.value, 3)) for effect in effects_with_covariates(study)]
+    [('doubly_robust', 0.667), ('efficient_with_covariates', 0.667)]
+    """
     both = (doubly_robust_estimates(study), efficient_estimates(study))
     return tuple(effect for estimates in both for effect in estimates.effects(design=study.design, level=level))
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from candor.adjustment.covariates import FloatArray, ModelMatrix
-from candor.errors import TooFewResponsesError
+from candor.errors import TooFewResponsesError, needing
 
 RAREST_ANSWERS_PER_PARAMETER = 5
 LARGEST_LINEAR_PREDICTOR = 15.0
@@ -200,7 +200,8 @@ def final_fit(values: FloatArray, outcome: FloatArray, *, found: LogisticFit) ->
     """
     if found.separated:
         return found
-    from statsmodels.discrete.discrete_model import Logit  # with pandas, a second of processor time: only where covariates are used
+    with needing("regression"):  # statsmodels with pandas: a second of processor time, spent only where covariates are used
+        from statsmodels.discrete.discrete_model import Logit
 
     fit = Logit(outcome, values, check_rank=False).fit(start_params=found.coefficients, disp=False)
     coefficients = np.asarray(fit.params, dtype=np.float64)

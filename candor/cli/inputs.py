@@ -7,6 +7,8 @@ import os
 import shutil
 import sys
 import tempfile
+from contextlib import closing
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -16,14 +18,22 @@ STANDARD_INPUT = "-"
 
 
 class StandardInput:
-    """What came on standard input, kept in a temporary file for as long as the command runs."""
+    """Keeps standard input in a temporary file for as long as the command runs."""
 
-    def __init__(self) -> None:
-        self._kept: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the process)
-        shutil.copyfileobj(sys.stdin.buffer, self._kept)
+    @cached_property
+    def _kept(self) -> IO[bytes]:
+        kept = tempfile.TemporaryFile()  # noqa: SIM115  (until `close`)
+        shutil.copyfileobj(sys.stdin.buffer, kept)
+        kept.flush()
+        return kept
 
     def __str__(self) -> str:
         return "standard input"
+
+    def close(self) -> None:
+        """Let the temporary file go, if there is one."""
+        if "_kept" in vars(self):
+            self._kept.close()
 
     def open(self, mode: Literal["rb"]) -> io.BufferedReader:
         """Read it from its beginning."""
@@ -53,6 +63,7 @@ class InputFile(click.Path):
         """Give the path, or what is read from standard input."""
         if str(value) != STANDARD_INPUT:
             return super().convert(value, param, ctx)
-        if ctx is not None and ctx.meta.setdefault("candor.standard_input", param) is not param:
+        context = ctx or click.get_current_context()
+        if context.meta.setdefault("candor.standard_input", param) is not param:
             self.fail("only one input can be -, standard input", param, ctx)
-        return StandardInput()
+        return context.with_resource(closing(StandardInput()))

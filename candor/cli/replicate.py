@@ -42,6 +42,6 @@ def replicate(context: click.Context, package: Input, key_path: Input | None) ->
         for fault in faults:
             click.echo(f"{fault.file}: {fault.what}", err=True)
         if (folder != package and faults) or VOUCHING & {fault.file for fault in faults}:
-            click.echo(f"{PROGRAM} was not run, because it is not sure that it is as it was signed.", err=True)
+            click.echo(f"{PROGRAM} was not run: the package is not as it was signed.", err=True)
             context.exit(NOT_RUN)
         context.exit(run_program(folder))

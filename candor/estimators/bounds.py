@@ -48,6 +48,11 @@ def sharp_bounds(means: FloatArray, design: Design) -> ParameterBounds | None:
     design : Design
         Its cheater model decides whether q is free or stated.
 
+    Returns
+    -------
+    ParameterBounds or None
+        Of x in [0, 1], and of τ in [−1, 1] for each contrast.
+
     Raises
     ------
     DataError
@@ -63,6 +68,10 @@ def sharp_bounds(means: FloatArray, design: Design) -> ParameterBounds | None:
     Assumes that cheaters answer alike in every arm and subsample. The bounds say what the design cannot know; they do not include chance
     variation of the means. Estimated means close to the edge of what the model can give make them deceptively narrow, and means beyond it
     give none: read them beside `confidence_bounds`.
+
+    References
+    ----------
+    Manski, C. F. (2003). Partial Identification of Probability Distributions. Springer.
 
     Examples
     --------
@@ -86,9 +95,16 @@ def confidence_bounds(counts: npt.ArrayLike, design: Design, *, level: float = 0
     Parameters
     ----------
     counts : array_like of int, shape (K, S, 2)
+        People by arm, subsample and reported answer (no, yes).
     design : Design
+        Its cheater model decides whether q is free or stated.
     level : float
         Probability, at least, with which all of the bounds contain the truth at once.
+
+    Returns
+    -------
+    ParameterBounds or None
+        Of x in [0, 1], and of τ in [−1, 1] for each contrast.
 
     Raises
     ------
@@ -100,6 +116,11 @@ def confidence_bounds(counts: npt.ArrayLike, design: Design, *, level: float = 0
     Each of the K·S cell means lies in its Clopper–Pearson interval at level^(1/KS), all of them at once with probability `level` or more,
     since cells are independent given their sizes; `bounds_between` does the rest. No large-sample approximation, and conservative: the
     price of a region that is easy to check. Assumes that cheaters answer alike in every arm and subsample.
+
+    References
+    ----------
+    Clopper, C. J. & Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in the case of the binomial. Biometrika 26,
+    404–413.
 
     Examples
     --------

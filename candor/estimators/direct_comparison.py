@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from candor.designs.design import Design, FloatArray
-from candor.errors import DataError, MethodError
+from candor.errors import DataError, MethodError, needing
 from candor.estimators.counts import NO, YES
 from candor.estimators.effects import estimate_outcome
 from candor.estimators.intervals import normal_quantile, two_sided_p_value, wald_interval
@@ -40,6 +40,7 @@ def direct_comparison(
     Returns
     -------
     DirectComparison
+        Shares in [0, 1], their differences in [−1, 1].
 
     Raises
     ------
@@ -102,7 +103,8 @@ def _checked(direct: npt.ArrayLike, design: Design) -> npt.NDArray[np.int64]:
 
 def _prevalence(arm: str, row: npt.NDArray[np.int64], *, level: float) -> DirectPrevalence:
     yes, n = int(row[YES]), int(row[NO] + row[YES])
-    from statsmodels.stats.proportion import proportion_confint  # with pandas, a second of processor time: only where it is needed
+    with needing("regression"):  # statsmodels with pandas: a second of processor time, spent only where people were asked directly
+        from statsmodels.stats.proportion import proportion_confint
 
     low, high = proportion_confint(yes, n, alpha=1 - level, method="wilson")
     return DirectPrevalence(arm=arm, n=n, yes=yes, value=yes / n, interval=Interval(kind="wilson", low=low, high=high, level=level))
@@ -115,7 +117,8 @@ def _withheld(arm: str) -> DirectPrevalence:
 def _difference(treatment: DirectPrevalence, control: DirectPrevalence, *, level: float) -> DirectDifference:
     found: tuple[float | None, Interval | None] = None, None
     if treatment.yes is not None and treatment.n is not None and control.yes is not None and control.n is not None:
-        from statsmodels.stats.proportion import confint_proportions_2indep
+        with needing("regression"):
+            from statsmodels.stats.proportion import confint_proportions_2indep
 
         low, high = confint_proportions_2indep(
             treatment.yes, treatment.n, control.yes, control.n, method="newcomb", compare="diff", alpha=1 - level

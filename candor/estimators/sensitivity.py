@@ -46,12 +46,18 @@ def sensitivity_to_arm_dependent_cheating(
     Parameters
     ----------
     counts : array_like of int, shape (K, S, 2)
+        People by arm, subsample and reported answer (no, yes).
     design : Design
         Must identify x.
     kappa : float
         Largest difference, in [0, 1], between the yes rates of cheaters in the treatment and in the control arm.
     level : float
         Nominal coverage of ``interval``.
+
+    Returns
+    -------
+    tuple of CheatingSensitivity
+        One per contrast, in the order of ``design.treatments``.
 
     Raises
     ------
@@ -64,6 +70,10 @@ def sensitivity_to_arm_dependent_cheating(
     -----
     m(a,·) − m(0,·) = t̄·xτ + (1 − x)(q_a − q_0), so xτ ∈ [D₀ − (1 − x)κ, D₀ + (1 − x)κ]/t̄ with D₀ the arm difference. In mirrored designs
     x is learned within the arms, so it stands whatever the arms' rates; elsewhere q is then the average rate.
+
+    References
+    ----------
+    Fieller, E. C. (1954). Some problems in interval estimation. Journal of the Royal Statistical Society B 16, 175–185, for ``interval``.
 
     Examples
     --------

@@ -74,12 +74,18 @@ def anytime_effects(counts: npt.ArrayLike, *, design: Design, planned_n: int, le
     Parameters
     ----------
     counts : array_like of int, shape (K, S, 2)
-        The answers so far.
+        The answers so far: people by arm, subsample and reported answer (no, yes).
     design : Design
+        Arms and forced responses.
     planned_n : int
         Number of participants the study was planned for; it must not be chosen after looking, since ρ depends on it.
     level : float
         Probability with which, over the whole course of the study, every interval contains the truth.
+
+    Returns
+    -------
+    tuple of AnytimeEffect
+        One per contrast, in the order of ``design.treatments``.
 
     Raises
     ------

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from candor.figures.drawing import Drawing
+from candor.figures.drawing import ACCENT, MUTED, Drawing
 from candor.figures.scales import Linear
 
 LABEL_WIDTH, PLOT_WIDTH, VALUE_WIDTH, ROW_HEIGHT, TALL_ROW_HEIGHT = 290, 380, 220, 28, 46
@@ -207,14 +207,14 @@ def draw_forest(rows: Sequence[ForestRow], *, axes: Any, title: str) -> Any:
     title : str
         Heading.
     """
-    across = _axis(rows, start=0, end=1)
+    across = _axis(rows)
     first, last = across.low, across.high
-    axes.axvline(0.0, color="#777", linestyle="--", linewidth=1)
+    axes.axvline(0.0, color=MUTED, linestyle="--", linewidth=1)
     for place, row in enumerate(rows):
         if row.has_interval:
-            axes.hlines(place, first if row.low is None else row.low, last if row.high is None else row.high, color="#1d70b8")
+            axes.hlines(place, first if row.low is None else row.low, last if row.high is None else row.high, color=ACCENT)
         if row.value is not None:
-            axes.plot([row.value], [place], marker="o", color="#1d70b8")
+            axes.plot([row.value], [place], marker="o", color=ACCENT)
     axes.set_yticks(range(len(rows)), [row.label for row in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlim(first, last)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 PROGRAM = "replicate.py"
 
-# What the programs of published packages import. A name that stands here stays importable with this meaning: packages cannot be changed.
+# The modules that programs of published packages import. A name that stands here stays importable with this meaning: packages cannot be
+# changed.
 OLDER_NAMES = {
     "analysis.methods.bootstrap": "candor.resampling.bootstrap",
     "analysis.methods.designs": "candor.designs.design",

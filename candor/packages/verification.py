@@ -53,7 +53,34 @@ def faults_of_files(files: Mapping[str, bytes], *, key: bytes | None = None) -> 
 
 
 def faults_at(path: Path, *, key: bytes | None = None) -> list[Fault]:
-    """All that is wrong with a ZIP file, or with the files of a package in a folder."""
+    """All that is wrong with a data package.
+
+    Parameters
+    ----------
+    path : Path
+        Its ZIP file, every byte of which is compared; or the folder that it was unpacked to, every file of which is.
+    key : bytes, optional
+        PEM file with the public key of the server that the data come from. Default: the key in the package, which proves less.
+
+    Returns
+    -------
+    list of Fault
+        Which file is not as it was signed, and what is wrong with it; empty for a genuine package.
+
+    Raises
+    ------
+    OSError
+        When there is nothing at `path`.
+
+    References
+    ----------
+    Josefsson, S. & Liusvaara, I. (2017). Edwards-Curve Digital Signature Algorithm (EdDSA). RFC 8032.
+
+    Examples
+    --------
+    >>> [fault.what for fault in faults_at(Path(__file__).parent)]
+    ['it is missing', 'it is missing', 'it is missing']
+    """
     return faults_of_files(files_at(path), key=key) if path.is_dir() else faults_of(path.read_bytes(), key=key)
 
 
@@ -63,7 +90,7 @@ def unsigned(files: Mapping[str, bytes]) -> list[str]:
 
 
 def software_named_in(files: Mapping[str, bytes]) -> dict[str, Any] | None:
-    """What results.json says about the library that computed its numbers; None where it says nothing."""
+    """The library that computed the numbers, by results.json; None where it names none."""
     try:
         named = json.loads(files["results.json"].decode("utf-8-sig"))["software"]
     except (KeyError, ValueError, TypeError):

@@ -65,12 +65,22 @@ def best_dice(design: Design, scenario: Scenario, *, epsilon_cap: float) -> tupl
     scenario : Scenario
         What is expected of the participants.
     epsilon_cap : float
-        Largest acceptable privacy loss of one answer.
+        Largest acceptable privacy loss of one answer, in nats.
 
     Returns
     -------
     tuple of DieSuggestion
         Smallest standard error of the effect first; of equals, the die with fewer outcomes. Dice that cannot respect the cap are left out.
+
+    Raises
+    ------
+    ValueError
+        When `scenario` has prevalences for another number of arms.
+
+    References
+    ----------
+    Kancharla, M. & Kang, H. (2021). A robust, differentially private randomized experiment for evaluating online educational programs with
+    sensitive student data, for the mirrored design.
 
     Examples
     --------
@@ -121,13 +131,28 @@ def optimal_mirrored(design: Design, scenario: Scenario, *, epsilon: float) -> O
     scenario : Scenario
         What is expected of the participants; with several treatment arms the largest standard error is made small.
     epsilon : float
-        Privacy loss of one answer, finite and above 0.
+        Privacy loss of one answer in nats, finite and above 0.
+
+    Returns
+    -------
+    OptimalMirrored
+        Shares of rolls in [0, 1]; standard errors are √n times those of the estimates.
+
+    Raises
+    ------
+    MethodError
+        When ε is not finite and above 0.
 
     Notes
     -----
     With truth share t and forced shares a < b = 1 − t − a, ε = ln((t + a)/a): a smaller a always separates the subsamples better, so the
     cap binds and a = t/(e^ε − 1). One unknown is left, 0 < t < tanh(ε/2), found by bounded minimisation. Close to it, with
     k = coth(ε/2) and τ the largest effect: t* = 1/(k + (kτ²)^{1/3}).
+
+    References
+    ----------
+    Brent, R. P. (1973). Algorithms for Minimization without Derivatives. Prentice-Hall, chapter 5, for the minimisation; the rest is worked
+    out in docs/methods.md.
 
     Examples
     --------

@@ -238,6 +238,19 @@ def simulate_trial(design: Design, model: LatentModel, *, n: int, rng: np.random
     ------
     MethodError
         When n is negative, or the model names an arm that the design does not have.
+
+    References
+    ----------
+    Kancharla, M. & Kang, H. (2021). A robust, differentially private randomized experiment for evaluating online educational programs with
+    sensitive student data.
+
+    Examples
+    --------
+    >>> design = Design.of(arms=("control", "treatment"), control="control", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> trial = simulate_trial(design, LatentModel(prevalence=0.4, cheater_proportion=0.1), n=1000, rng=np.random.default_rng(1))
+    >>> trial.reported.shape, 0.05 < trial.cheats.mean() < 0.15
+    ((1000,), np.True_)
     """
     if n < 0:
         raise MethodError(f"the number of participants must not be negative, found {n}")
@@ -286,9 +299,47 @@ def cell_probabilities(design: Design, model: LatentModel) -> Array:
 
 
 def simulate_counts(design: Design, model: LatentModel, *, n: int, trials: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Counts of many trials without covariates, shape (trials, arms, subsamples, 2), last axis (no, yes).
+    """Simulate the counts of many trials without covariates, at a cost that does not depend on their size.
 
-    One multinomial draw per trial: the cost does not depend on n.
+    Parameters
+    ----------
+    design : Design
+        Arms, subsamples, their probabilities and the forced responses.
+    model : LatentModel
+        The truth about the question.
+    n : int
+        Number of participants of each trial.
+    trials : int
+        Number of trials.
+    rng : numpy.random.Generator
+        Source of all randomness.
+
+    Returns
+    -------
+    ndarray of int, shape (trials, arms, subsamples, 2)
+        People by reported answer, last axis (no, yes).
+
+    Raises
+    ------
+    MethodError
+        When the model names an arm that the design does not have.
+
+    Notes
+    -----
+    One multinomial draw per trial, from `cell_probabilities`.
+
+    References
+    ----------
+    Kancharla, M. & Kang, H. (2021). A robust, differentially private randomized experiment for evaluating online educational programs with
+    sensitive student data.
+
+    Examples
+    --------
+    >>> design = Design.of(arms=("control", "treatment"), control="control", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> counts = simulate_counts(design, LatentModel(prevalence=0.4), n=500, trials=3, rng=np.random.default_rng(1))
+    >>> counts.shape, counts.sum(axis=(1, 2, 3)).tolist()
+    ((3, 2, 2, 2), [500, 500, 500])
     """
     yes = cell_probabilities(design, model)
     shares = np.outer(design.arm_shares, design.subsample_shares)

@@ -139,8 +139,9 @@ def bootstrap(
     Parameters
     ----------
     study : ResampledStudy
+        `candor.resampling.resampled_counts.ResampledCounts`, or `candor.resampling.resampled_patterns.ResampledPatterns` with covariates.
     replicates : int
-        Number of resamples; the source of the design used 5,000.
+        Number of resamples, at least 2; the source of the design used 5,000.
     seed : int
         The same seed gives the same replicates for any number of workers.
     workers : int, optional
@@ -151,11 +152,30 @@ def bootstrap(
     Returns
     -------
     BootstrapReplicates
+        By method an ndarray of shape (replicates, contrasts); NaN where a resample has no estimate.
 
     Raises
     ------
+    MethodError
+        Fewer than 2 replicates.
     BootstrapCancelledError
         `progress` returned False.
+
+    References
+    ----------
+    Efron, B. & Tibshirani, R. J. (1993). An Introduction to the Bootstrap. Chapman & Hall.
+
+    Examples
+    --------
+    >>> from candor.designs.design import Design
+    >>> from candor.resampling.resampled_counts import ResampledCounts
+    >>> design = Design.of(arms=("a", "b"), control="a", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> counts = [[[130, 70], [110, 90]], [[90, 110], [70, 130]]]
+    >>> study = ResampledCounts(counts, design=design)
+    >>> run = bootstrap(study, replicates=200, seed=1)
+    >>> {method: effects.shape for method, effects in run.effects.items()}
+    {'difference_in_means': (200, 1), 'efficient': (200, 1)}
     """
     chunks = chunk_count(study, replicates=replicates)
     threads = min(chunks, _cores() if workers is None else workers)
@@ -203,8 +223,36 @@ def with_bootstrap(
     replicates : BootstrapReplicates
         Of `study`.
     study : ResampledStudy
+        What was resampled.
     level : float
-        Nominal coverage.
+        Nominal coverage of the percentile and the BCa interval.
+
+    Returns
+    -------
+    tuple of Effect
+
+    Raises
+    ------
+    IndexError
+        When a method has more contrasts in `effects` than were resampled.
+
+    References
+    ----------
+    Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American Statistical Association 82, 171–185.
+
+    Examples
+    --------
+    >>> from candor.estimators.effects import estimate_outcome
+    >>> from candor.designs.design import Design
+    >>> from candor.resampling.resampled_counts import ResampledCounts
+    >>> design = Design.of(arms=("a", "b"), control="a", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> counts = [[[130, 70], [110, 90]], [[90, 110], [70, 130]]]
+    >>> study = ResampledCounts(counts, design=design)
+    >>> run = bootstrap(study, replicates=200, seed=1)
+    >>> (first, _) = with_bootstrap(estimate_outcome(counts, design=design).effects, run, study=study)
+    >>> first.bootstrap.replicates, first.bootstrap.low < first.value < first.bootstrap.high
+    (200, True)
     """
     estimates, accelerations = study.estimates, study.accelerations
     seen: Counter[str] = Counter()

@@ -44,7 +44,7 @@ class Answers:
 
     @cached_property
     def resampled(self) -> Mapping[str, ResampledStudy]:
-        """What a bootstrap can resample: counts, and patterns of covariates; nothing where the design does not identify the effect."""
+        """The statistics to resample: counts, and patterns of covariates; none where the design does not identify the effect."""
         if not self.design.identification.effect:
             return {}
         found: dict[str, ResampledStudy] = {"counts": ResampledCounts(self.counts, design=self.design)}

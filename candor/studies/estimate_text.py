@@ -81,7 +81,7 @@ def _honest_times_effect(effect: Effect) -> str:
 
 
 def _bounds(result: OutcomeEstimate, by_contrast: Sequence[Effect]) -> Table:
-    """What design and chance leave open, and what would stay open with any number of answers."""
+    """The uncertainty that design and chance leave, and the part that would remain with any number of answers."""
     both = [(result.confidence_bounds, [effect.confidence_bounds for effect in by_contrast])]
     both.append((result.bounds, [effect.bounds for effect in by_contrast]))
     header = ["what the answers leave open", "cheater proportion", *(f"effect: {effect.treatment}" for effect in by_contrast)]
@@ -93,7 +93,7 @@ def _bounds(result: OutcomeEstimate, by_contrast: Sequence[Effect]) -> Table:
 
 
 def _sensitivity(sensitivity: Sequence[CheatingSensitivity]) -> Table:
-    """What remains of every effect if cheaters answer otherwise in one arm than in the other."""
+    """The rest of every effect if cheaters answer otherwise in one arm than in the other."""
     header = [
         f"if cheaters' yes rates differ by up to κ = {sensitivity[0].kappa:g}",
         "effect",

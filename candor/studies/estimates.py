@@ -10,7 +10,7 @@ from typing import Any
 
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
-from candor.errors import DataError, MethodError
+from candor.errors import DataError, MethodError, needing
 from candor.estimators.intervals import normal_quantile
 from candor.estimators.sensitivity import CheatingSensitivity, sensitivity_to_arm_dependent_cheating
 from candor.figures.forest import ForestFigure, draw_forest, forest_svg
@@ -155,7 +155,7 @@ def _notes(outcome: OutcomeEstimate, *, missing: int) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class StudyEstimates:
-    """What `candor.estimate` gives back: an `OutcomeEstimate` for each outcome, by its name.
+    """The result of `candor.estimate`: an `OutcomeEstimate` for each outcome, by its name.
 
     Attributes
     ----------
@@ -223,10 +223,11 @@ class StudyEstimates:
 
         Raises
         ------
-        ModuleNotFoundError
+        MissingPackageError
             Where pandas is not installed.
         """
-        import pandas
+        with needing("frames"):
+            import pandas
 
         return pandas.DataFrame(self.rows())
 

@@ -47,7 +47,7 @@ def simulate(
     cheater_proportion : float
         Share of people who do not follow the die, in [0, 1].
     cheater_behaviour : str
-        What those people do: ``always_no``, ``always_yes``, ``random``, ``opposite``, ``truthful``, ``refuse_forced_yes`` or
+        Their behaviour: ``always_no``, ``always_yes``, ``random``, ``opposite``, ``truthful``, ``refuse_forced_yes`` or
         ``refuse_forced_no``.
     outcome : str
         Name of the answer's column.

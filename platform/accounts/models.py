@@ -70,7 +70,7 @@ class ApiToken(models.Model):
     """Programs show a token in place of a password. Only its hash is kept; its bearer can do what its owner can, within the scope."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
-    name = models.CharField(max_length=50, help_text="What it is for, in its owner's words.")
+    name = models.CharField(max_length=50, help_text="Its purpose, in its owner's words.")
     scope = models.CharField(max_length=5, choices=TokenScope, default=TokenScope.READ)
     token_hash = models.CharField(max_length=64, unique=True)
     created_on = models.DateField(auto_now_add=True)

@@ -47,7 +47,7 @@ class Refusal:
         self.install(connection)
 
     def statements(self, vendor: str) -> list[str]:
-        """What makes the triggers on a kind of database."""
+        """The SQL that makes the triggers, by kind of database."""
         triggers = self.triggers[vendor]
         if vendor == "sqlite":
             return [

@@ -70,7 +70,7 @@ TOO_MANY = Problem(
 INTERNAL = Problem(
     status=HTTPStatus.INTERNAL_SERVER_ERROR,
     title=_("Something went wrong on our side"),
-    message=_("It has been noted. What you had sent before is safe."),
+    message=_("It has been noted. Everything you had sent before is safe."),
     advice=_("Wait a moment and reload the page."),
 )
 METHOD_ERROR = Problem(

@@ -1,4 +1,4 @@
-"""What waits, runs and failed, for those who look after the server. No clock times: ages of what is there, days of what ended."""
+"""Waiting, running and failed work, for people who look after the server. No clock times: ages of what is there, days of what ended."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the queue carries: attempts at work, and the sweep that finds what the queue forgot and what killed workers left behind."""
+"""Messages of the queue: attempts at work, and the sweep that finds work that the queue forgot or killed workers left behind."""
 
 import logging
 from datetime import datetime, timedelta

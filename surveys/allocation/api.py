@@ -1,4 +1,4 @@
-"""What may change about an arm while the study runs."""
+"""Changes to an arm while the study runs."""
 
 from django.http import Http404
 from drf_spectacular.utils import OpenApiExample, extend_schema
@@ -26,7 +26,7 @@ class Arms(APIView):
 
 
 class Arm(APIView):
-    """Give an arm a quota, stop recruiting to it, or take it up again. The change is recorded."""
+    """Give an arm a quota, stop recruiting to it, or resume. The change is recorded."""
 
     roles = tuple(Role)
 

@@ -1,7 +1,7 @@
 """Drawing a concealed allocation list: who is asked directly, the subsample of all others, then the arm. Pure but for its entropy.
 
-The list is drawn before the first participant comes, from operating-system entropy, and its SHA-256 is published. Whoever gets the list
-and its nonce after closing recomputes the hash with `commitment`.
+The list is drawn before the first participant comes, from operating-system entropy, and its SHA-256 is published. Anybody with the list and
+its nonce, published after closing, can recompute the hash with `commitment`.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ def draw_sequence(weights: Mapping[str, int], length: int, *, scheme: Scheme, bl
         multiple = -(-length // len(labels)) if scheme == "complete" else _entropy.choice(block_multiples)
         block = labels * multiple
         if scheme == "complete":
-            # The last, incomplete round goes to a random choice among the labels, so that nobody can tell who is one short.
+            # The last, incomplete round goes to a random choice among the labels, so that nobody can tell which label is one short.
             block = labels * (length // len(labels)) + _entropy.sample(labels, length % len(labels))
         _entropy.shuffle(block)
         sequence += block
@@ -56,8 +56,8 @@ def draw_list(
 ) -> list[Assignment]:
     """The list: who is asked directly, for all others a sequence of subsamples, and for each of these groups its own sequence of arms.
 
-    All by the same scheme. The draw of those who are asked directly comes first and knows nothing of anybody's consent to it, so that the
-    others are a random sample of everybody.
+    All draws use the same scheme. The direct group is drawn first, without knowing anybody's consent to it, so that the others are a random
+    sample of everybody.
     """
 
     def draw(weights: Mapping[str, int], several: int) -> list[str]:

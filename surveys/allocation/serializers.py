@@ -1,4 +1,4 @@
-"""What may change about an arm, as the API shows and takes it."""
+"""The changeable settings of an arm, as the API shows and takes them."""
 
 from rest_framework import serializers
 
@@ -13,7 +13,7 @@ class ArmStateSerializer(serializers.ModelSerializer[ArmState]):
 
 
 class ArmChangeSerializer(serializers.Serializer[object]):
-    """What is left out stays as it is."""
+    """Omitted fields stay as they are."""
 
     quota = serializers.IntegerField(required=False, allow_null=True, min_value=0, max_value=1_000_000, help_text="Null: no limit.")
     closed = serializers.BooleanField(required=False)

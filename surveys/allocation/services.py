@@ -6,6 +6,7 @@ from collections import Counter
 from django.db import connection, transaction
 from django.db.models import Count
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from audit.services import record
@@ -19,13 +20,13 @@ SMALLEST_LIST = 64
 
 
 def draw_first_list(study: Study, definition: StudyDefinition) -> AllocationList:
-    """What a study that opens needs: the state of its arms, and its first list."""
+    """Give a study that opens the state of its arms and its first list."""
     ArmState.objects.bulk_create(ArmState(study=study, arm=arm.name, quota=arm.quota) for arm in definition.arms)
     return draw_allocation_list(study, definition)
 
 
 def draw_allocation_list(study: Study, definition: StudyDefinition) -> AllocationList:
-    """Draw the study's next list and store it. To be called under a lock on the study."""
+    """Draw the study's next list and store it. Call it under a lock on the study."""
     number = study.allocation_lists.count() + 1
     planned = definition.allocation.planned_participants
     assignments = draw_list(
@@ -59,8 +60,8 @@ def draw_allocation_list(study: Study, definition: StudyDefinition) -> Allocatio
 
 
 def close_and_open_slots(study: Study) -> None:
-    """Bring the free lines in step with closed arms and quotas. Lines that others have already been passed over stay closed."""
-    # Wait for those who are just taking a line, so that theirs count, and keep others from taking one until we are done.
+    """Bring the free lines in step with closed arms and quotas. Lines that have already been passed over stay closed."""
+    # Wait for people who are just taking a line, so that their lines count, and keep others from taking one until we are done.
     list(study.allocation_slots.select_for_update(no_key=True).filter(status=SlotStatus.FREE).values_list("pk"))
     taken = _taken_by_arm(study)
     last = study.allocation_slots.filter(status=SlotStatus.TAKEN).order_by("-position").values_list("position", flat=True).first() or 0
@@ -73,7 +74,7 @@ def close_and_open_slots(study: Study) -> None:
 
 
 def take_slot(study: Study, definition: StudyDefinition) -> Assignment:
-    """The next free line of the study's lists, now taken. Many may take at once; a line whose transaction fails is free again."""
+    """The next free line of the study's lists, now taken. Many people may do so at once; a line whose transaction fails is free again."""
     if assignment := _take_next_free(study):
         return assignment
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
@@ -93,8 +94,8 @@ def take_slot(study: Study, definition: StudyDefinition) -> Assignment:
 def _take_next_free(study: Study) -> Assignment | None:
     """One statement: pick, lock and take. On SQLite the transaction already holds the only write lock.
 
-    PostgreSQL keeps lines locked that were closed in the very moment in which it looked at them. Where none is left these locks are
-    given back at the savepoint: whoever holds the study may be about to change those lines.
+    PostgreSQL keeps locks on lines that were closed in the very moment in which it looked at them. If no line is left, the savepoint gives
+    these locks back: the holder of the study's lock may be about to change those lines.
     """
     table = connection.ops.quote_name(AllocationSlot._meta.db_table)
     skip = "FOR UPDATE SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""
@@ -110,7 +111,7 @@ def _take_next_free(study: Study) -> Assignment | None:
 
 
 def _taken_by_arm(study: Study) -> Counter[str]:
-    """Counted by the database: whoever comes to a full study asks for it."""
+    """Counted by the database, because everybody who comes to a full study asks for it."""
     return Counter(dict(study.allocation_slots.filter(status=SlotStatus.TAKEN).values_list("arm").annotate(Count("pk"))))
 
 
@@ -124,10 +125,13 @@ def has_room(study: Study) -> bool:
 
 @transaction.atomic
 def change_arm(study: Study, *, arm: str, actor: User, quota: int | None, closed: bool) -> None:
-    """Set an arm's quota, or stop (or take up again) recruiting to it, while the study runs."""
+    """Set an arm's quota, stop recruiting to it, or resume, while the study runs."""
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if locked.status not in RUNNING:
-        raise TransitionError(f"Arms can be changed while a study recruits or pauses; this one is {locked.get_status_display().lower()}.")
+        raise TransitionError(
+            _("Arms can be changed while a study recruits or pauses; this one is %(status)s.")
+            % {"status": locked.get_status_display().lower()}
+        )
     state = ArmState.objects.select_for_update().get(study=locked, arm=arm)
     state.quota, state.closed = quota, closed
     state.full_clean()

@@ -32,9 +32,9 @@ def send_bots(
     patience_seconds: float = 60.0,
     progress: Callable[[], None] = lambda: None,
 ) -> Counter[Ending]:
-    """Let `n` bots walk `study`, and count how they ended. With the same seed they are the same people; their dice never are.
+    """Let `n` bots walk `study`, and count how they ended. The same seed gives the same bots; their dice always differ.
 
-    `first` is the number of the first one, for a crowd that is sent in parts.
+    `first` is the number of the first bot, for batches of a larger crowd.
     """
     protocol = protocol_in_force(study)
     arm_of_media = {protocol.media[name]["id"]: arm.name for arm in protocol.definition.arms for name in arm.video.sources}
@@ -81,7 +81,9 @@ def _browser(*, inside: bool) -> Iterator[httpx.Client]:
 
 
 def _trust_own_computer(client: httpx.Client, url: httpx.URL) -> None:
-    """Send secure cookies over plain HTTP to this computer too, as browsers do: a production server behind no proxy can be rehearsed on."""
+    """Send secure cookies over plain HTTP to this computer too, as browsers do: a production server without a proxy can then be rehearsed
+    on.
+    """
     if url.scheme == "http" and url.host in ("localhost", "127.0.0.1", "::1"):
         for cookie in client.cookies.jar:
             cookie.secure = False

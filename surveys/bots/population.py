@@ -1,4 +1,4 @@
-"""Who the bots are: their background, what they truly think of each question in each arm, and what they make of the die."""
+"""The population of bots: background, true answers to each question in each arm, and behaviour towards the die."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Rng = np.random.Generator
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Habits:
-    """Shares of bots who do something else than answer everything to the end.
+    """Shares of bots who do not answer everything to the end.
 
     `agrees_to_direct` is the share who may be asked without a die, and `under_reports` the share who then deny a true yes.
     """
@@ -42,7 +42,7 @@ class Bot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Population:
-    """The latent model of every sensitive question; one cheater cheats in all of them."""
+    """The latent model of every sensitive question; a cheater cheats in all of them."""
 
     definition: StudyDefinition
     model: LatentModel
@@ -60,7 +60,9 @@ class Population:
         background_effect: float = 0.5,
         habits: Habits | None = None,
     ) -> "Population":
-        """`effect` is that of every arm but the control; numeric background questions shift the log-odds by `background_effect` per SD."""
+        """`effect` is the effect of every arm but the control; numeric background questions shift the log-odds by `background_effect` per
+        SD.
+        """
         return cls(
             definition=definition,
             model=LatentModel(
@@ -109,13 +111,13 @@ class Population:
         return {"agrees_to_direct": bool(agrees), "denies": bool(denies)}
 
     def reported(self, bot: Bot, *, question: str, arm: str, instruction: str, rng: Rng) -> bool:
-        """What the bot answers, after a die of its own."""
+        """The bot's answer, after a roll of its own die."""
         person = bot.people[question]
         truth = self.model.truth(person, arm=arm, background=bot.standardised)
         return reported_answer(truth, instruction=instruction, behaviour=person.behaviour, rng=rng)
 
     def answered_directly(self, bot: Bot, *, question: str, arm: str) -> bool:
-        """What the bot answers without a die: the truth, unless it would rather not be known for a yes."""
+        """The bot's direct answer: the truth, unless it denies a true yes."""
         return self.model.truth(bot.people[question], arm=arm, background=bot.standardised) and not bot.denies
 
 

@@ -1,4 +1,4 @@
-"""The crowd of a rehearsal, sent a few at a time by whichever worker is free. Every step may be repeated after a crash without harm."""
+"""The bots of a rehearsal, sent a few at a time by whichever worker is free. Every step may be repeated after a crash without harm."""
 
 import time
 from collections import Counter
@@ -20,7 +20,9 @@ WORKERS = 2
 
 
 def sent_so_far(crowd: Crowd) -> int:
-    """Counted where everybody is counted, so that nobody is sent twice after a worker was killed; who was turned away leaves no trace."""
+    """Bots are counted where everybody is counted, so that none is sent twice after a worker was killed; bots that were turned away leave
+    no trace.
+    """
     counts = counts_of(crowd.study)
     return counts.consented + counts.declined + int(crowd.endings.get(Ending.TURNED_AWAY, 0))
 

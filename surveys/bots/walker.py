@@ -32,7 +32,7 @@ class UnexpectedPageError(RuntimeError):
 
 @dataclass(slots=True, kw_only=True)
 class Walker:
-    """One bot in one browser. `arm_of_media` tells from the lecture on the page what it is about, as watching it would."""
+    """One bot in one browser. `arm_of_media` tells the bot from the lecture on the page what it is about, as watching it would."""
 
     client: httpx.Client
     address: str
@@ -108,7 +108,7 @@ class Walker:
         return answers
 
     def _ask(self, method: str, address: str, data: Values | None = None) -> Page:
-        """The page that comes, after redirects. While the server is away it is asked again: every request may be repeated harmlessly."""
+        """The next page, after redirects. While the server is away the request is repeated: every request may be repeated harmlessly."""
         give_up = time.monotonic() + self.patience_seconds
         while True:
             try:

@@ -1,4 +1,4 @@
-"""What the study is called, whom to ask, in which languages it speaks and how people come in."""
+"""The builder's page about a study's title, contact, languages and way in."""
 
 from django.utils.translation import gettext as _
 

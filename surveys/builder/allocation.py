@@ -1,4 +1,4 @@
-"""How people are spread over the groups, and what they must have waited for before they go on."""
+"""How people are spread over the groups, and how long they must wait before they go on."""
 
 import re
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ LARGEST_WEIGHT = 1000
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What the page edits, wherever it stands in the document: weights and quotas lie with the arms and the die."""
+    """The parts of the document that the page edits; weights and quotas are stored with the arms and the die."""
 
     def current(self, document: Document) -> dict[str, Unchecked]:
         definition = define(dict(document))
@@ -115,7 +115,7 @@ class AllocationPage(LookingPage):
         return list(dict.fromkeys(map(int, parts)))
 
     def context_of(self, form: DraftForm) -> dict[str, object]:
-        """What follows from what is typed; from the draft, as long as it has mistakes."""
+        """The consequences of the typed values; of the draft, while they have mistakes."""
         trial = DraftForm(form.typed, languages=form.languages)
         value = self.read(trial)
         wrong = bool(trial.summary)
@@ -152,7 +152,7 @@ def _sizes(definition: StudyDefinition, language: str) -> dict[str, object]:
 
 
 def _blocks_in_words(definition: StudyDefinition) -> str:
-    """How long blocks are, or nothing when the list has none."""
+    """The length of blocks, or nothing when the list has none."""
     if definition.allocation.scheme != "permuted_block":
         return ""
     multiples = sorted(definition.allocation.block_multiples)

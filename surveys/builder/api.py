@@ -1,9 +1,10 @@
-"""Reading and changing a draft's definition. Whoever changes it says which version they saw, so that no edit is lost."""
+"""Reading and changing a draft's definition. Each change names the version it started from, so that no edit is lost."""
 
 import json
 from collections.abc import Mapping
 
 from django.utils.http import parse_etags
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.exceptions import ParseError
@@ -93,9 +94,9 @@ class Definition(APIView):
         try:
             patch = json.loads(request.data if isinstance(request.data, str) else "")
         except (ValueError, RecursionError) as error:
-            raise ParseError(f"Expected a JSON merge patch: {error}") from error
+            raise ParseError(_("Expected a JSON merge patch: %(error)s") % {"error": error}) from error
         if not isinstance(patch, dict):
-            raise ParseError(f"Expected an object with the parts to change, found {type(patch).__name__}.")
+            raise ParseError(_("Expected an object with the parts to change, found %(found)s.") % {"found": type(patch).__name__})
         # Read as a study file, so that a patch can bring in nothing that a file cannot.
         return _change(study, read_study_file(json.dumps(merged(study.definition, patch)), source="merged"), seen=seen, request=request)
 

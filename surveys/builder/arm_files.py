@@ -1,10 +1,11 @@
-"""An arm and its files: each upload stands in the draft at once, and what nobody can see any more is deleted."""
+"""An arm and its files: each upload enters the draft at once, and files that nobody can see any more are deleted."""
 
 from collections.abc import Iterable
 from pathlib import PurePath
 
 from django.core.files import File
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from audit.services import record
@@ -25,7 +26,10 @@ def put_arm_file(study: Study, *, arm: str, kind: str, language: str = "", conte
     """Check and store a video (one of each container), captions in a language or a poster, in place of what the arm had there."""
     suffix = PurePath(content.name or "").suffix.lower()
     if suffix not in SUFFIXES[kind]:
-        raise MediaError(f"{content.name}: expected a file that ends in {' or '.join(SUFFIXES[kind])}, got {suffix or 'no suffix'}")
+        raise MediaError(
+            _("%(name)s: expected a file that ends in %(suffixes)s, got %(suffix)s")
+            % {"name": content.name, "suffixes": _(" or ").join(SUFFIXES[kind]), "suffix": suffix or _("no suffix")}
+        )
     _arm_of(study, arm)
     name = arm + {"video": "", "captions": f"-{language}", "poster": "-poster"}[kind] + suffix
     # Probing a long video takes its time, so the draft is not locked meanwhile; until it is named there, nobody sees the file.
@@ -50,7 +54,7 @@ def put_arm_file(study: Study, *, arm: str, kind: str, language: str = "", conte
 
 @transaction.atomic
 def remove_arm_file(study: Study, *, arm: str, name: str, actor: User) -> None:
-    """Take a file out of an arm; the last video leaves a place to fill."""
+    """Take a file out of an arm; the last video leaves a gap to fill."""
     study = _locked_draft(study)
     video = dict(_arm_of(study, arm)["video"])
     video["sources"] = [other for other in video["sources"] if other != name] or [f"{arm}.mp4"]
@@ -74,7 +78,7 @@ def remove_arm(study: Study, *, arm: str, actor: User) -> None:
 def _arm_of(study: Study, name: str) -> Document:
     found: Document | None = Item("arms", name).current(study.definition)
     if found is None:
-        raise ConcurrentEditError(f"There is no arm called {name} any more.")
+        raise ConcurrentEditError(_("There is no arm called %(name)s any more.") % {"name": name})
     return found
 
 
@@ -109,5 +113,5 @@ def _retire(study: Study, names: set[str], *, besides: str = "", actor: User) ->
 def _locked_draft(study: Study) -> Study:
     study = locked(study)
     if study.status != StudyStatus.DRAFT:
-        raise TransitionError(f"Only a draft can be changed; this study is {study.get_status_display().lower()}.")
+        raise TransitionError(_("Only a draft can be changed; this study is %(status)s.") % {"status": study.get_status_display().lower()})
     return study

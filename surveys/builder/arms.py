@@ -1,4 +1,4 @@
-"""Arms: what each group sees, how large it is, and the files of its lecture."""
+"""Arms: each group's lecture, its size, and the files of its lecture."""
 
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
@@ -27,7 +27,7 @@ LEAST_ARMS = 2
 
 
 class Arms(DraftPage):
-    """All arms at a glance; which is the control, and how much must be watched."""
+    """All arms at a glance, with the control and the share of the lecture to be watched."""
 
     part = "arms"
     template_name = "surveys/builder/arms.html"
@@ -67,7 +67,7 @@ class Arms(DraftPage):
 
 
 class ArmPage(DraftPage):
-    """One arm: what is said about it, and its files."""
+    """One arm: its texts and its files."""
 
     part = "arms"
     template_name = "surveys/builder/arm.html"
@@ -153,7 +153,7 @@ class ArmPage(DraftPage):
 
 
 def _uploaded(study: Study, names: Iterable[str]) -> dict[str, MediaFile]:
-    """Of the files that have these names, those that are there."""
+    """The uploaded files among those with these names."""
     return {media.name: media for media in MediaFile.objects.filter(study=study, name__in=list(names), current=True)}
 
 
@@ -182,7 +182,7 @@ def _arm_view(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile]
 
 
 def _places(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile], form: DraftForm) -> Iterator[dict[str, object]]:
-    """Where a file can be uploaded: videos, captions in every language, a poster; and what is there."""
+    """The places for uploads (videos, captions in every language, a poster), with the files already uploaded."""
     captions = [
         ("captions", code, _("Captions, %(language)s") % {"language": LANGUAGE_NAMES.get(code, code)}) for code in definition.languages
     ]

@@ -107,7 +107,7 @@ def _imported(request: HttpRequest, upload: File, form: DraftForm) -> Study:  # 
 
 
 def _slug(form: DraftForm, *, suggestion: str) -> str:
-    """The address that was chosen; one that is made from the title when none was."""
+    """The chosen address, or one made from the title."""
     typed = form.line("slug", missing="" if suggestion else _("Write an address."))
     if not typed:
         return free_slug(name_from(f"{suggestion} study" if len(suggestion) < 2 else suggestion, between="-"), taken=_slugs())

@@ -1,4 +1,4 @@
-"""Whether a share of people is asked without a die, how large it is, and what everybody is asked for consent to."""
+"""Whether a share of people is asked directly, how large it is, and the text of the consent that everybody is asked for."""
 
 from django.utils.translation import gettext as _
 

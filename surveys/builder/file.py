@@ -1,4 +1,4 @@
-"""The whole study as text, for those who know the study file; and the file with its media, to take away."""
+"""The whole study as text, for people who know the study file, and the file with its media for download."""
 
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _

@@ -1,4 +1,4 @@
-"""What all pages of the builder share: who may, what is frozen, the side list, and one way to save a form without losing anything."""
+"""The frame of all builder pages: access, frozen parts, the side list, and one way to save a form without losing anything."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -29,7 +29,7 @@ from surveys.study_file import define, document_of
 
 
 class BuilderPage(View):
-    """A page of one study's builder, for whoever may change the study. Where the protocol is frozen it can be read only."""
+    """A page of one study's builder, for people who may change the study. Where the protocol is frozen it is read-only."""
 
     part: str = ""
     template_name: ClassVar[str] = ""
@@ -50,9 +50,9 @@ class BuilderPage(View):
 
     @property
     def state(self) -> str:
-        """What saving would change: the `draft`, an `amendment` of a running study, or nothing, because the protocol is `frozen`.
+        """The target of saving: the `draft`, an `amendment` of a running study, or nothing, because the protocol is `frozen`.
 
-        An approved study could be changed too, but only after somebody has said that its approval may go.
+        An approved study can be changed too, but only after somebody has agreed to lose its approval.
         """
         if self.study.status == StudyStatus.APPROVED or not may_be_edited(self.study):
             return "frozen"
@@ -60,12 +60,12 @@ class BuilderPage(View):
 
     @property
     def frozen(self) -> bool:
-        """Whether this page can only be read. Since the launch that holds for every part that the answers hang on."""
+        """Whether this page is read-only. From the launch on, every part on which answers depend is."""
         fixed = next((set(part.keys) & set(FIXED_BY_LAUNCH) for part in PARTS if part.name == self.part), set())
         return self.state == "frozen" or (self.state == "amendment" and bool(fixed - {"languages"}))
 
     def context(self) -> dict[str, object]:
-        """What the template needs beside the form."""
+        """The template's context beside the form."""
         return {}
 
     def get(self, request: HttpRequest, **_arguments: object) -> HttpResponseBase:
@@ -86,7 +86,7 @@ class BuilderPage(View):
 
 
 class DraftPage(BuilderPage):
-    """A page with one form. GET shows what the draft says; POST puts it back in its place, or comes back with all that was typed."""
+    """A page with one form. GET shows the draft; POST stores the form, or shows it again with everything that was typed."""
 
     keys: tuple[str, ...] = ()
 
@@ -95,19 +95,19 @@ class DraftPage(BuilderPage):
         return Keys(self.keys)
 
     def typed(self) -> Typed:
-        """The inputs as they stand in the draft, by name."""
+        """The draft's values of the inputs, by name."""
         raise NotImplementedError
 
     def read(self, form: DraftForm) -> object:
-        """What was typed as plain values for the document; mistakes go to the form."""
+        """The typed text as plain values for the document; mistakes go to the form."""
         raise NotImplementedError
 
     def next_address(self) -> str:
-        """Where saving leads."""
+        """The page that follows after saving."""
         return self.request.path
 
     def context_of(self, form: DraftForm) -> dict[str, object]:
-        """What the template shows beside the inputs, of what was typed."""
+        """The template's previews beside the inputs, from the typed text."""
         return {}
 
     def get(self, request: HttpRequest, **_arguments: object) -> HttpResponse:
@@ -134,7 +134,7 @@ class DraftPage(BuilderPage):
         return redirect(self.next_address())
 
     def _loaded(self) -> str:
-        """The fingerprint of what the form edits."""
+        """The fingerprint of the part that the form edits."""
         return fingerprint_of(self.edit().current(self.document))
 
     def _shown(self, form: DraftForm, *, loaded: str, status: int = HTTPStatus.OK, conflict: object = None) -> HttpResponse:
@@ -143,7 +143,7 @@ class DraftPage(BuilderPage):
 
 
 class LookingPage(DraftPage):
-    """A page that answers while it is filled in: a form that htmx sends, or whose button `change` was pressed, is not saved."""
+    """A page that responds while it is filled in: forms that htmx sends, or whose button `change` was pressed, are not saved."""
 
     def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
         if "change" not in request.POST and "HX-Request" not in request.headers:
@@ -153,11 +153,11 @@ class LookingPage(DraftPage):
 
 
 def typed_by(request: HttpRequest) -> dict[str, str | list[str]]:
-    """The inputs that were sent, by name; those that were sent several times as lists."""
+    """The sent inputs by name; repeated ones as lists."""
     return {name: values if len(values) > 1 else values[0] for name, values in request.POST.lists() if values}
 
 
 def _listed(part: Part, study: Study, left: list[ToDo], *, current: bool) -> dict[str, object]:
-    """A part in the side list, with how much is left to do in it."""
+    """A part in the side list, with the number of tasks left in it."""
     address = reverse(part.route, args=[study.slug])
     return {"label": part.label, "address": address, "current": current, "left": [one for one in left if one.part == part.name]}

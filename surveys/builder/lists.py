@@ -88,7 +88,7 @@ class ListPage(BuilderPage):
         }
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Another order: one question up or down, or all names as they were dragged."""
+        """Another order: one question up or down, or all names in their new order."""
         edit = Order(self.part)
         before = edit.current(self.study.definition)
         way, _colon, name = request.POST.get("move", "").partition(":")
@@ -104,7 +104,7 @@ class ListPage(BuilderPage):
 
 
 class ItemPage(DraftPage):
-    """One question, new or there already."""
+    """One question, new or existing."""
 
     template_name = "surveys/builder/item.html"
 
@@ -122,7 +122,7 @@ class ItemPage(DraftPage):
     def before(self) -> Document:
         """The question as it stands; for a new one only its kind."""
         found = self.edit().current(self.document)
-        if found is None and self.name and self.request.method != "POST":  # a POST comes back with what was typed
+        if found is None and self.name and self.request.method != "POST":  # a POST shows the typed text again
             raise Http404("There is no such question.")
         return found or {"kind": self.request.GET.get("kind", "single_choice"), "text": "", "whole": True, "at_most": 8}
 
@@ -133,7 +133,7 @@ class ItemPage(DraftPage):
         return self._remove(request) if "remove" in request.POST else super().post(request, **arguments)
 
     def _remove(self, request: HttpRequest) -> HttpResponse:
-        """Take the question out, unless it has changed since this person saw it or there must be one."""
+        """Take the question out, unless it has changed since this person saw it or is the last required one."""
         try:
             change_part(self.study, edit=self.edit(), value=None, loaded=request.POST.get("loaded", ""), actor=self.person)
         except ConcurrentEditError:

@@ -1,4 +1,4 @@
-"""The builder's first page: what is there, what is left to do, and the way back to a draft once the protocol is frozen."""
+"""The builder's first page: the parts, the tasks left, and the way back to a draft once the protocol is frozen."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse

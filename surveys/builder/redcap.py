@@ -19,7 +19,7 @@ class RedcapPage(BuilderPage):
     template_name = "surveys/builder/redcap.html"
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Take what can be asked, and report on every field. Sent twice, it takes nothing twice."""
+        """Import the fields that can become questions, and report on every field. Importing twice adds nothing twice."""
         upload = request.FILES.get("file")
         if upload is None or (upload.size or 0) > LARGEST:
             return self._refused([_("Choose a CSV file of at most 5 MB.")])

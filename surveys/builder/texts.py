@@ -49,7 +49,7 @@ class Debrief(MarkdownPage):
 
 
 class Plans(DraftPage):
-    """What IRB officers want to know about the data: what is computed, what is released, when the rest is deleted."""
+    """The plans for the data that IRB officers read: analyses, release, and deletion of the rest."""
 
     part = "plans"
     template_name = "surveys/builder/plans.html"
@@ -75,6 +75,6 @@ class Plans(DraftPage):
 @require_role(*Role)
 @require_POST
 def markdown_preview(request: HttpRequest) -> HttpResponse:
-    """What participants will see of a Markdown text that is being written."""
+    """A Markdown text in the making, as participants will see it."""
     typed = next((str(value) for name, value in request.POST.items() if name.startswith(("consent", "debrief"))), "")
     return render(request, "surveys/builder/_preview.html", {"html": sanitised_html(typed[:LONGEST_PREVIEW])})

@@ -1,4 +1,4 @@
-"""When people can go on from the lecture: two inputs that stand on the pages of the arms and of the thresholds."""
+"""When people can go on from the lecture: two inputs that are on the pages of the arms and of the thresholds."""
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy

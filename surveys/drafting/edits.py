@@ -1,10 +1,12 @@
-"""What one form of the builder edits: where it stands in the study's document, and how an edited one goes back in."""
+"""The part of the study's document that one builder form edits: its place, and the way back in."""
 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
+
+from django.utils.translation import gettext as _
 
 from surveys.drafting.texts import in_languages
 from surveys.errors import ConcurrentEditError
@@ -18,7 +20,7 @@ ARM_SETTINGS = ("label", "weight", "quota", "transcript")
 
 class Edit(Protocol):
     def current(self, document: Document) -> Unchecked:
-        """What stands in the document, as plain values."""
+        """The document's content, as plain values."""
 
     def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
         """The document with `value` in that place."""
@@ -53,7 +55,7 @@ class WithLanguages(Keys):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item of a list, known by its name; no name: a new one, which comes last. A value of None takes the item out."""
+    """One item of a list, found by its name; without a name a new one, which comes last. A value of None takes the item out."""
 
     key: str
     name: str = ""
@@ -70,7 +72,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The order of a list's items: their names. Only the same names in another order fit."""
+    """The order of a list's items, as their names. Only the same names in another order are accepted."""
 
     key: str
 
@@ -95,7 +97,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class ArmSettings:
-    """What is said about one arm, without its files: those are uploaded by themselves."""
+    """One arm's texts, without its files, which are uploaded separately."""
 
     name: str
 
@@ -109,7 +111,7 @@ class ArmSettings:
     def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
         arm = Item("arms", self.name).current(document)
         if arm is None:
-            raise ConcurrentEditError(f"There is no arm called {self.name} any more.")
+            raise ConcurrentEditError(_("There is no arm called %(name)s any more.") % {"name": self.name})
         video = {key: kept for key, kept in arm["video"].items() if key != "transcript"}
         video |= {"transcript": value["transcript"]} if "transcript" in value else {}
         rest = {key: kept for key, kept in arm.items() if key not in ARM_SETTINGS}
@@ -119,7 +121,7 @@ class ArmSettings:
 
 @dataclass(frozen=True, slots=True)
 class WithoutArm:
-    """Takes an arm out. If it was the control, the first of the others is from now on."""
+    """Take an arm out. If it was the control, the first of the others becomes the control."""
 
     name: str
 
@@ -134,7 +136,7 @@ class WithoutArm:
 
 
 def fingerprint_of(value: object) -> str:
-    """Changes whenever the value does; a form carries that of what it was made from."""
+    """A fingerprint that changes whenever the value does; a form carries the fingerprint of its starting value."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
@@ -146,7 +148,7 @@ class Difference:
 
 
 def differences(mine: object, theirs: object) -> list[Difference]:
-    """Where two versions of the same part differ, for whoever must choose."""
+    """The differences between two versions of the same part, for the person who must choose."""
     left, right = dict(_leaves(mine)), dict(_leaves(theirs))
     return [
         Difference(place=place, mine=left.get(place, ""), theirs=right.get(place, ""))

@@ -1,4 +1,4 @@
-"""What was typed on a page of the builder, and reading it back. Inputs are called by their place: `options.0.text.en`."""
+"""Typed input of a builder page, and its parsing. Inputs are named by their place: `options.0.text.en`."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -25,7 +25,7 @@ class DraftForm:
         self.languages = tuple(languages)
         self.errors: dict[str, str] = {}
         self.problems: list[dict[str, str]] = []
-        """What is wrong beyond one sentence for each field."""
+        """Errors beyond one sentence for each field."""
 
     @property
     def root(self) -> "Node":
@@ -43,12 +43,12 @@ class DraftForm:
         self.problems.append({"field": field, "message": message})
 
     def whole_text(self, name: str) -> str:
-        """What was typed, with its line ends made plain."""
+        """The typed text, with plain line ends."""
         value = self.typed.get(name, "")
         return (value if isinstance(value, str) else "").replace("\r\n", "\n")
 
     def line(self, name: str, *, missing: str = "") -> str:
-        """What was typed; `missing`: the error when it is nothing."""
+        """The typed text; `missing` is the error if there is none."""
         text = self.whole_text(name).strip()
         if not text and missing:
             self.error(name, missing)
@@ -59,7 +59,7 @@ class DraftForm:
         return text
 
     def text(self, name: str, *, missing: str = "") -> Said | None:
-        """A text in every language of the study; what is not translated yet becomes a gap."""
+        """A text in every language of the study; untranslated ones become gaps."""
         by_language = {code: self.line(f"{name}.{code}") for code in self.languages}
         if not any(by_language.values()):
             if missing:
@@ -101,7 +101,7 @@ class DraftForm:
         return None if value is None else int(value)
 
     def rows(self, name: str) -> list[str]:
-        """The names of repeated rows that were sent, in order: `fields.0`, `fields.1` …"""
+        """The names of the sent repeated rows, in order: `fields.0`, `fields.1` …"""
         start = f"{name}." if name else ""
         numbers = {key[len(start) :].split(".")[0] for key in self.typed if key.startswith(start)}
         return [f"{start}{number}" for number in sorted((n for n in numbers if n.isdecimal() and n.isascii() and len(n) < 4), key=int)]
@@ -142,7 +142,7 @@ class Node:
 
 
 def typed_text(name: str, text: Said | None, languages: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The inputs of a text that stands in the document."""
+    """The inputs of a text in the document."""
     for code in languages:
         yield f"{name}.{code}", text if isinstance(text, str) else (text or {}).get(code, "")
 

@@ -1,4 +1,4 @@
-"""Names in the data, made from what people write, and kept while what they write is polished."""
+"""Names in the data, made from people's texts, and kept while the texts are polished."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ _LETTERS = str.maketrans({"ß": "ss", "æ": "ae", "ø": "o", "đ": "d", "ł": "l
 
 
 def name_from(text: str, *, taken: Collection[str] = (), between: str = "_", otherwise: str = "item") -> str:
-    """A name like `in_which_year` for a text, different from those that are taken."""
+    """A name like `in_which_year` for a text, different from those already used."""
     plain = unicodedata.normalize("NFKD", text.lower().translate(_LETTERS)).encode("ascii", "ignore").decode()
     words = re.findall(r"[a-z0-9]+", plain)
     while len(words) > 1 and len(between.join(words)) > LONGEST:
@@ -23,9 +23,10 @@ def name_from(text: str, *, taken: Collection[str] = (), between: str = "_", oth
 
 
 def kept_names(texts: Sequence[str], before: Sequence[tuple[str, str]]) -> list[str]:
-    """Names for a list of texts: the same text keeps its name wherever it stands, and a changed one its place's when none came or went.
+    """Names for a list of texts: an unchanged text keeps its name wherever it moves; a changed one takes its place's name when the list's
+    length is the same.
 
-    `before`: name and text of what was there.
+    `before`: names and texts of the earlier list.
     """
     by_text = {text: name for name, text in before}
     names = [by_text.pop(text, "") for text in texts]

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """`keys`: what of the study file is edited there. `route`: its page, which takes the study's slug."""
+    """`keys`: the keys of the study file that are edited there. `route`: its page, which takes the study's slug."""
 
     name: str
     label: Promise

@@ -34,7 +34,7 @@ def typed_item(item: Item, languages: Collection[str], place: str = "") -> Typed
 
 
 def read_background(form: DraftForm, before: Item, *, taken: Collection[str], place: str = "") -> dict[str, object]:
-    """A background question; `before` is what it was, `taken` are the names of the others."""
+    """A background question; `before` is its earlier state, `taken` are the names of the others."""
     start = f"{place}." if place else ""
     question = _read_question(form, before, taken=taken, start=start)
     kind = form.choice(f"{start}kind", KINDS if place else (*KINDS, "group"), missing=_("Choose what kind of answer this is."))
@@ -58,7 +58,7 @@ def read_quiz_item(form: DraftForm, before: Item, *, taken: Collection[str]) -> 
 
 
 def read_sensitive(form: DraftForm, before: Item, *, taken: Collection[str]) -> dict[str, object]:
-    """A yes-or-no question; its labels are Yes and No unless something else is written."""
+    """A yes-or-no question; its labels are Yes and No unless others are written."""
     question = _read_question(form, before, taken=taken)
     return question | {key: words for key in ("yes", "no") if (words := form.text(key))}
 
@@ -87,7 +87,7 @@ def _read_number(form: DraftForm, start: str) -> dict[str, object]:
 
 
 def _read_group(form: DraftForm, before: Item) -> dict[str, object]:
-    """The fields of a group; a row in which nothing was written is none."""
+    """The fields of a group; empty rows are ignored."""
     old = {field["name"]: field for field in before.get("fields", ())}
     fields: list[dict[str, Unchecked]] = []
     for place in form.rows("fields"):

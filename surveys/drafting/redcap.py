@@ -24,7 +24,7 @@ FIXED_CHOICES = {"yesno": "1, Yes | 0, No", "truefalse": "1, True | 0, False"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What became of one field. `note`: why it was skipped, or what was lost of it."""
+    """The outcome for one field. `note`: why it was skipped, or what was lost of it."""
 
     number: int
     field: str
@@ -40,18 +40,26 @@ class Report:
 
 
 def read_dictionary(text: str, *, source: str, present: Collection[str] = ()) -> Report:
-    """What can be asked of the dictionary's fields; those in `present` are in the study already."""
+    """The dictionary's fields that can become questions; the study already has those in `present`."""
     try:
         rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     except csv.Error as error:
-        raise DefinitionError([f"{source}: not readable as CSV: {error}"]) from error
+        raise DefinitionError([_("%(source)s: not readable as CSV: %(error)s") % {"source": source, "error": error}]) from error
     columns = {_plain(name): name for name in (rows[0] if rows else {}) if name}
     if missing := [name for name in NEEDED if _plain(name) not in columns]:
         raise DefinitionError(
-            [f"{source}: expected a REDCap data dictionary with the columns {', '.join(NEEDED)}; missing: {', '.join(missing)}"]
+            [
+                _("%(source)s: expected a REDCap data dictionary with the columns %(needed)s; missing: %(missing)s")
+                % {"source": source, "needed": ", ".join(NEEDED), "missing": ", ".join(missing)}
+            ]
         )
     if len(rows) > MOST_ROWS:
-        raise DefinitionError([f"{source}: expected at most {MOST_ROWS:,} fields, found {len(rows):,}"])
+        raise DefinitionError(
+            [
+                _("%(source)s: expected at most %(most_rows)s fields, found %(rows)s")
+                % {"source": source, "most_rows": f"{MOST_ROWS:,}", "rows": f"{len(rows):,}"}
+            ]
+        )
     report = Report(questions=[], taken=[], skipped=[])
     names = set(present)
     for number, row in enumerate(rows, start=1):
@@ -69,7 +77,7 @@ def read_dictionary(text: str, *, source: str, present: Collection[str] = ()) ->
 
 
 def _question(cells: dict[str, str], label: str, names: Collection[str]) -> tuple[dict[str, object] | None, str]:
-    """The question of one field, and what was lost; or None, and why."""
+    """The question of one field, and the lost parts; or None, and the reason."""
     kind, name = cells[TYPE].lower(), name_from(cells[NAME], otherwise="question")
     if cells[IDENTIFIER].lower() in {"y", "yes", "1"}:
         return None, _("It is marked as an identifier. Candor never asks who somebody is.")
@@ -87,7 +95,7 @@ def _question(cells: dict[str, str], label: str, names: Collection[str]) -> tupl
 
 
 def _answer(kind: str, cells: dict[str, str]) -> tuple[dict[str, object] | None, str]:
-    """Kind and options or limits of the answer; or None, and why there is none."""
+    """Kind and options or limits of the answer; or None, and the reason."""
     if kind in {"radio", "dropdown", "yesno", "truefalse", "checkbox"}:
         options = _options(FIXED_CHOICES.get(kind, cells[CHOICES]))
         if not 2 <= len(options) <= 100:

@@ -1,4 +1,4 @@
-"""The document that a new study starts from: valid from the first minute, with gaps where only its author knows what to say."""
+"""The document that a new study starts from: valid from the first minute, with gaps where only its author knows the text."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Reading what participants typed. Background questions and quiz items are optional; a mistake gets a sentence with what was expected."""
+"""Parsing of participants' input. Background questions and quiz items are optional; a mistake gets a sentence with the expected input."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -14,7 +14,7 @@ Errors = list[dict[str, str]]
 
 
 def read_fields(fields: Iterable[FieldView], data: QueryDict) -> tuple[dict[str, object], tuple[FieldView, ...]]:
-    """The answers by name (unanswered ones are left out), and the fields with what was typed and what is wrong."""
+    """The answers by name (unanswered ones are left out), and the fields with the typed text and its errors."""
     filled = tuple(_fill(field, data) for field in fields)
     return _answers(filled), filled
 
@@ -40,7 +40,7 @@ def read_responses(questions: Iterable[SensitiveQuestionView], data: QueryDict) 
 
 
 def read_direct_answers(questions: Iterable[SensitiveQuestionView], data: QueryDict) -> dict[str, bool]:
-    """What was answered without a die; whatever is neither yes nor no is left out."""
+    """The direct answers; values other than yes and no are left out."""
     values = {question.id: data.get(f"answer-{question.id}", "") for question in questions}
     return {name: value == "1" for name, value in values.items() if value in ("0", "1")}
 
@@ -62,7 +62,7 @@ def _names(field: FieldView) -> set[str]:
 
 
 def read_number(value: str, *, minimum: float, maximum: float, whole: bool = False) -> tuple[float | None, str]:
-    """The number that was typed, or a sentence that says what was expected and what came."""
+    """The typed number, or a sentence with the expected and the found input."""
     number = typed_number(value, whole=whole)
     expected = {"minimum": f"{minimum:.15g}", "maximum": f"{maximum:.15g}", "value": value[:40]}
     if number is None:

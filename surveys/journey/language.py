@@ -1,4 +1,4 @@
-"""In which language a visitor reads."""
+"""The language in which a visitor reads."""
 
 from django.http import HttpRequest
 
@@ -9,7 +9,9 @@ from surveys.protocols import protocol_in_force
 
 
 def language_of(request: HttpRequest, study: Study, participant: Participant | None) -> str:
-    """What this participant or visitor chose; else the first of the study's languages that the browser asks for; else the study's first."""
+    """The language that this participant or visitor chose; else the first of the study's languages that the browser asks for; else the
+    study's first.
+    """
     if known := participant or visitors.visit_of(request, study):
         return known.language
     return asked_for(request, study)

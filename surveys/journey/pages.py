@@ -54,7 +54,7 @@ def shared_page(
 def own_page(
     request: HttpRequest, template: str, *, shown: Presentation, step: str, context: Mapping[str, object], status: int = 200
 ) -> HttpResponse:
-    """The page for one person alone, with what they typed and what is wrong with it."""
+    """The page for one person alone, with the typed text and its errors."""
     return render(request, template, common_context(shown, step) | dict(context), status=status)
 
 

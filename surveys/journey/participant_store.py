@@ -1,7 +1,7 @@
-"""The rows that every request of a participant reads and writes, by statements that are put together once.
+"""The rows that every request of a participant reads and writes, by statements that are compiled once.
 
 The ORM compiles the same statement again for each request, which takes several times as long as the database needs to answer it
-(`benchmarks/journeys.py --profile`). What goes in and comes out are ordinary model instances; fields that no page needs are deferred.
+(`benchmarks/journeys.py --profile`). Its functions take and return ordinary model instances; fields that no page needs are deferred.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ STUDY_FIELDS = ("id", "slug", "status", "protocol_id", "approved_until", "accept
 
 
 def read_participant(token_hash: str, *, slug: str | None = None, lock: bool = False) -> Participant | None:
-    """The participant with their study, if there is one (of the study `slug`); `lock` holds the row until the transaction ends."""
+    """The participant with their study, if they exist (in the study `slug`); `lock` holds the row until the transaction ends."""
     lock = lock and connection.features.has_select_for_update
     sql = _participant_sql(of_study=slug is not None, lock=lock, vendor=connection.vendor)
     row = _one(sql, [token_hash] if slug is None else [token_hash, slug])
@@ -41,7 +41,9 @@ def read_participant(token_hash: str, *, slug: str | None = None, lock: bool = F
 
 
 def read_study(slug: str, *, hold: bool = False) -> Study | None:
-    """The study of this name. `hold` makes whoever changes its status wait until the transaction ends; any number can hold it at once."""
+    """The study of this name. `hold` makes changes of its status wait until the transaction ends; any number of transactions can hold it at
+    once.
+    """
     hold = hold and connection.features.has_select_for_update
     row = _one(_study_sql(hold=hold, vendor=connection.vendor), [slug])
     return _instance(Study, STUDY_FIELDS, row) if row else None
@@ -59,7 +61,7 @@ def update(instance: models.Model, *names: str) -> None:
 
 
 def insert(instances: Sequence[models.Model]) -> None:
-    """Insert new rows of one model, whose keys they bring with them. Raises IntegrityError as the ORM does."""
+    """Insert new rows of one model, which bring their own keys. Raises IntegrityError as the ORM does."""
     model = type(instances[0])
     fields = model._meta.concrete_fields
     values = [field.get_db_prep_save(field.pre_save(one, add=True), connection) for one in instances for field in fields]

@@ -1,4 +1,4 @@
-"""A study in one language, as the templates show it; that of a frozen protocol is built once per process and language."""
+"""A study in one language, as the templates show it; for a frozen protocol it is built once per process and language."""
 
 import math
 from collections.abc import Callable
@@ -49,7 +49,7 @@ class FieldView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoView:
-    """`missing` names the files that a draft has no upload of yet; a frozen protocol has them all."""
+    """`missing` names the files that a draft still lacks; a frozen protocol has them all."""
 
     title: str
     sources: Pairs
@@ -60,7 +60,7 @@ class VideoView:
     missing: tuple[str, ...] = ()
 
     def believable_tenths(self, claimed: int, *, at_opening: int, seconds: float) -> int:
-        """At most what can be watched in the time since the page was opened, beyond what had been watched then."""
+        """The most that can be watched in the time since the page was opened, added to the part watched before."""
         return min(claimed, at_opening + int(seconds * FASTEST_SPEED / self.duration_seconds * 10), 10)
 
 
@@ -72,7 +72,7 @@ class DieRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DieView:
-    """What one subsample's die says. Which subsample it is stands nowhere on the page."""
+    """The die's instructions for one subsample, which the page does not name."""
 
     sides: int
     table: tuple[DieRow, ...]
@@ -101,7 +101,7 @@ class SensitiveQuestionView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Presentation:
-    """`address` takes what the pages' forms send; `progress_address` hears how much of the lecture has been watched."""
+    """`address` takes the pages' forms; `progress_address` receives how much of the lecture has been watched."""
 
     slug: str
     address: str
@@ -128,7 +128,7 @@ class Presentation:
     dice: dict[str, DieView]
 
     def progress(self, step: str) -> dict[str, int]:
-        """The same number of steps for everybody, so that nobody reads from it before their turn how they will be asked."""
+        """The number of steps is the same for everybody, so that nobody can read from it before their turn how they will be asked."""
         place = self.steps.index(QUESTIONS if step == DIRECT_QUESTIONS else step)
         return {"number": place + 1, "total": len(self.steps)}
 
@@ -159,7 +159,7 @@ def present(
     progress_address: str,
     media_address: Callable[[str], str],
 ) -> Presentation:
-    """A definition with the media that there are, frozen or not. `media_address` tells where the file with an id is to be had."""
+    """A definition with its media, frozen or not. `media_address` gives the URL of a file by its id."""
     return Presentation(
         slug=definition.slug,
         address=address,

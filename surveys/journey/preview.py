@@ -1,4 +1,4 @@
-"""The study as participants will see it: the real pages, from the draft, for any arm and subsample. What is sent is not stored."""
+"""The study as participants will see it: the real pages, from the draft, for any arm and subsample. Sent forms are not stored."""
 
 import math
 import secrets
@@ -49,7 +49,7 @@ STEP_NAMES: dict[str, Promise] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A page of the preview, as it stands in the address."""
+    """A page of the preview, as named in the address."""
 
     slug: str
     step: str
@@ -70,7 +70,7 @@ class Place:
 @require_http_methods(["GET", "HEAD", "POST"])
 @cache_control(no_store=True)
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
-    """A choice of pages; with a `step`, that page. What is sent from a page only leads on to the next one."""
+    """A choice of pages; with a `step`, that page. A form sent from a page only leads on to the next one."""
     seat = access_study(user_of(request), slug)
     protocol = protocol_view_for(seat)
     place = _place(request.GET, protocol, slug)
@@ -94,13 +94,13 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 @require_role(*Role)
 @require_safe
 def preview_media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
-    """A file of the study as it stands, of any arm, for those who may see the study."""
+    """A file of the study, of any arm, for people who may see the study."""
     seat = access_study(user_of(request), slug)
     return media_response(request, protocol_view_for(seat).media, study_id=seat.study.pk, media_id=media_id)
 
 
 def _place(query: QueryDict, protocol: ProtocolView, slug: str) -> Place:
-    """What does not stand in the address, or is not there any more, is the first of its kind."""
+    """Values that the address lacks, or that no longer exist, become the first of their kind."""
 
     def chosen(name: str, offered: Iterable[str]) -> str:
         names = list(offered)
@@ -165,7 +165,7 @@ def _page(request: HttpRequest, place: Place, own_steps: tuple[str, ...], protoc
 
 
 def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[str, object]:
-    """What the page shows of the study, and in the place of personal values something that looks like them."""
+    """The page's view of the study, with look-alikes in place of personal values."""
     personal = {"resume_url": _("A personal link stands here.")}
     match place.step:
         case steps.WELCOME:

@@ -1,4 +1,4 @@
-"""What a participant does, one function for each step. Every function reads the stored state again under the lock before it writes."""
+"""Participants' actions, one function for each step. Every function reads the stored state again under the lock before it writes."""
 
 import secrets
 from collections.abc import Iterator, Mapping
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from surveys.allocation.services import has_room, take_slot
 from surveys.definition import DIRECT
@@ -35,26 +36,28 @@ class Visit:
 
 
 class AlreadyDoneError(Exception):
-    """The step was done before, by a double click, another tab or the back button. Harmless: show where the person belongs now."""
+    """The step was done before, by a double click, another tab or the back button. Harmless: show the page where the person belongs now."""
 
 
 def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
     """The protocol under which newcomers enter, or the reason why nobody can."""
     if study.rehearsal_of_id is not None and not is_bot:
-        raise StudyNotOpenError("This is a rehearsal, for bots only", situation="rehearsal")
+        raise StudyNotOpenError(_("This is a rehearsal, for bots only"), situation="rehearsal")
     if study.status in ENDED:
         raise StudyClosedError
     if study.status == StudyStatus.PAUSED:
-        raise StudyNotOpenError("This study is paused", situation="paused")
+        raise StudyNotOpenError(_("This study is paused"), situation="paused")
     if study.status != StudyStatus.RECRUITING:
         raise StudyNotOpenError
     if study.rehearsal_of_id is None and (study.approved_until is None or study.approved_until < timezone.localdate()):
-        raise StudyNotOpenError("The approval of this study has ended", situation="paused")
+        raise StudyNotOpenError(_("The approval of this study has ended"), situation="paused")
     return protocol_in_force(study)
 
 
 def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_identifier: str) -> None:
-    """Refuse early who could not consent later: unknown or spent code, panel member who was here before, full study. Changes nothing."""
+    """Refuse early people who could not consent later: unknown or spent code, panel member who was here before, full study. Changes
+    nothing.
+    """
     recruitment.require_entry(study, protocol.definition.entry.way, code=code, panel_identifier=panel_identifier)
     if not has_room(study):
         raise StudyFullError
@@ -68,7 +71,7 @@ def decline(study: Study) -> None:
 def enrol(study: Study, *, visit: Visit) -> Participant:
     """Store a participant who consents. The same visit twice, or in two tabs at once, is one participant.
 
-    From the moment in which a study is paused or suspended nobody is stored, whenever their page was asked for.
+    From the moment in which a study is paused or suspended nobody is stored, no matter when their page was requested.
     """
     token_hash = hash_of_token(visit.token)
     try:
@@ -105,7 +108,7 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
 
 
 def _require_still_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
-    """The protocol that the person has read. What was read of the study before may be out of date; now it holds until they are stored."""
+    """The protocol that the person has read. The study read before may be out of date; this one holds until they are stored."""
     current = read_study(study.slug, hold=True)
     if current is None or current.protocol_id != study.protocol_id:
         raise StepOutOfOrderError
@@ -116,7 +119,7 @@ def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
     """The participant, locked, if `step` is theirs to do now."""
     participant = read_participant(hash_of_token(token), lock=True)
     if participant is None:  # withdrawn from another tab or device since the page was asked for
-        raise JourneyError("The data were taken out.", situation="withdrawn")
+        raise JourneyError(_("The data were taken out."), situation="withdrawn")
     if participant.step == steps.FINISHED or steps.comes_before(step, participant.step):
         raise AlreadyDoneError
     if participant.step != step:
@@ -132,7 +135,7 @@ def _assign(participant: Participant, protocol: FrozenProtocol) -> None:
 
 
 def _way_of_asking(participant: Participant) -> tuple[str, ...]:
-    """Who was drawn to be asked directly but does not want that is not asked at all: chance alone decides who answers with the die."""
+    """People drawn into the direct group who decline are not asked at all: chance alone decides who answers with the die."""
     if participant.subsample != DIRECT:
         return steps.WITH_DIE
     return steps.DIRECTLY if participant.agrees_to_direct else steps.NOT_AT_ALL
@@ -152,7 +155,7 @@ def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str, t
 
 @contextmanager
 def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, FrozenProtocol]]:
-    """The participant, as `_at`. If there turns out to be no room for them, nothing of them is kept."""
+    """The participant, as `_at`. If there turns out to be no room for them, none of their data are kept."""
     try:
         with transaction.atomic():
             participant, protocol = _at(token, step)
@@ -219,7 +222,10 @@ def record_responses(token: str, *, reported: Mapping[str, bool]) -> None:
     participant, protocol = _at(token, steps.QUESTIONS)
     expected = {question.name for question in protocol.definition.questions}
     if set(reported) != expected:
-        raise JourneyError(f"Expected answers to {', '.join(sorted(expected))}, got answers to {', '.join(sorted(reported)) or 'none'}.")
+        raise JourneyError(
+            _("Expected answers to %(expected)s, got answers to %(reported)s.")
+            % {"expected": ", ".join(sorted(expected)), "reported": ", ".join(sorted(reported)) or _("none")}
+        )
     insert([Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items()])
     _advance(participant, protocol, token=token)
 
@@ -229,7 +235,9 @@ def record_direct_answers(token: str, *, answers: Mapping[str, bool]) -> None:
     """Store what somebody answers without a die. No question needs an answer, since nothing protects it."""
     participant, protocol = _at(token, steps.DIRECT_QUESTIONS)
     if unknown := set(answers) - {question.name for question in protocol.definition.questions}:
-        raise JourneyError(f"Expected answers to questions of this study, got one to {', '.join(sorted(unknown))}.")
+        raise JourneyError(
+            _("Expected answers to questions of this study, got one to %(unknown)s.") % {"unknown": ", ".join(sorted(unknown))}
+        )
     if answers:
         insert([DirectAnswer(participant=participant, question=name, yes=yes) for name, yes in answers.items()])
     _advance(participant, protocol, token=token)
@@ -241,14 +249,14 @@ def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
 
 @transaction.atomic
 def withdraw(study: Study, *, code: str) -> bool:
-    """Delete everything that is stored of the person who holds this code; only the count of those assigned stays. False: no such code."""
-    # First the participant, then the study: the order in which every step locks them.
+    """Delete everything stored about the person who holds this code; only the count of assigned people stays. False: no such code."""
+    # First the participant, then the study: every step locks them in this order.
     participant = Participant.objects.select_for_update().filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).first()
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if study.data_published:
-        raise JourneyError("The data of this study are published.", situation="published")
+        raise JourneyError(_("The data of this study are published."), situation="published")
     if study.forgotten_on is not None:
-        raise JourneyError("Nobody's answers can be found any more.", situation="forgotten")
+        raise JourneyError(_("Nobody's answers can be found any more."), situation="forgotten")
     if participant is None:
         return False
     participant.delete()

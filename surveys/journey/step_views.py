@@ -1,4 +1,4 @@
-"""What each step of a participant shows and takes. `Invalid` sends the page back with what was typed and what is wrong."""
+"""The page of each participant's step, and the form it accepts. `Invalid` sends the page back with what was typed and what is wrong."""
 
 import random
 from collections.abc import Callable, Hashable
@@ -31,7 +31,7 @@ class Person:
 
 
 class Invalid(Exception):  # noqa: N818  (not an error of the program: the page comes back)
-    """What was sent cannot be taken; `context` fills the page with the reason."""
+    """The sent form is refused; `context` fills the page with the reason."""
 
     def __init__(self, **context: object) -> None:
         self.context = context
@@ -39,7 +39,7 @@ class Invalid(Exception):  # noqa: N818  (not an error of the program: the page 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepPage:
-    """`shared` makes the context from the protocol's texts and the `variant` alone; `personal` are the few strings of this person."""
+    """`shared` makes the context from the protocol's texts and the `variant` alone; `personal` are this person's few strings."""
 
     template: str
     variant: Callable[[Person], Hashable]
@@ -80,7 +80,7 @@ def _video_context(shown: Presentation, variant: tuple[str, int, str]) -> dict[s
 def _take_video(data: QueryDict, person: Person) -> None:
     watching = frozen_protocol(person.participant.protocol_id).definition.watching
     if watching.mode == "required" and not person.is_bot:
-        # Without JavaScript nothing is reported while the lecture plays; then the time since the page was opened speaks.
+        # Without JavaScript nothing is reported while the lecture plays; the time since the page was opened counts instead.
         waited, _tenths = visitors.since_opening(data.get("opened", ""), person.participant)
         needed = watching.share * person.shown.videos[person.participant.arm].duration_seconds
         if person.participant.watched_tenths / 10 < int(watching.share * 10 + 1e-6) / 10 and waited < needed:
@@ -89,7 +89,7 @@ def _take_video(data: QueryDict, person: Person) -> None:
 
 
 def quiz_fields(definition: StudyDefinition, language: str, *, order: str) -> tuple[FieldView, ...]:
-    """The quiz; shuffled options stand as `order` says, which is the same for one person whenever they look."""
+    """The quiz; shuffled options follow `order`, which is the same for one person at every visit."""
     fields = []
     for item in definition.quiz:
         view = field_view(item, language, name=f"quiz-{item.name}")
@@ -113,7 +113,7 @@ def _take_quiz(data: QueryDict, person: Person) -> None:
     participation.record_quiz(person.token, answers={name: str(answer) for name, answer in answers.items()})
 
 
-# The practice case: the die forces a yes although the truth is no. Whoever gets it right has understood what protects whom.
+# The practice case: the die forces a yes although the truth is no. A right answer shows that the participant understood the protection.
 CHECK = {"die_says": "yes", "truth": "no", "right": "yes"}
 
 

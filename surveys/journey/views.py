@@ -28,7 +28,7 @@ View = Callable[..., HttpResponse]
 
 
 def participant_page(view: View) -> View:
-    """A page that says what happened when a participant cannot go on, and that no browser keeps a copy of."""
+    """A page that says why a participant cannot go on, and that no browser caches."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, slug: str, *args: object, **kwargs: object) -> HttpResponse:
@@ -54,7 +54,7 @@ def participant_page(view: View) -> View:
 @require_http_methods(["GET", "HEAD", "POST"])
 @participant_page
 def journey(request: HttpRequest, slug: str) -> HttpResponse:
-    """The one address of a study: shows the page where this person belongs, and takes what they send from it."""
+    """The one address of a study: shows the page where this person belongs, and takes its form."""
     token, participant = visitors.participant_of(request, slug)
     if participant is None:
         if (study := read_study(slug)) is None:
@@ -89,21 +89,21 @@ def _show(request: HttpRequest, person: Person) -> HttpResponse:
 
 
 def _show_again(request: HttpRequest, person: Person, invalid: Invalid) -> HttpResponse:
-    """The same page with what was typed and what is wrong with it."""
+    """The same page with the typed text and its errors."""
     page = STEP_PAGES[person.participant.step]
     context = page.context(person) | _resume_link(request, person) | invalid.context
     return own_page(request, page.template, shown=person.shown, step=person.participant.step, context=context, status=422)
 
 
 def _resume_link(request: HttpRequest, person: Person) -> dict[str, str]:
-    """The address by which this person can go on elsewhere; whoever has finished needs none."""
+    """The address by which this person can go on elsewhere; people who have finished need none."""
     if person.participant.step == FINISHED:
         return {}
     return {"resume_url": request.build_absolute_uri(reverse("surveys:resume", args=[person.shown.slug, person.token]))}
 
 
 def _take(request: HttpRequest, person: Person) -> HttpResponse:
-    """Act on what was sent. What was done before is harmless: the person goes to where they belong."""
+    """Act on the sent form. Repeating an earlier step is harmless: the person goes to where they belong."""
     sent, here = request.POST.get("step", ""), person.participant.step
     page = STEP_PAGES.get(sent)
     if page is None or page.take is None or comes_before(sent, here):
@@ -136,7 +136,7 @@ def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
             response = render(request, "surveys/participant/declined.html", {"study": shown, "language": shown.language})
             visitors.forget(response, study.slug)
             return response
-        # Whoever read another version of the text than the one now in force reads this one first.
+        # People who read another version of the text than the one now in force read this one first.
         if request.POST.get("choice") != "agree" or request.POST.get("version", str(shown.version)) != str(shown.version):
             return _to_journey(study.slug)
         participation.enrol(study, visit=visit)
@@ -193,14 +193,14 @@ def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpRespo
     return response
 
 
-# What the lecture page says, and nothing finer: 0, 0.1, … 1.
+# The share that the lecture page reports, in tenths: 0, 0.1, … 1.
 TENTHS: Mapping[str, int] = {f"{tenths / 10:g}": tenths for tenths in range(11)}
 
 
 @require_POST
 @participant_page
 def progress(request: HttpRequest, slug: str) -> HttpResponse:
-    """The browser says, in tenths, how much of the lecture has been watched; more than time allows is not believed."""
+    """The browser reports, in tenths, how much of the lecture has been watched; more than the time allows is not believed."""
     token, participant = visitors.participant_of(request, slug)
     if participant is None:
         raise LinkUnknownError

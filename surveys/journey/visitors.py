@@ -1,4 +1,4 @@
-"""Who stands behind a request: somebody new, somebody who pressed Start, or a participant. Known by one cookie that no script reads."""
+"""The person behind a request: somebody new, somebody who pressed Start, or a participant. Known by one cookie that no script reads."""
 
 import time
 from dataclasses import asdict
@@ -20,7 +20,7 @@ _VISIT_SALT, _BOT_SALT, _OPENED_SALT = "surveys.visit", "surveys.bot", "surveys.
 
 
 def participant_of(request: HttpRequest, slug: str) -> tuple[str, Participant | None]:
-    """The token in the cookie (empty if there is none, or if the person has not consented yet) and the participant whom it belongs to."""
+    """The token in the cookie (empty if there is none, or if the person has not consented yet) and its participant."""
     token = request.COOKIES.get(COOKIE, "")
     if not token or ":" in token:
         return "", None
@@ -33,7 +33,7 @@ def participant_with(token: str, slug: str) -> Participant | None:
 
 
 def visit_of(request: HttpRequest, study: Study) -> Visit | None:
-    """What somebody chose on the welcome page of this study."""
+    """A visitor's choices on the welcome page of this study."""
     try:
         return Visit(**signing.loads(request.COOKIES.get(COOKIE, ""), salt=f"{_VISIT_SALT}.{study.pk}", max_age=COOKIE_SECONDS))
     except signing.BadSignature:
@@ -65,7 +65,7 @@ def _set_cookie(response: HttpResponse, slug: str, value: str) -> None:
 
 
 def is_bot(request: HttpRequest, study: Study) -> bool:
-    """Whether a simulated participant sent by this installation is asking, and the study takes such."""
+    """Whether the visitor is a bot sent by this installation, and the study takes bots."""
     if not study.accepts_bots or BOT_COOKIE not in request.COOKIES:
         return False
     try:
@@ -80,7 +80,9 @@ def bot_ticket(slug: str) -> str:
 
 
 def opening_ticket(participant: Participant) -> str:
-    """When the lecture's page was opened and what had been watched by then; signed and kept in the page, so that no time is stored."""
+    """The time at which the lecture's page was opened and the tenths watched by then; signed and kept in the page, so that no time is
+    stored.
+    """
     return signing.dumps([int(time.time()), participant.watched_tenths], salt=f"{_OPENED_SALT}.{participant.pk}")
 
 

@@ -1,4 +1,4 @@
-"""E-mails that tell people whose turn it is. Their pages say the same: without a mail server nobody misses more than being reminded."""
+"""E-mails that tell people when it is their turn. Their pages say the same, so without a mail server people miss only the reminder."""
 
 from collections.abc import Mapping
 from enum import Enum, auto
@@ -34,8 +34,8 @@ def record_and_tell(
 ) -> None:
     """As `record`, and after the commit a message to everybody else of the audience.
 
-    It leads to `page`, or else to the page with what was written, or to the study's where nobody wrote. Of what comes in numbers, as
-    comments do, one message an hour says enough.
+    It leads to `page`, or else to the page of the comment, or to the study's where nobody wrote. Comments are limited to one e-mail an
+    hour.
     """
     record(actor=actor, action=action, subject=study, details=details)
     if settings.EMAIL_IS_CONFIGURED:
@@ -45,7 +45,7 @@ def record_and_tell(
 
 
 def _tell(audience: Audience, *, actor: User | None, action: str, study: Study, page: str) -> None:
-    """E-mail can be read on its way, so it says what happened to which study, and nothing of what was written."""
+    """E-mail can be read on its way, so it names the event and the study, and nothing that was written."""
     if action == actions.COMMENTED and not cache.add(f"told:{study.pk}:{audience.name}", True, COMMENTS_SECONDS):
         return
     text = "\n\n".join(

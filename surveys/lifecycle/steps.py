@@ -1,4 +1,4 @@
-"""Which status may follow which, and what stands in the way of recruiting."""
+"""The allowed changes of status, and what blocks recruiting."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext
+from django.utils.translation import gettext as _
 
 from surveys.errors import TransitionError
 from surveys.lifecycle.selectors import approval_of
@@ -29,7 +30,7 @@ DAYS_TO_RENEW = 90
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """Something that a person can do with a study while it has one of these statuses and `when` holds."""
+    """An action that people can take on a study while it has one of these statuses and `when` holds."""
 
     statuses: tuple[StudyStatus, ...]
     take: Callable[..., Study]
@@ -42,12 +43,14 @@ def open_now(study: Study, actions: Mapping[str, Action]) -> dict[str, Action]:
 
 
 def locked(study: Study) -> Study:
-    """The study as it is stored now, held until the transaction ends."""
+    """The study as stored now, locked until the transaction ends."""
     return Study.objects.select_for_update().get(pk=study.pk)
 
 
 def each_held(studies: QuerySet[Study], act: Callable[[Study], object]) -> list[str]:
-    """Act on each of these studies in a transaction of its own that holds it, if it is still one of them; returns their names."""
+    """Act on each of these studies in its own transaction, which locks the study and checks that it is still one of them; return their
+    names.
+    """
     done = []
     for key in studies.values_list("pk", flat=True):
         with transaction.atomic():
@@ -60,14 +63,17 @@ def each_held(studies: QuerySet[Study], act: Callable[[Study], object]) -> list[
 def take_step(study: Study, status: StudyStatus) -> None:
     """Give the locked study its next status, or a TransitionError."""
     if study.rehearsal_of_id is not None:
-        raise TransitionError("A rehearsal takes no steps; delete it when it is not needed any more.")
+        raise TransitionError(_("A rehearsal takes no steps; delete it when it is not needed any more."))
     if status not in STEPS[StudyStatus(study.status)]:
-        raise TransitionError(f"A study that is {study.get_status_display().lower()} cannot become {status.label.lower()}.")
+        raise TransitionError(
+            _("A study that is %(status)s cannot become %(wanted)s.")
+            % {"status": study.get_status_display().lower(), "wanted": status.label.lower()}
+        )
     study.status = status
 
 
 def day_of_lapse(approved_until: date) -> date:
-    """The day on which a running study is closed whose approval ended and was not renewed: its participants were told that it ends."""
+    """The day on which a running study with an ended, unrenewed approval is closed: its participants were told that it ends."""
     return approved_until + timedelta(days=DAYS_TO_RENEW + 1)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from django.http import StreamingHttpResponse
+from django.utils.translation import gettext
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.renderers import BaseRenderer
@@ -24,13 +25,13 @@ FILE = {(200, "application/jsonl"): OpenApiTypes.BINARY}
 
 
 class JsonLines(BaseRenderer):
-    """The view answers with a file; the renderer only says of which kind it is."""
+    """The view answers with a file; the renderer only names its kind."""
 
     media_type, format, charset = "application/jsonl", "jsonl", None
 
 
 class WholeLog(APIView):
-    """What staff and the platform did, the latest first; by key, never by page."""
+    """Actions of staff and the platform, latest first; paged by key, never by number."""
 
     roles = READERS
 
@@ -41,7 +42,7 @@ class WholeLog(APIView):
 
 
 class StudyLog(APIView):
-    """What was done to one study, for those who run and review it."""
+    """The log of one study, for people who run or review it."""
 
     roles = tuple(Role)
 
@@ -51,14 +52,14 @@ class StudyLog(APIView):
 
 
 class Verify(APIView):
-    """Have the chain of hashes checked. 202: the log is long, and a worker is at it; its finding becomes an entry, `log.verified`."""
+    """Have the chain of hashes checked. 202: the log is long and a worker checks it; the result becomes an entry, `log.verified`."""
 
     roles = READERS
 
     @extend_schema(operation_id="log_verify", request=None, responses={200: LogFindingSerializer, 202: LogFindingSerializer})
     def post(self, request: Request) -> Response:
         entry = services.verify_log(actor=person_of(request))
-        finding = {"intact": None, "broken_at": None, "finding": "The log is being checked."} if entry is None else entry.details
+        finding = {"intact": None, "broken_at": None, "finding": gettext("The log is being checked.")} if entry is None else entry.details
         return Response(LogFindingSerializer(finding).data, status=202 if entry is None else 200)
 
 

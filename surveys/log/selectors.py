@@ -1,4 +1,4 @@
-"""Which entries of the audit log a person may read."""
+"""The entries of the audit log that a person may read."""
 
 from datetime import date
 
@@ -16,7 +16,7 @@ def log_for(
 ) -> Asked:
     """The entries of the audit log that this person may read, of those they ask for: none about a study in which they are still blinded.
 
-    Every way to read the log begins here.
+    Every way of reading the log begins here.
     """
     return Asked(subject=study, hidden=blinded_studies_of(user), kind=kind, person=person, since=since, until=until)
 

@@ -7,7 +7,7 @@ from audit.models import Entry
 
 
 class LogFilterSerializer(serializers.Serializer[object]):
-    """Which entries of the audit log are asked for."""
+    """A filter of the audit log."""
 
     kind = serializers.CharField(required=False, help_text="An action (“study.launched”), or the beginning of several (“study.”).")
     person = serializers.CharField(required=False, max_length=150, help_text="User name of whoever did it.")
@@ -18,7 +18,7 @@ class LogFilterSerializer(serializers.Serializer[object]):
 
 
 class LogEntrySerializer(serializers.Serializer[object]):
-    """One entry, as it stands in an exported file, and what its action means."""
+    """One entry, as in an exported file, and the meaning of its action."""
 
     sequence = serializers.IntegerField()
     at = serializers.DateTimeField()
@@ -48,7 +48,7 @@ class LogSerializer(serializers.Serializer[object]):
 
 
 class LogFindingSerializer(serializers.Serializer[object]):
-    """What a check of the chain found; nothing yet, when a worker is at it."""
+    """The result of checking the chain; empty while a worker checks it."""
 
     intact = serializers.IntegerField(allow_null=True, help_text="How many entries are as they were written.")
     broken_at = serializers.IntegerField(allow_null=True, help_text="The first entry that is not.")

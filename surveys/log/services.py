@@ -1,4 +1,4 @@
-"""The audit log leaves as a file, or is checked, for whoever may read it."""
+"""The audit log as a file, or its check, for people who may read it."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ def export_log(*, study: Study | None = None, actor: User) -> Iterator[str]:
 
 
 def verify_log(*, actor: User) -> Entry | None:
-    """Check the chain: at once while it is short, else by a worker. The entry with the finding, once there is one."""
+    """Check the chain: at once while it is short, else by a worker. Return the entry with the result, once there is one."""
     if number_of_entries() < LARGEST_CHECKED_AT_ONCE:
         return services.verify_and_record(actor=actor)
     tasks.verify_log.apply_async(args=(actor.pk,), retry=False)

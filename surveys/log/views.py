@@ -1,4 +1,4 @@
-"""The audit log to be read: who did what, when; whether it is still as it was written; and as a file, all of it or of one study."""
+"""The pages of the audit log: its entries, the check of its chain, and downloads of all of it or of one study."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class Filter(forms.Form):
-    """Which entries are asked for; what cannot be read asks for nothing less."""
+    """The filter of the log; unreadable values are errors, never ignored."""
 
     kind = forms.CharField(required=False)
     person = forms.CharField(required=False, max_length=150)
@@ -55,7 +55,7 @@ def whole_log(request: HttpRequest) -> HttpResponse:
 @require_role(*Role)
 @require_safe
 def study_log(request: HttpRequest, slug: str) -> HttpResponse:
-    """What was done to one study, for those who run and review it."""
+    """The log of one study, for people who run or review it."""
     study = access_log(user_of(request), slug).study
     asked = Filter(request.GET)
     asked.is_valid()
@@ -77,7 +77,7 @@ def verify_log(request: HttpRequest) -> HttpResponse:
 @require_role(*READERS)
 @require_safe
 def export_log(request: HttpRequest) -> HttpResponseBase:
-    """The whole log as JSON Lines with hashes; less what its reader must not know."""
+    """The whole log as JSON Lines with hashes, without entries that its reader must not see."""
     lines = services.export_log(actor=user_of(request)) if request.method == "GET" else iter(())
     return _file(lines, "audit-log.jsonl")
 
@@ -128,7 +128,7 @@ def _page(request: HttpRequest, asked: Filter, *, study: Study | None, template:
     return render(request, template, {**shown, **context}, status=422 if asked.errors else 200)
 
 
-# By the first part of an action's name; what is not named here is called as it is.
+# By the first part of an action's name; an unlisted part is its own label.
 GROUPS = {
     "account": gettext_lazy("Accounts"),
     "study": gettext_lazy("Studies"),
@@ -138,7 +138,7 @@ GROUPS = {
 
 
 def kinds() -> list[tuple[object, str, list[tuple[str, str]]]]:
-    """What can be chosen: groups of actions, and each action by what it means."""
+    """The choices: groups of actions, and each action by its meaning."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, description in actions.registered().items():
         groups.setdefault(name.split(".")[0], []).append((name, description))
@@ -166,7 +166,7 @@ def _lines(entries: Iterable[Entry]) -> Iterable[dict[str, object]]:
 
 
 def _in_words(value: object) -> str:
-    """A value of an entry's details, shortened where it is long; the whole of it is one click away."""
+    """A value of an entry's details, shortened if long; the whole of it is one click away."""
     match value:
         case None | "" | [] | {}:
             return ""

@@ -16,7 +16,7 @@ from surveys.models import MediaFile
 
 
 class MediaFiles(ListAPIView[MediaFile]):
-    """The study's current files, by name. Their addresses are not told: a file's name would give the arm away."""
+    """The study's current files, by name. Their addresses stay secret: together with a name they would give the arm away."""
 
     roles = tuple(Role)
     parser_classes = (MultiPartParser,)

@@ -1,6 +1,6 @@
 """Send a stored file so that a browser can seek in it: RFC 9110 byte ranges, which Django's FileResponse ignores.
 
-Behind nginx (settings.MEDIA_ACCEL_PREFIX) the answer is empty and names the file to nginx, which then does all of this itself.
+Behind nginx (settings.MEDIA_ACCEL_PREFIX) the response is empty and names the file to nginx, which then does all of this itself.
 """
 
 import re
@@ -28,7 +28,7 @@ class UnsatisfiableRangeError(ValueError):
 
 
 def ranged_file_response(request: HttpRequest, path: Path | str, *, content_type: str, etag: str) -> HttpResponseBase:
-    """The file at `path` below MEDIA_ROOT, or the part that was asked for; `etag` without quotes changes with every byte (its SHA-256)."""
+    """The file at `path` below MEDIA_ROOT, or the requested part; `etag` without quotes changes with every byte (its SHA-256)."""
     if request.method not in {"GET", "HEAD"}:
         return HttpResponseNotAllowed(["GET", "HEAD"])
     path = Path(path)

@@ -1,4 +1,4 @@
-"""Videos, captions and posters come in here, after a look at what they really are."""
+"""Videos, captions and posters come in here, after a check of their real content."""
 
 import hashlib
 from pathlib import PurePath
@@ -6,6 +6,8 @@ from pathlib import PurePath
 from django.core.files import File
 from django.core.files.base import ContentFile
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from audit.services import record
@@ -22,14 +24,17 @@ PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"
 
 
 class MediaError(SurveyError, ValueError):
-    title = "This file cannot be used"
-    advice = "Choose another file and upload it again; nothing was changed."
+    title = gettext_lazy("This file cannot be used")
+    advice = gettext_lazy("Choose another file and upload it again; nothing was changed.")
 
 
 def add_media_file(study: Study, *, name: str, content: File, actor: User) -> MediaFile:  # type: ignore[type-arg]
     """Check and store a file under `name`; an older file of that name stays for the protocols that use it, but is no longer current."""
     if study.status not in (StudyStatus.DRAFT, *RUNNING):
-        raise TransitionError(f"Files can be added to a draft or an amendment only; this study is {study.get_status_display().lower()}.")
+        raise TransitionError(
+            _("Files can be added to a draft or an amendment only; this study is %(status)s.")
+            % {"status": study.get_status_display().lower()}
+        )
     media = examine(name, content)
     media.study = study
     content.seek(0)
@@ -44,7 +49,7 @@ def add_media_file(study: Study, *, name: str, content: File, actor: User) -> Me
 
 
 def examine(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
-    """What the file really is, as an unsaved MediaFile; MediaError if a study cannot use it."""
+    """Probe the file and return an unsaved MediaFile; MediaError if a study cannot use it."""
     try:
         return _facts(name, content)
     except VideoError as error:
@@ -66,15 +71,18 @@ def _facts(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
             return _picture(name, content)
         case other:
             raise MediaError(
-                f"{name}: expected a video (.mp4, .webm), captions (.vtt) or a picture (.png, .jpg, .webp), got {other or 'no suffix'}"
+                _("%(name)s: expected a video (.mp4, .webm), captions (.vtt) or a picture (.png, .jpg, .webp), got %(found)s")
+                % {"name": name, "found": other or _("no suffix")}
             )
 
 
 def _picture(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
     data = content.read(MAXIMUM_PICTURE_BYTES + 1)
     if len(data) > MAXIMUM_PICTURE_BYTES:
-        raise MediaError(f"{name}: expected a picture of at most {MAXIMUM_PICTURE_BYTES // 1024**2} MB")
+        raise MediaError(
+            _("%(name)s: expected a picture of at most %(most)s MB") % {"name": name, "most": MAXIMUM_PICTURE_BYTES // 1024**2}
+        )
     media_type = next((kind for head, kind in PICTURES.items() if data.startswith(head)), None)
     if media_type is None or (media_type == "image/webp" and data[8:12] != b"WEBP"):  # RIFF also holds sounds and films
-        raise MediaError(f"{name}: expected a PNG, JPEG or WebP picture, but the file does not begin like one")
+        raise MediaError(_("%(name)s: expected a PNG, JPEG or WebP picture, but the file does not begin like one") % {"name": name})
     return MediaFile(name=name, media_type=media_type, size=len(data), sha256=hashlib.sha256(data).hexdigest())

@@ -1,4 +1,4 @@
-"""What an uploaded lecture really is: container, codecs, size, duration and fingerprint, read from the file and not from its name."""
+"""Probes uploaded lectures: container, codecs, size, duration and fingerprint, read from the file and not from its name."""
 
 import hashlib
 import os
@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -16,7 +19,8 @@ MAX_CAPTION_BYTES = 1024 * 1024
 MAX_PIXELS_PER_SIDE = 4096
 
 MEDIA_TYPES = {"mp4": "video/mp4", "webm": "video/webm"}
-# What Chrome, Edge, Firefox and Safari all decode. HEVC and 10-bit or 4:4:4 pictures are left out: some of them show a black rectangle.
+# Codecs that Chrome, Edge, Firefox and Safari all decode. HEVC and 10-bit or 4:4:4 pictures are left out: some of them show a black
+# rectangle.
 VIDEO_CODECS = {"mp4": {"h264", "av1"}, "webm": {"vp8", "vp9", "av1"}}
 AUDIO_CODECS = {"mp4": {"aac", "mp3", "opus"}, "webm": {"opus", "vorbis"}}
 PIXEL_FORMATS = {"yuv420p", "yuvj420p"}
@@ -27,7 +31,7 @@ class VideoError(ValueError):
 
 
 class ReadableFile(Protocol):
-    """What an open file and Django's uploaded file have in common."""
+    """The interface common to an open file and Django's uploaded file."""
 
     def read(self, size: int = ..., /) -> bytes: ...
     def seek(self, offset: int, whence: int = ..., /) -> object: ...
@@ -36,7 +40,7 @@ class ReadableFile(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoFacts:
-    """What probing a video found; `duration_seconds` is that of the frames that are there, not the one that the header claims."""
+    """The result of probing a video; `duration_seconds` counts the frames present, not the header's claim."""
 
     container: str
     video_codec: str
@@ -51,7 +55,7 @@ class VideoFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptionFacts:
-    """What reading a WebVTT file found."""
+    """The result of reading a WebVTT file."""
 
     cues: int
     end_seconds: float
@@ -63,10 +67,16 @@ def check_video(file: BinaryIO | ReadableFile, *, max_bytes: int, max_seconds: f
     """The facts of a video that all browsers can play and that is within the limits; VideoError otherwise."""
     size = _size(file)
     if size > max_bytes:
-        raise VideoError(f"The video is too large: {_megabytes(size)}, and at most {_megabytes(max_bytes)} is allowed.")
+        raise VideoError(
+            _("The video is too large: %(size)s, and at most %(most)s is allowed.")
+            % {"size": _megabytes(size), "most": _megabytes(max_bytes)}
+        )
     facts = probe_video(file)
     if facts.duration_seconds > max_seconds:
-        raise VideoError(f"The video is too long: {facts.duration_seconds:.0f} seconds, and at most {max_seconds:.0f} are allowed.")
+        raise VideoError(
+            _("The video is too long: %(found)s seconds, and at most %(most)s are allowed.")
+            % {"found": f"{facts.duration_seconds:.0f}", "most": f"{max_seconds:.0f}"}
+        )
     return facts
 
 
@@ -76,7 +86,7 @@ def probe_video(file: BinaryIO | ReadableFile) -> VideoFacts:
 
     size = _size(file)
     if size == 0:
-        raise VideoError("The file is empty; an MP4 or WebM video was expected.")
+        raise VideoError(_("The file is empty; an MP4 or WebM video was expected."))
     container_name = _container(file)
     # The demuxer is named, never guessed: a guessed one may be a playlist that makes the server open other addresses.
     demuxer = "mov" if container_name == "mp4" else "matroska"
@@ -86,7 +96,10 @@ def probe_video(file: BinaryIO | ReadableFile) -> VideoFacts:
         with av.open(file, mode="r", format=demuxer) as container:
             return _facts(container, container_name=container_name, size=size, sha256=sha256)
     except (av.FFmpegError, IndexError) as error:
-        raise VideoError(f"The file begins like {container_name.upper()} but cannot be read; it may be cut off or damaged.") from error
+        raise VideoError(
+            _("The file begins like %(container)s but cannot be read; it may be cut off or damaged.")
+            % {"container": container_name.upper()}
+        ) from error
     finally:
         file.seek(0)
 
@@ -95,28 +108,39 @@ def check_captions(file: BinaryIO | ReadableFile) -> CaptionFacts:
     """The facts of a WebVTT file whose every cue has a well-formed time in order; VideoError otherwise."""
     size = _size(file)
     if size > MAX_CAPTION_BYTES:
-        raise VideoError(f"The captions are too large: {_megabytes(size)}, and at most {_megabytes(MAX_CAPTION_BYTES)} is allowed.")
+        raise VideoError(
+            _("The captions are too large: %(size)s, and at most %(most)s is allowed.")
+            % {"size": _megabytes(size), "most": _megabytes(MAX_CAPTION_BYTES)}
+        )
     file.seek(0)
     content = file.read()
     file.seek(0)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise VideoError(f"The captions are not UTF-8 text: byte {error.start} cannot be read.") from error
+        raise VideoError(_("The captions are not UTF-8 text: byte %(start)s cannot be read.") % {"start": error.start}) from error
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if not re.match(r"WEBVTT(?:[ \t]|$)", lines[0]):
-        found = f"“{lines[0][:40]}”" if lines[0].strip() else "nothing"
-        hint = " It looks like a SubRip (.srt) file: save it as WebVTT." if re.search(r"\d,\d{3} -->", text) else ""
-        raise VideoError(f"The captions are not WebVTT: the first line must be “WEBVTT”, and it is {found}.{hint}")
+        found = f"“{lines[0][:40]}”" if lines[0].strip() else _("nothing")
+        hint = " " + _("It looks like a SubRip (.srt) file: save it as WebVTT.") if re.search(r"\d,\d{3} -->", text) else ""
+        raise VideoError(
+            _("The captions are not WebVTT: the first line must be “WEBVTT”, and it is %(found)s.%(hint)s") % {"found": found, "hint": hint}
+        )
     end_seconds, last_start, cues = 0.0, 0.0, 0
     for number, start, end in _cue_times(lines):
         if end <= start:
-            raise VideoError(f"Captions, line {number}: the cue ends ({end:.3f} s) before it starts ({start:.3f} s).")
+            raise VideoError(
+                _("Captions, line %(number)s: the cue ends (%(end)s s) before it starts (%(start)s s).")
+                % {"number": number, "end": f"{end:.3f}", "start": f"{start:.3f}"}
+            )
         if start < last_start:
-            raise VideoError(f"Captions, line {number}: the cue starts at {start:.3f} s, before the one above it ({last_start:.3f} s).")
+            raise VideoError(
+                _("Captions, line %(number)s: the cue starts at %(start)s s, before the one above it (%(last_start)s s).")
+                % {"number": number, "start": f"{start:.3f}", "last_start": f"{last_start:.3f}"}
+            )
         last_start, end_seconds, cues = start, max(end_seconds, end), cues + 1
     if cues == 0:
-        raise VideoError("The captions are WebVTT but hold no cue, so nothing would be shown.")
+        raise VideoError(_("The captions are WebVTT but hold no cue, so nothing would be shown."))
     return CaptionFacts(cues=cues, end_seconds=end_seconds, size_bytes=size, sha256=hashlib.sha256(content).hexdigest())
 
 
@@ -131,7 +155,10 @@ def _cue_times(lines: list[str]) -> Iterator[tuple[int, float, float]]:
             continue
         match = _TIMING_LINE.match(line)
         if match is None:
-            raise VideoError(f"Captions, line {number}: expected a time such as “00:01.000 --> 00:04.000”, found “{line.strip()[:60]}”.")
+            raise VideoError(
+                _("Captions, line %(number)s: expected a time such as “00:01.000 --> 00:04.000”, found “%(line)s”.")
+                % {"number": number, "line": line.strip()[:60]}
+            )
         yield number, _seconds(*match.group(1, 2, 3, 4)), _seconds(*match.group(5, 6, 7, 8))
 
 
@@ -141,7 +168,7 @@ def _seconds(hours: str | None, minutes: str, seconds: str, milliseconds: str) -
 
 def _facts(container: "InputContainer", *, container_name: str, size: int, sha256: str) -> VideoFacts:
     if not container.streams.video:
-        raise VideoError("The file has sound but no picture." if container.streams.audio else "The file has no video stream.")
+        raise VideoError(_("The file has sound but no picture.") if container.streams.audio else _("The file has no video stream."))
     video = container.streams.video[0]
     audio = container.streams.audio[0] if container.streams.audio else None
     video_codec = video.codec_context.codec.canonical_name
@@ -150,16 +177,23 @@ def _facts(container: "InputContainer", *, container_name: str, size: int, sha25
     if audio_codec is not None:
         _expect_codec(audio_codec, AUDIO_CODECS[container_name], kind="audio", container_name=container_name)
     if not 0 < max(video.width, video.height) <= MAX_PIXELS_PER_SIDE:
-        raise VideoError(f"The picture is {video.width}×{video.height} pixels; at most {MAX_PIXELS_PER_SIDE} on a side are allowed.")
+        raise VideoError(
+            _("The picture is %(width)s×%(height)s pixels; at most %(most)s on a side are allowed.")
+            % {"width": video.width, "height": video.height, "most": MAX_PIXELS_PER_SIDE}
+        )
     claimed = float(container.duration) / 1_000_000 if container.duration else 0.0
     duration, frames, damaged = _walk(container)
     if frames == 0:
-        raise VideoError("The file has a video stream without a single frame.")
+        raise VideoError(_("The file has a video stream without a single frame."))
     if damaged or duration < claimed - max(0.5, 0.02 * claimed):
-        raise VideoError(f"The video is cut off: its header says {claimed:.1f} seconds, and {duration:.1f} seconds are there.")
+        raise VideoError(
+            _("The video is cut off: its header says %(claimed)s seconds, and %(duration)s seconds are there.")
+            % {"claimed": f"{claimed:.1f}", "duration": f"{duration:.1f}"}
+        )
     if video.codec_context.pix_fmt not in PIXEL_FORMATS:
         raise VideoError(
-            f"The picture format is {video.codec_context.pix_fmt}; browsers play 8-bit 4:2:0 (yuv420p). Please export the video again."
+            _("The picture format is %(pix_fmt)s; browsers play 8-bit 4:2:0 (yuv420p). Please export the video again.")
+            % {"pix_fmt": video.codec_context.pix_fmt}
         )
     return VideoFacts(
         container=container_name,
@@ -188,8 +222,11 @@ def _walk(container: "InputContainer") -> tuple[float, int, bool]:
 
 def _expect_codec(found: str, expected: set[str], *, kind: str, container_name: str) -> None:
     if found not in expected:
-        playable = f"{' or '.join(sorted(expected))} in {container_name.upper()}"
-        raise VideoError(f"The {kind} codec is {found}; browsers play {playable}. Please export the video again.")
+        playable = _("%(codecs)s in %(container)s") % {"codecs": _(" or ").join(sorted(expected)), "container": container_name.upper()}
+        raise VideoError(
+            _("The %(kind)s codec is %(found)s; browsers play %(playable)s. Please export the video again.")
+            % {"kind": kind, "found": found, "playable": playable}
+        )
 
 
 def _container(file: BinaryIO | ReadableFile) -> str:
@@ -198,36 +235,36 @@ def _container(file: BinaryIO | ReadableFile) -> str:
     head = file.read(HEAD_BYTES)
     if head[4:8] == b"ftyp":
         if head[8:12] == b"qt  ":
-            raise VideoError("The file is a QuickTime film (.mov); please export it as MP4 (H.264 and AAC) or WebM.")
+            raise VideoError(_("The file is a QuickTime film (.mov); please export it as MP4 (H.264 and AAC) or WebM."))
         return "mp4"
     if head[:4] == b"\x1a\x45\xdf\xa3":
         doctype = re.search(rb"\x42\x82[\x80-\xff]([a-z]+)", head)
         if doctype and doctype.group(1).startswith(b"webm"):
             return "webm"
-        raise VideoError("The file is Matroska (.mkv), which not every browser plays; please export it as WebM or MP4.")
-    raise VideoError(f"The file is not an MP4 or WebM video: it {_looks_like(head)}.")
+        raise VideoError(_("The file is Matroska (.mkv), which not every browser plays; please export it as WebM or MP4."))
+    raise VideoError(_("The file is not an MP4 or WebM video: %(looks)s.") % {"looks": _looks_like(head)})
 
 
 _SIGNATURES = {
-    b"\x89PNG": "is a PNG image",
-    b"\xff\xd8\xff": "is a JPEG image",
-    b"GIF8": "is a GIF image",
-    b"%PDF": "is a PDF document",
-    b"PK\x03\x04": "is a ZIP archive or an office document",
-    b"OggS": "is an Ogg file",
-    b"ID3": "is an MP3 sound",
-    b"#EXTM3U": "is a playlist",
-    b"WEBVTT": "is a captions file",
+    b"\x89PNG": gettext_lazy("it is a PNG image"),
+    b"\xff\xd8\xff": gettext_lazy("it is a JPEG image"),
+    b"GIF8": gettext_lazy("it is a GIF image"),
+    b"%PDF": gettext_lazy("it is a PDF document"),
+    b"PK\x03\x04": gettext_lazy("it is a ZIP archive or an office document"),
+    b"OggS": gettext_lazy("it is an Ogg file"),
+    b"ID3": gettext_lazy("it is an MP3 sound"),
+    b"#EXTM3U": gettext_lazy("it is a playlist"),
+    b"WEBVTT": gettext_lazy("it is a captions file"),
 }
 
 
 def _looks_like(head: bytes) -> str:
     for signature, description in _SIGNATURES.items():
         if head.startswith(signature):
-            return description
+            return str(description)
     if head.startswith(b"RIFF"):
-        return "is an AVI film" if head[8:11] == b"AVI" else "is a RIFF file"
-    return f"begins with the bytes {head[:8].hex(' ')}"
+        return _("it is an AVI film") if head[8:11] == b"AVI" else _("it is a RIFF file")
+    return _("it begins with the bytes %(bytes)s") % {"bytes": head[:8].hex(" ")}
 
 
 def _sha256(file: BinaryIO | ReadableFile) -> str:

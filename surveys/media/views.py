@@ -11,7 +11,7 @@ from surveys.models import Media, place_of_media
 
 
 def media_response(request: HttpRequest, media: Media, *, study_id: int, media_id: UUID) -> HttpResponseBase:
-    """The file with this id, if it is one of `media`, which are as a protocol keeps them."""
+    """The file with this id, if it is one of `media`, given as a protocol keeps them."""
     facts = next((one for one in media.values() if one["id"] == str(media_id)), None)
     if facts is None:
         raise Http404("There is no such file.")

@@ -67,7 +67,9 @@ class Migration(migrations.Migration):
                 ("reason", models.TextField(blank=True, max_length=5000)),
                 (
                     "conditions",
-                    models.TextField(blank=True, help_text="What the investigator has to acknowledge before recruiting.", max_length=5000),
+                    models.TextField(
+                        blank=True, help_text="Conditions that the investigator must acknowledge before recruiting.", max_length=5000
+                    ),
                 ),
                 ("valid_until", models.DateField(blank=True, help_text="Last day of an approval.", null=True)),
                 ("decided_on", models.DateField()),
@@ -84,7 +86,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="protocol",
             name="of_rehearsal",
-            field=models.BooleanField(default=False, help_text="Of a sandbox copy, with which it may be deleted."),
+            field=models.BooleanField(default=False, help_text="Belongs to a sandbox copy, with which it may be deleted."),
         ),
         migrations.AddField(
             model_name="study",
@@ -117,7 +119,7 @@ class Migration(migrations.Migration):
             model_name="tally",
             name="version",
             field=models.PositiveIntegerField(
-                default=1, help_text="Of the protocol that was in force, so that consent is counted per version."
+                default=1, help_text="Version of the protocol that was in force, so that consent is counted per version."
             ),
         ),
         migrations.AddConstraint(

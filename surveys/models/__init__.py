@@ -1,4 +1,4 @@
-"""The tables of a study and of what participants leave behind, by subject."""
+"""The tables of a study and of its participants, by subject."""
 
 from surveys.models.allocation import AllocationList as AllocationList
 from surveys.models.allocation import AllocationSlot as AllocationSlot

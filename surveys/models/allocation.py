@@ -1,4 +1,4 @@
-"""The tables of allocation: concealed lists, their lines, and what may change about an arm while the study runs."""
+"""The tables of allocation: concealed lists, their lines, and the settings of arms that may change while the study runs."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -30,7 +30,7 @@ class SlotStatus(models.TextChoices):
 
 
 class AllocationSlot(models.Model):
-    """One line of an allocation list. It does not say who took it."""
+    """One line of an allocation list. It does not tell who took it."""
 
     study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="allocation_slots")
     list = models.ForeignKey(AllocationList, on_delete=models.CASCADE, related_name="slots")
@@ -49,7 +49,7 @@ class AllocationSlot(models.Model):
 
 
 class ArmState(models.Model):
-    """What may change about an arm while the study runs: its quota, and whether it is closed."""
+    """An arm's settings that may change while the study runs: its quota, and whether it is closed."""
 
     study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="arm_states")
     arm = models.CharField(max_length=50)

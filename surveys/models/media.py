@@ -10,7 +10,7 @@ from surveys.models.studies import Study
 
 
 class MediaFacts(TypedDict):
-    """What a protocol keeps of a file."""
+    """The facts about a file that a protocol keeps."""
 
     id: str
     media_type: str
@@ -23,7 +23,7 @@ Media = Mapping[str, MediaFacts]
 
 
 def place_of_media(study_id: int, media_id: uuid.UUID) -> str:
-    """Where the storage keeps a file."""
+    """The storage path of a file."""
     return f"studies/{study_id}/{media_id.hex}"
 
 
@@ -32,7 +32,7 @@ def media_path(media: "MediaFile", name: str) -> str:
 
 
 class MediaFile(models.Model):
-    """A video, captions or a poster that was checked when it came in. Its random id is its address; the name never leaves the desk."""
+    """A checked video, captions or poster. Its random id is its address; participants never see the file name."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="media_files")

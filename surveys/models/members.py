@@ -8,7 +8,7 @@ from surveys.models.studies import Study
 
 
 class MemberRole(models.TextChoices):
-    """What somebody who was invited to a study may do with it. Its owner is not a member: the study says who that is."""
+    """The rights of somebody who was invited to a study. Its owner is not a member: the study says who that is."""
 
     EDITOR = "editor", _("Editor")
     VIEWER = "viewer", _("Viewer")
@@ -34,7 +34,9 @@ class StudyMember(models.Model):
 
 
 class Invitation(models.Model):
-    """An offer to share a study, good for whoever holds the link, or only for `user` if there is one. Only the hash of the link is kept."""
+    """An offer to share a study, good for anybody who holds the link, or only for `user` if there is one. Only the hash of the link is
+    kept.
+    """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=16, choices=MemberRole)

@@ -1,7 +1,7 @@
-"""What participants leave behind.
+"""Participants' stored data.
 
 Participants' rows carry no address, no user agent, no sequence number and no time finer than the day; their keys are random.
-What identifies a person to a lab (codes, Prolific numbers) stands in tables without a link to the answers."""
+Identifiers known to a lab (codes, Prolific numbers) are in tables without a link to the answers."""
 
 import uuid
 
@@ -12,7 +12,7 @@ from surveys.models.studies import Protocol, Study
 
 
 class Step(models.TextChoices):
-    """Where a participant is: the page that is to be answered next."""
+    """A participant's place: the next page to be answered."""
 
     BACKGROUND = "background"
     DIRECT_CONSENT = "direct_consent"
@@ -65,7 +65,7 @@ class Participant(models.Model):
 
 
 class Response(models.Model):
-    """What a participant reported to one sensitive question, after a die that only they saw. Final: unique, never changed."""
+    """A participant's report on one sensitive question, after a die that only they saw. Final: unique, never changed."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="responses")
@@ -80,7 +80,7 @@ class Response(models.Model):
 
 
 class DirectAnswer(models.Model):
-    """What a participant truly answered to one sensitive question without a die. Nothing protects it, so it leaves in counts alone."""
+    """A participant's answer to one sensitive question without a die. Nothing protects it, so it leaves the database in counts alone."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="direct_answers")

@@ -1,4 +1,4 @@
-"""Who may come in: entry codes and panel members. No table here has a link to a participant."""
+"""The ways in: entry codes and panel members. No table here has a link to a participant."""
 
 import uuid
 
@@ -23,7 +23,7 @@ class EntryCode(models.Model):
 
 
 class PanelMember(models.Model):
-    """Who came from Prolific or SONA, kept apart from answers: `panel_hash` follows from the person's withdrawal code."""
+    """People from Prolific or SONA, kept apart from answers: `panel_hash` is derived from the person's withdrawal code."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="panel_members")

@@ -1,4 +1,4 @@
-"""The tables of review: what officers decided, and what was said about each section of a protocol."""
+"""The tables of review: officers' decisions, and the comments on each section of a protocol."""
 
 from django.conf import settings
 from django.db import models
@@ -34,13 +34,15 @@ class PacketSection(models.TextChoices):
 
 
 class Decision(models.Model):
-    """What an officer decided about one version of a protocol, and why."""
+    """An officer's decision on one version of a protocol, with its reason."""
 
     study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="decisions")
     protocol = models.ForeignKey("surveys.Protocol", on_delete=models.PROTECT, related_name="decisions")
     verdict = models.CharField(max_length=10, choices=Verdict)
     reason = models.TextField(blank=True, max_length=5000)
-    conditions = models.TextField(blank=True, max_length=5000, help_text="What the investigator has to acknowledge before recruiting.")
+    conditions = models.TextField(
+        blank=True, max_length=5000, help_text="Conditions that the investigator must acknowledge before recruiting."
+    )
     valid_until = models.DateField(null=True, blank=True, help_text="Last day of an approval.")
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     decided_on = models.DateField()
@@ -64,7 +66,7 @@ class Decision(models.Model):
 
 
 class Comment(models.Model):
-    """A remark on one section. The remarks on a section are one thread, which is open until a remark of an officer resolves it."""
+    """A comment on one section. The comments on a section are one thread, which is open until an officer's comment resolves it."""
 
     study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="comments")
     protocol = models.ForeignKey("surveys.Protocol", on_delete=models.PROTECT, related_name="comments")

@@ -91,7 +91,7 @@ class Protocol(models.Model):
     definition = models.JSONField()
     media = models.JSONField(help_text="File name → id, media type, SHA-256, duration.")
     sha256 = models.CharField(max_length=64)
-    of_rehearsal = models.BooleanField(default=False, help_text="Of a sandbox copy, with which it may be deleted.")
+    of_rehearsal = models.BooleanField(default=False, help_text="Belongs to a sandbox copy, with which it may be deleted.")
     frozen_on = models.DateField(auto_now_add=True)
 
     class Meta:

@@ -1,7 +1,7 @@
-"""The database's own refusal to change a frozen protocol: the text that somebody agreed to stays what it was.
+"""The database's own refusal to change a frozen protocol: a text to which somebody agreed never changes.
 
-Sandbox copies of rehearsals, to which nobody agreed, can be deleted. On SQLite a migration that alters the table makes it anew,
-without triggers: it must install them again.
+Sandbox copies of rehearsals, to which nobody agreed, can be deleted. On SQLite a migration that alters the table recreates it without
+triggers and must install them again.
 """
 
 from audit.refusals import Refusal, Trigger

@@ -1,4 +1,4 @@
-"""What anybody may know about a study, in plain words. The same for everybody: no session, no cookie, so it may be cached."""
+"""Public facts about a study, in plain words. The same for everybody: no session, no cookie, so it may be cached."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -23,7 +23,7 @@ MINUTES = 5
 @cache_control(public=True, max_age=MINUTES * 60)
 @vary_on_headers("Accept-Language")
 def about_study(request: HttpRequest, slug: str) -> HttpResponse:
-    """What was approved and until when, what is stored and for how long, who sees what, how to withdraw, what is public, whom to ask."""
+    """The approval and its end, stored data and their deletion, access, withdrawal, publication, contact."""
     study = study_in_public(slug)
     shown = presentation(protocol_in_force(study).id, asked_for(request, study))
     definition = protocol_in_force(study).definition

@@ -1,4 +1,4 @@
-"""What anybody may read about a study: consent, why answers are private, how groups are drawn; and the lecture, for whom it is meant."""
+"""Public pages about a study (consent, privacy, allocation), and lectures, which only their own arm may watch."""
 
 from uuid import UUID
 
@@ -98,7 +98,7 @@ def allocation_list(request: HttpRequest, slug: str, number: int) -> HttpRespons
 
 @require_safe
 def media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
-    """A file of the participant's own arm. For everybody else, and for every other arm, there is nothing at this address."""
+    """A file of the participant's own arm. For everybody else, and for every other arm, this address has no file."""
     _token, participant = visitors.participant_of(request, slug)
     if participant is None or not participant.arm or comes_before(participant.step, VIDEO):
         raise Http404

@@ -49,7 +49,7 @@ class EntryCodes(APIView):
 
 
 class CompletionCodes(APIView):
-    """Which of the codes that students handed in are genuine, and which were handed in more than once; in the order sent."""
+    """Whether the codes that students handed in are genuine, and whether any were handed in twice; in the order sent."""
 
     roles = tuple(Role)
     changes_nothing = True

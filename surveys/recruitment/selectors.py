@@ -1,4 +1,4 @@
-"""Finding panel members again, which only a withdrawal code can."""
+"""Finds panel members again, which requires a withdrawal code."""
 
 from urllib.parse import quote
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from audit.services import record
@@ -19,12 +21,12 @@ from surveys.ways_in import WayIn
 
 MAXIMUM_CODES = 100_000
 MAXIMUM_BYTES = 5 * 1024 * 1024
-"""Of a file with codes."""
+"""Size limit of a file with codes."""
 
 
 class CodesError(SurveyError, ValueError):
-    title = "This list of codes cannot be used"
-    advice = "Mend the file and upload it again; no code was added."
+    title = gettext_lazy("This list of codes cannot be used")
+    advice = gettext_lazy("Correct the file and upload it again; no code was added.")
 
 
 def read_codes(content: bytes, *, source: str = "file") -> list[str]:
@@ -32,7 +34,10 @@ def read_codes(content: bytes, *, source: str = "file") -> list[str]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise CodesError(f"{source}: expected a UTF-8 text file, but byte {error.start + 1} is not UTF-8") from error
+        raise CodesError(
+            _("%(source)s: expected a UTF-8 text file, but byte %(position)s is not UTF-8")
+            % {"source": source, "position": error.start + 1}
+        ) from error
     codes: dict[str, int] = {}
     try:
         rows = csv.reader(io.StringIO(text))
@@ -42,13 +47,22 @@ def read_codes(content: bytes, *, source: str = "file") -> list[str]:
             if not code or (line == 1 and code.lower() == "code"):
                 continue
             if not 4 <= len(normalised(code)) <= 64:
-                raise CodesError(f"{source}, line {line}: expected a code of 4 to 64 letters and digits, got {len(normalised(code))}")
+                raise CodesError(
+                    _("%(source)s, line %(line)s: expected a code of 4 to 64 letters and digits, got %(found)s")
+                    % {"source": source, "line": line, "found": len(normalised(code))}
+                )
             if (first := codes.setdefault(normalised(code), line)) != line:
-                raise CodesError(f"{source}, line {line}: the code stands in line {first} already (case, spaces and dashes do not count)")
+                raise CodesError(
+                    _("%(source)s, line %(line)s: the code stands in line %(first)s already (case, spaces and dashes do not count)")
+                    % {"source": source, "line": line, "first": first}
+                )
     except csv.Error as error:
-        raise CodesError(f"{source}: not readable as CSV: {error}") from error
+        raise CodesError(_("%(source)s: not readable as CSV: %(error)s") % {"source": source, "error": error}) from error
     if not 1 <= len(codes) <= MAXIMUM_CODES:
-        raise CodesError(f"{source}: expected 1 to {MAXIMUM_CODES:,} codes, got {len(codes):,}")
+        raise CodesError(
+            _("%(source)s: expected 1 to %(most)s codes, got %(found)s")
+            % {"source": source, "most": f"{MAXIMUM_CODES:,}", "found": f"{len(codes):,}"}
+        )
     return list(codes)
 
 
@@ -66,7 +80,7 @@ def require_entry(study: Study, way: WayIn, *, code: str, panel_identifier: str)
 
 
 def spend_entry(study: Study, way: WayIn, *, code: str, panel_identifier: str, withdrawal_code: str) -> None:
-    """Nobody else comes in with this code or number. An IntegrityError if the number came in meanwhile."""
+    """Let nobody else come in with this code or number. Raises IntegrityError if the number came in meanwhile."""
     if way.takes_code and not _codes(study, code).filter(spent=False).update(spent=True):
         raise EntryRefusedError(situation="code_spent")
     if way.identifier_in:
@@ -79,7 +93,7 @@ def _codes(study: Study, code: str) -> QuerySet[EntryCode]:
 
 @transaction.atomic
 def add_entry_codes(study: Study, *, codes: Iterable[str], actor: User) -> int:
-    """Add codes; those that the study has already are left as they are. Returns how many are new."""
+    """Add codes; existing ones stay as they are. Return the number of new ones."""
     hashes = {hash_of_entry_code(code, study.slug) for code in codes}
     hashes -= set(EntryCode.objects.filter(study=study).values_list("code_hash", flat=True))
     # Sorted by hash, not by the order of the course list.
@@ -90,7 +104,7 @@ def add_entry_codes(study: Study, *, codes: Iterable[str], actor: User) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedCode:
-    """Of a completion code: whether this study gave it out, and whether it stands in the list more than once."""
+    """The finding about a completion code: whether this study gave it out, and whether the list repeats it."""
 
     code: str
     genuine: bool
@@ -98,7 +112,7 @@ class CheckedCode:
 
 
 def check_completion_codes(study: Study, *, codes: Sequence[str], actor: User) -> list[CheckedCode]:
-    """What can be said of codes that students handed in; it tells nothing else about them."""
+    """Check codes that students handed in; the findings tell nothing else about the students."""
     times = Counter(normalised(code) for code in codes)
     record(actor=actor, action=actions.CODES_CHECKED, subject=study, details={"count": len(codes)})
     return [

@@ -1,4 +1,4 @@
-"""Rehearsing a study: a sandbox copy for bots and nobody else, who answer as was planted, to see whether that is found again."""
+"""Rehearsing a study: in a sandbox copy bots answer as planted, and the results show whether the planted values are found."""
 
 import secrets
 from dataclasses import asdict, dataclass
@@ -7,6 +7,8 @@ from uuid import uuid4
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from audit.services import record
@@ -20,18 +22,18 @@ from surveys.protocols import ProtocolView, next_protocol
 from surveys.study_file import document_of
 
 MOST_BOTS = 5000
-# Of a lecture that nobody has uploaded yet; bots do not watch.
+# Duration assumed for a lecture without an upload; bots do not watch.
 UNKNOWN_SECONDS = 60.0
 
 
 class RehearsalError(SurveyError, ValueError):
-    title = "This rehearsal is not possible"
-    advice = "Change the numbers and try again; nothing was changed."
+    title = gettext_lazy("This rehearsal is not possible")
+    advice = gettext_lazy("Change the numbers and try again; nothing was changed.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planted:
-    """Who the bots are. Shares and the effect are proportions, not percentages; `effect` is that of every arm but the control.
+    """The population of bots. Shares and the effect are proportions, not percentages; `effect` is that of every arm but the control.
 
     `under_reports` is the share who deny a true yes when they are asked without a die.
     """
@@ -46,21 +48,23 @@ class Planted:
 
     def __post_init__(self) -> None:
         if not 1 <= self.bots <= MOST_BOTS:
-            raise RehearsalError(f"Expected 1 to {MOST_BOTS:,} bots, found {self.bots:,}.")
+            raise RehearsalError(_("Expected 1 to %(most)s bots, found %(found)s.") % {"most": f"{MOST_BOTS:,}", "found": f"{self.bots:,}"})
         for name in ("prevalence", "cheater_proportion", "drops_out", "under_reports"):
             if not 0 <= (share := getattr(self, name)) <= 1:
-                raise RehearsalError(f"Expected a {name.replace('_', ' ')} from 0 to 1, found {share:g}.")
+                raise RehearsalError(
+                    _("Expected a %(name)s from 0 to 1, found %(found)s.") % {"name": name.replace("_", " "), "found": f"{share:g}"}
+                )
         if not 0 <= (treated := self.prevalence + self.effect) <= 1:
-            raise RehearsalError(f"Prevalence and effect together must lie between 0 and 1, found {treated:g}.")
+            raise RehearsalError(_("Prevalence and effect together must lie between 0 and 1, found %(found)s.") % {"found": f"{treated:g}"})
 
 
 @transaction.atomic
 def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: User) -> Crowd:
-    """Make a sandbox copy of `protocol` in the place of an older one, and send the bots on their way."""
+    """Make a sandbox copy of `protocol` that replaces an older one, and send the bots on their way."""
     if study.rehearsal_of_id is not None:
-        raise TransitionError("A rehearsal cannot be rehearsed.")
+        raise TransitionError(_("A rehearsal cannot be rehearsed."))
     if planted.under_reports and protocol.definition.direct_group is None:
-        raise RehearsalError("This study asks nobody without a die, so nobody can deny a yes there.")
+        raise RehearsalError(_("This study asks nobody without a die, so nobody can deny a yes there."))
     _delete_sandbox(Study.objects.select_for_update(no_key=True).get(pk=study.pk))
     slug = f"rehearsal-{secrets.token_hex(8)}"
     allocation = Allocation(**dict(protocol.definition.allocation) | {"planned_participants": max(planted.bots, 2)})
@@ -104,7 +108,7 @@ def stop_rehearsal(study: Study, *, actor: User) -> bool:
 
 @transaction.atomic
 def delete_rehearsal(study: Study, *, actor: User) -> bool:
-    """Take the sandbox copy away with everything in it. False: there was none."""
+    """Delete the sandbox copy with everything in it. False: there was none."""
     if not _delete_sandbox(study):
         return False
     record(actor=actor, action=actions.REHEARSAL_DELETED, subject=study)
@@ -112,7 +116,7 @@ def delete_rehearsal(study: Study, *, actor: User) -> bool:
 
 
 def _delete_sandbox(study: Study) -> bool:
-    # Bots who come in at this moment wait for the lock, and then find that there is no such study any more.
+    # Bots who come in at this moment wait for the lock, and then find that the study is gone.
     sandbox = Study.objects.select_for_update().filter(rehearsal_of=study).first()
     if sandbox is None:
         return False

@@ -1,6 +1,7 @@
-"""Forgetting who came when. Keys are random, but a table's rows lie in the order in which they were written; so they are laid anew.
+"""Hides the order of arrival. Keys are random, but a table's rows are stored in the order in which they were written, so tables are
+rewritten.
 
-Until then somebody who steals the database could put the n-th spent code beside the n-th participant. On PostgreSQL the rows are
+Before a rewrite, somebody who steals the database could match the n-th spent code with the n-th participant. On PostgreSQL the rows are
 clustered by their random keys, on SQLite they get random row numbers.
 """
 
@@ -13,7 +14,7 @@ PATIENCE = "2s"
 
 
 def forget_order_of_arrival() -> list[str]:
-    """Lay the rows of all tables anew; names the tables that were too busy, whose turn comes with the next call."""
+    """Rewrite the rows of all tables; return the tables that were too busy, whose turn comes with the next call."""
     busy = []
     for model in TABLES:
         table = model._meta.db_table

@@ -12,7 +12,7 @@ REMINDER_DAYS = timedelta(days=30)
 
 
 def months_kept(study: Study) -> int:
-    """For how long after closing: as the protocol in force says, but no longer than any version that somebody here has agreed to."""
+    """How long after closing: as the protocol in force says, but no longer than any version to which a participant agreed."""
     agreed = Participant.objects.filter(study=study).values_list("protocol_id", flat=True).distinct()
     versions = {protocol_in_force(study).id, *agreed}
     return min(frozen_protocol(version).definition.retention.months_after_closing for version in versions)

@@ -1,8 +1,7 @@
-"""Deleting operational data of closed studies when the protocol says so, or earlier when their owner says so.
+"""Deletes operational data of closed studies when the protocol says so, or earlier when their owner says so.
 
-What goes: background and quiz answers, what people said without a die, tokens and withdrawal codes, days, watched shares, languages,
-people who did not finish, panel members, entry codes. What stays: arm, subsample and reported answers of those who finished, which the
-die protects; and counts.
+Deleted: background and quiz answers, direct answers, tokens and withdrawal codes, days, watched shares, languages, people who did not
+finish, panel members, entry codes. Kept: arm, subsample and reported answers of those who finished, which the die protects; and counts.
 """
 
 from collections import Counter
@@ -12,6 +11,7 @@ from django.db import transaction
 from django.db.models import Case, CharField, F, Q, When
 from django.db.models.functions import Cast
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from audit.selectors import entries_about
@@ -41,7 +41,7 @@ ROUTINE = "retention"
 
 
 def forget_what_is_due(today: date | None = None) -> list[str]:
-    """Delete what the protocols say must be deleted by now, and finish what was begun; the slugs of the studies that this was about."""
+    """Delete all data due by their protocols, and finish deletions already begun; return the slugs of the studies concerned."""
     today = today or timezone.localdate()
     found = []
     begun_or_due = Q(forgotten_on__isnull=False) | Q(closed_on__lt=today)
@@ -54,7 +54,7 @@ def forget_what_is_due(today: date | None = None) -> list[str]:
 
 
 def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
-    """All of it, in chunks. Whoever is killed in the middle, or calls it twice, loses and spoils nothing: the next call goes on."""
+    """Delete everything, in chunks. Neither a kill in the middle nor a second call loses or spoils data: the next call goes on."""
     begin_forgetting(study, actor=actor)
     for model in (PanelMember, EntryCode):
         while keys := list(model.objects.filter(study=study).values_list("pk", flat=True)[:CHUNK]):
@@ -67,12 +67,15 @@ def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
 
 @transaction.atomic
 def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
-    """From now on nobody can withdraw, because nobody's answers can be found, and nothing that uses background answers is computed."""
+    """From now on nobody can withdraw, because nobody's answers can be found, and no result that uses background answers is computed."""
     study = locked(study)
     if study.forgotten_on is not None:
         return
     if study.status not in ENDED:
-        raise TransitionError(f"Operational data are deleted once a study is closed; this one is {study.get_status_display().lower()}.")
+        raise TransitionError(
+            _("Operational data are deleted once a study is closed; this one is %(status)s.")
+            % {"status": study.get_status_display().lower()}
+        )
     study.forgotten_on = timezone.localdate()
     study.save(update_fields=["forgotten_on"])
     operational_data_forgotten.send(sender=Study, study_id=study.pk)
@@ -91,26 +94,28 @@ def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
 
 
 def forget_direct_answers(study: Study) -> None:
-    """Delete what people said without a die; the counts that were made of it after closing stay."""
+    """Delete the direct answers; the counts made of them after closing stay."""
     while keys := list(DirectAnswer.objects.filter(participant__study=study).values_list("pk", flat=True)[:CHUNK]):
         DirectAnswer.objects.filter(pk__in=keys).delete()
 
 
 def _identifiable(study: Study) -> Q:
-    """Rows that were not forgotten yet: with the rest they lose their day."""
+    """Rows that are not yet anonymised; with the rest of their data they lose their day."""
     return Q(study=study, consented_on__isnull=False)
 
 
 @transaction.atomic
 def _forget_some_finished(study: Study) -> int:
-    """Leave of these rows what the die protects. Hashes must be unique, so each becomes the row's own random key, which no code has."""
+    """Strip these rows to the data that the die protects. Hashes must be unique, so each becomes the row's own random key, which no code
+    has.
+    """
     finished = Participant.objects.filter(_identifiable(study), step=Step.FINISHED)
     keys = list(finished.select_for_update().values_list("pk", flat=True)[:CHUNK])
     return Participant.objects.filter(pk__in=keys).update(
         background={},
         quiz={},
         watched_tenths=0,
-        # Of those who were drawn to be asked without a die it stays known who was asked, as it stays known who answered.
+        # Rows of the direct group still tell who was asked, as they still tell who answered.
         agrees_to_direct=Case(When(subsample=DIRECT, then=F("agrees_to_direct")), default=None),
         language="",
         consented_on=None,
@@ -122,7 +127,7 @@ def _forget_some_finished(study: Study) -> int:
 
 @transaction.atomic
 def _forget_some_unfinished(study: Study) -> int:
-    """Who did not finish goes, and is counted where they stopped, so that the flow of participants stays right."""
+    """People who did not finish are deleted, and counted where they stopped, so that the flow of participants stays right."""
     unfinished = Participant.objects.filter(study=study).exclude(step=Step.FINISHED)
     columns = ("pk", "protocol__version", "step", "subsample", "arm")
     rows = list(unfinished.select_for_update(of=("self",)).values_list(*columns)[:CHUNK])
@@ -146,7 +151,7 @@ def _finish(study: Study) -> None:
 
 
 def _is_unfinished(study: Study) -> bool:
-    """Whether it was begun and something is left to be done."""
+    """Whether a deletion was begun and is not finished."""
     if study.forgotten_on is None:
         return False
     return not entries_about(study).filter(action=actions.FORGOTTEN).exists()

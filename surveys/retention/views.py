@@ -16,7 +16,7 @@ from surveys.retention.services import ROUTINE, begin_forgetting
 @require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: HttpRequest, slug: str) -> HttpResponse:
-    """What goes and what stays; and, confirmed, the beginning of it. A worker does the rest."""
+    """The lists of deleted and kept data; once confirmed, the start of the deletion. A worker does the rest."""
     user = user_of(request)
     study = access_owned_study(user, slug).study
     errors = []

@@ -1,8 +1,9 @@
-"""Review for programs: what was decided, what is being talked about, and the protocol that it is about. Decisions are actions."""
+"""Review for programs: decisions, open discussions, and the protocol under review. Decisions are actions."""
 
 from dataclasses import asdict
 
 from django.http import Http404
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
@@ -28,7 +29,7 @@ from surveys.review.serializers import (
 )
 
 MOST_DIGITS = 9
-"""Of the number of a version; what is longer is no such number."""
+"""Longest number of a version; longer ones are invalid."""
 
 
 VERSION = OpenApiParameter("version", OpenApiTypes.INT, description="This frozen version.")
@@ -36,7 +37,7 @@ DRAFT = OpenApiParameter("draft", str, enum=["1"], description="The draft as it 
 
 
 class ReviewQueue(APIView):
-    """What waits for a decision, approvals that end soon, and studies that are suspended."""
+    """Studies that wait for a decision, approvals that end soon, and suspended studies."""
 
     roles = (Role.IRB_OFFICER,)
 
@@ -46,7 +47,7 @@ class ReviewQueue(APIView):
 
 
 class Review(APIView):
-    """How the review stands: every decision, the newest first, the comments by section, and who agreed to which version."""
+    """The state of the review: every decision, the newest first, the comments by section, and the consents by version."""
 
     roles = tuple(Role)
 
@@ -68,7 +69,7 @@ class Review(APIView):
 
 
 class Comments(APIView):
-    """Remarks on sections of the protocol, by officers and by whoever runs the study."""
+    """Comments on sections of the protocol, by officers and by people who run the study."""
 
     roles = tuple(Role)
 
@@ -93,7 +94,8 @@ class Comments(APIView):
 class ProtocolPacket(APIView):
     """A version of the protocol: by default the one that waits for a decision, or else the one in force.
 
-    Of a study that was never submitted it is the draft as it would be, and so it is for those who run it while it is a draft again.
+    For a study that was never submitted, it is the protocol that the draft would give; so it is for the team while the study is a draft
+    again.
     """
 
     roles = tuple(Role)
@@ -121,7 +123,7 @@ class ProtocolPacket(APIView):
 
 
 class ProtocolChanges(APIView):
-    """What a version of the protocol changes, by section: by default against the newest older one that officers decided on."""
+    """The changes of a version of the protocol, by section: by default against the newest older one that officers decided on."""
 
     roles = tuple(Role)
 
@@ -148,7 +150,7 @@ class ProtocolChanges(APIView):
 
 
 def _asked_protocol(request: Request, seat: Seat) -> Protocol:
-    """The version that the query asks for, by default the one that waits or is in force."""
+    """The version that the query names, by default the one that waits or is in force."""
     draft = asked_choice(request, "draft", ["1"]) is not None
     found = protocol_for(seat, version=_asked_version(request, "version"), draft=draft)
     if found is None:
@@ -161,5 +163,5 @@ def _asked_version(request: Request, name: str) -> int | None:
     if asked is None:
         return None
     if not (asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS):
-        raise ValidationError({name: [f"Expected the number of a version, found {asked[:50]!r}."]})
+        raise ValidationError({name: [_("Expected the number of a version, found %(found)s.") % {"found": repr(asked[:50])}]})
     return int(asked)

@@ -1,4 +1,4 @@
-"""What differs between two versions of a protocol, section by section: texts word by word, values as they were and are."""
+"""Differences between two versions of a protocol, by section: texts word by word, values as they were and are."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ SECTION_OF_PART = {
     "files": "files",
 }
 WORDS_AROUND = 12
-# Of these the file keeps a word from a list, and there an underscore stands for a space.
+# The file keeps these as words from a list, in which an underscore stands for a space.
 FROM_A_LIST = ("kind", "role", "scheme", "mode", "cheaters")
 
 
@@ -38,7 +38,7 @@ def section_of(part: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Consecutive words that are the same in both versions, or stand in one of them only. `kind`: same, removed or added."""
+    """Consecutive words that are the same in both versions, or present in only one. `kind`: same, removed or added."""
 
     kind: str
     words: str
@@ -46,7 +46,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One text or value that differs. `old` or `new` is empty where it is not there."""
+    """One text or value that differs. `old` or `new` is empty where the version lacks it."""
 
     section: str
     label: str
@@ -86,7 +86,7 @@ def changes_between(
 
 
 def word_runs(old: str, new: str) -> list[Run]:
-    """Both texts as runs of words; of long runs that are the same only the words next to a change are kept."""
+    """Both texts as runs of words; long equal runs keep only the words next to a change."""
     words, others = re.findall(r"\S+\s*", old), re.findall(r"\S+\s*", new)
     runs = []
     steps = SequenceMatcher(None, words, others, autojunk=False).get_opcodes()
@@ -102,7 +102,7 @@ def word_runs(old: str, new: str) -> list[Run]:
 
 
 def _label(path: tuple[str, ...], languages: Mapping[str, str]) -> str:
-    """Where it stands, in words; texts and captions with the name of their language."""
+    """Its place in words; texts and captions with the name of their language."""
     *places, last = path
     if places and "die" not in places:
         last = languages.get(last, last)

@@ -1,4 +1,4 @@
-"""Which decisions an IRB officer can take on a study now."""
+"""The decisions that an IRB officer can take on a study now."""
 
 from collections.abc import Mapping
 

@@ -84,7 +84,9 @@ DECISION_WORDS: Mapping[str, Words] = {
     "suspend": Words(
         label=gettext_lazy("Suspend the study at once"),
         form=WithReason,
-        effect=gettext_lazy("From this moment nobody new is taken in. Who has agreed already may finish. Only an officer can lift it."),
+        effect=gettext_lazy(
+            "From this moment nobody new is taken in. People who have already agreed may finish. Only an officer can lift it."
+        ),
     ),
     "lift": Words(
         label=gettext_lazy("Lift the suspension"),

@@ -1,4 +1,4 @@
-"""The protocol packet: all that an officer has to know of one version of a study, frozen or still a draft."""
+"""The protocol packet: everything an officer must know about one version of a study, frozen or still a draft."""
 
 import math
 import re
@@ -64,7 +64,7 @@ class TranslatedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Translation:
-    """What a section of the packet says to students in another language."""
+    """A packet section's texts for students in another language."""
 
     section: str
     language: str
@@ -101,7 +101,7 @@ class Packet:
 
     @property
     def direct_percent(self) -> int:
-        """How many in a hundred are asked without a die."""
+        """The percentage of people who are asked directly."""
         return round(self.shown.direct_share * 100)
 
     @property
@@ -156,7 +156,7 @@ def packet_of(protocol: Protocol, *, language: str) -> Packet:
 
 
 def changes_since(old: Protocol, new: Protocol) -> list[tuple[PacketSection, list[Change]]]:
-    """What differs between two versions, by section; sections without a change are left out."""
+    """The differences between two versions, by section; sections without a change are left out."""
     found = changes_between(
         define(old.definition),
         define(new.definition),
@@ -169,7 +169,7 @@ def changes_since(old: Protocol, new: Protocol) -> list[tuple[PacketSection, lis
 
 
 def _translations(definition: StudyDefinition, *, besides: str) -> Iterator[Translation]:
-    """Every text that says something else in another language, by section and language."""
+    """Every text that another language changes, by section and language."""
     for code in definition.languages:
         if code == besides:
             continue
@@ -185,19 +185,19 @@ def _translations(definition: StudyDefinition, *, besides: str) -> Iterator[Tran
 
 
 def _place(path: str) -> str:
-    """`background[0].options[1].text` is what is numbered “background 1 › option 2” on the page."""
+    """`background[0].options[1].text` becomes “background 1 › option 2”, the number on the page."""
     numbered = re.sub(r"s?\[(\d+)\]", lambda found: f" {int(found[1]) + 1}", re.sub(r"\.(text|label)$", "", path))
     return numbered.replace(".", " › ").replace("_", " ")
 
 
 def _words_and_numbers(place: str) -> list[tuple[bool, int, str]]:
-    """To sort by: a question before its options, and the tenth after the second."""
+    """Sort key: a question before its options, and the tenth after the second."""
     parts = re.findall(r"\d+|[^\d›]+", place)
     return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
 
 
 def _blocks(definition: StudyDefinition, weights: int) -> tuple[int, ...]:
-    """How long the random blocks of a list can be whose labels have this sum of weights."""
+    """The possible lengths of random blocks in a list whose labels have this sum of weights."""
     return tuple(sorted({weights * multiple for multiple in definition.allocation.block_multiples}))
 
 

@@ -1,4 +1,4 @@
-"""Reading what belongs to review: the officers' queue, threads of comments, who agreed to which version."""
+"""Reads the data of reviews: the officers' queue, threads of comments, consents by version."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ ENDS_SOON = timedelta(days=60)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A study that waits for a decision. `own`: not that of this officer, who has a part in it."""
+    """A study that waits for a decision. `own`: whether this officer has a part in it."""
 
     study: Study
     days: int
@@ -39,7 +39,7 @@ class Queue:
 
 
 def queue_of(officer: User) -> Queue:
-    """What the officer should look at. Waiting first, the oldest first."""
+    """The points for the officer's attention. Waiting first, the oldest first."""
     seen = studies_of(officer).select_related("owner", "submitted", "protocol")
     today = timezone.localdate()
     running = seen.filter(status__in=(StudyStatus.APPROVED, StudyStatus.RECRUITING, StudyStatus.PAUSED))
@@ -61,7 +61,7 @@ def _waiting(study: Study, officer: User, today: date) -> Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
-    """What was said about one section. It is open until a remark resolves it, and again with the next one."""
+    """The comments on one section. It is open until a remark resolves it, and again with the next one."""
 
     section: PacketSection
     comments: list[Comment] = field(default_factory=list)
@@ -98,7 +98,7 @@ class ConsentCount:
 
 
 def consent_counts(study: Study) -> list[ConsentCount]:
-    """Per version that anybody decided about; with it the version can never be changed."""
+    """Counts per version about which anybody decided; such a version can never be changed."""
     present = dict(
         Participant.objects.filter(study=study).values_list("protocol__version").annotate(Count("pk")).order_by("protocol__version")
     )

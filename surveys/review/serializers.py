@@ -6,7 +6,7 @@ from surveys.models import Comment, Decision, PacketSection
 
 
 class DecisionSerializer(serializers.ModelSerializer[Decision]):
-    version = serializers.IntegerField(source="protocol.version", help_text="Of the protocol that was decided on.")
+    version = serializers.IntegerField(source="protocol.version", help_text="Version of the protocol that was decided on.")
     decided_by = serializers.CharField(source="decided_by.username", help_text="User name of the officer.")
     acknowledged_by = serializers.CharField(source="acknowledged_by.username", default=None, allow_null=True)
 
@@ -28,7 +28,7 @@ class DecisionSerializer(serializers.ModelSerializer[Decision]):
 
 class CommentSerializer(serializers.ModelSerializer[Comment]):
     author = serializers.CharField(source="author.username", help_text="User name.")
-    version = serializers.IntegerField(source="protocol.version", help_text="Of the protocol that was the newest then.")
+    version = serializers.IntegerField(source="protocol.version", help_text="Version of the newest protocol at that time.")
 
     class Meta:
         model = Comment
@@ -63,8 +63,8 @@ class ReviewSerializer(serializers.Serializer[object]):
     submitted_on = serializers.DateField(allow_null=True)
     approved_until = serializers.DateField(allow_null=True)
     decisions = DecisionSerializer(many=True, help_text="The newest first.")
-    threads = ThreadSerializer(many=True, help_text="Of the sections on which anything was said.")
-    consents = ConsentCountSerializer(many=True, help_text="Of the versions of the consent text that anybody decided about.")
+    threads = ThreadSerializer(many=True, help_text="Comments on each section that has any.")
+    consents = ConsentCountSerializer(many=True, help_text="Counts for each version of the consent text that anybody decided about.")
 
 
 class WaitingSerializer(serializers.Serializer[object]):
@@ -72,7 +72,8 @@ class WaitingSerializer(serializers.Serializer[object]):
     title = serializers.CharField(source="study.title")
     owner = serializers.CharField(source="study.owner.username", help_text="User name of the investigator.")
     kind = serializers.ChoiceField(
-        choices=["protocol", "amendment", "renewal"], help_text="Of a study that does not run yet; of one that runs; of its approval."
+        choices=["protocol", "amendment", "renewal"],
+        help_text="The protocol of a study that does not run yet; an amendment of one that runs; a renewal of its approval.",
     )
     version = serializers.IntegerField(source="study.submitted.version", help_text="The version that waits for a decision.")
     submitted_on = serializers.DateField(source="study.submitted_on")
@@ -114,14 +115,14 @@ class ProtocolChangesSerializer(serializers.Serializer[object]):
 class ProtocolFileSerializer(serializers.Serializer[object]):
     name = serializers.CharField()
     media_type = serializers.CharField()
-    seconds = serializers.FloatField(allow_null=True, help_text="Of a video.")
+    seconds = serializers.FloatField(allow_null=True, help_text="Duration of a video.")
     sha256 = serializers.CharField()
 
 
 class ProtocolSerializer(serializers.Serializer[object]):
     study = serializers.CharField()
     version = serializers.IntegerField()
-    sha256 = serializers.CharField(help_text="Of the definition and its files: another version has another one.")
+    sha256 = serializers.CharField(help_text="SHA-256 of the definition and its files: another version has another one.")
     frozen_on = serializers.DateField(allow_null=True, help_text="Null for a draft.")
     versions = serializers.ListField(child=serializers.IntegerField(), help_text="All that were frozen.")
     reviewed_before = serializers.IntegerField(allow_null=True, help_text="The newest older version that officers decided on.")

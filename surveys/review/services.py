@@ -1,4 +1,4 @@
-"""What IRB officers do: decide on a submitted protocol, suspend a running study, comment. Nobody reviews a study that is their own."""
+"""IRB officers' actions: decide on a submitted protocol, suspend a running study, comment. Nobody reviews a study that is their own."""
 
 from datetime import date, timedelta
 
@@ -36,7 +36,7 @@ def approve(
 ) -> Study:
     """Let a study recruit under the submitted protocol until `valid_until`, a year from now if nothing is said.
 
-    Of a running study newcomers see that protocol from now on, but nobody is taken in until the investigator resumes. A renewal lets
+    In a running study newcomers see that protocol from now on, but nobody is taken in until the investigator resumes. A renewal lets
     a study go on that recruits, unless it comes with conditions: these have to be acknowledged before anybody else is taken in.
     `version` is the one that the officer has read: another one that came in meanwhile is not approved by mistake.
     """
@@ -73,7 +73,7 @@ def reject(study: Study, *, actor: User, reason: str, version: int | None = None
 
 @transaction.atomic
 def suspend(study: Study, *, actor: User, reason: str) -> Study:
-    """Stop recruiting at once; only an officer can lift it. Who is in may finish, as in any pause."""
+    """Stop recruiting at once; only an officer can lift it. Participants who have begun may finish, as in any pause."""
     study = locked(study)
     _require_reviewer(study, actor)
     if study.status not in RUNNING or study.suspended:
@@ -117,7 +117,7 @@ def acknowledge_conditions(study: Study, *, actor: User) -> Study:
 
 @transaction.atomic
 def comment(study: Study, *, actor: User, section: str, text: str, resolves: bool = False) -> Comment:
-    """A remark on a section of the newest protocol, by officers and by those who run the study; officers resolve threads."""
+    """A comment on a section of the newest protocol, by officers and by people who run the study; officers resolve threads."""
     study = locked(study)
     protocol = study.submitted or study.protocol
     if protocol is None:
@@ -138,7 +138,7 @@ def comment(study: Study, *, actor: User, section: str, text: str, resolves: boo
 
 
 def pause_expired_studies() -> list[str]:
-    """Pause what recruits although its approval has ended; returns their names."""
+    """Pause studies that recruit although their approval has ended; return their names."""
 
     def pause(study: Study) -> None:
         take_step(study, StudyStatus.PAUSED)
@@ -150,7 +150,7 @@ def pause_expired_studies() -> list[str]:
 
 
 def remind_of_ends() -> None:
-    """Tell those who run a study, once, that its approval ends soon, unless they have asked to renew it."""
+    """Tell people who run a study, once, that its approval ends soon, unless they have asked to renew it."""
 
     def remind(study: Study) -> None:
         details = {"approved_until": str(study.approved_until)}
@@ -176,7 +176,7 @@ def _send_back(study: Study, verdict: Verdict, *, actor: User, reason: str, vers
 
 
 def _submitted(study: Study, *, actor: User, version: int | None) -> Study:
-    """The study, locked, if this officer may decide on what was submitted, and if that is what they have read."""
+    """The study, locked, if this officer may decide on the submitted version and has read that very version."""
     study = locked(study)
     _require_reviewer(study, actor)
     if study.submitted is None:

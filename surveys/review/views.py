@@ -1,4 +1,4 @@
-"""Pages of review: the officers' queue, the protocol packet with its comments, what changed, and how a study's review stands."""
+"""Pages of review: the officers' queue, the protocol packet with its comments, the changes, and the state of a study's review."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -26,14 +26,14 @@ from surveys.review.selectors import consent_counts, last_reviewed_before, queue
 @require_role(Role.IRB_OFFICER)
 @require_safe
 def queue(request: HttpRequest) -> HttpResponse:
-    """What waits for a decision, the oldest first; then approvals that end soon and studies that are suspended."""
+    """Studies that wait for a decision, the oldest first; then approvals that end soon and suspended studies."""
     return render(request, "surveys/irb/queue.html", {"queue": queue_of(user_of(request))})
 
 
 @require_role(*Role)
 @require_safe
 def protocol(request: HttpRequest, slug: str, version: int | None = None) -> HttpResponse:
-    """The packet: the version that waits or is in force; for those who write it, the draft."""
+    """The packet: the version that waits or is in force; for its authors, the draft."""
     seat = access_study(user_of(request), slug)
     study = seat.study
     found = _protocol(seat, version, draft=request.GET.get("draft") == "1")
@@ -55,7 +55,7 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
 @require_role(*Role)
 @require_safe
 def changes(request: HttpRequest, slug: str, version: int) -> HttpResponse:
-    """What this version changes against the last one that officers decided on, or against another one that was asked for."""
+    """The changes of this version against the last one that officers decided on, or against a requested one."""
     seat = access_study(user_of(request), slug)
     study, found = seat.study, _protocol(seat, version, draft=False)
     since = request.GET.get("since", "")
@@ -73,7 +73,7 @@ def changes(request: HttpRequest, slug: str, version: int) -> HttpResponse:
 @require_role(*Role)
 @require_safe
 def review(request: HttpRequest, slug: str) -> HttpResponse:
-    """How the review stands: what can be decided, what was decided and why, what is still being talked about, who agreed to what."""
+    """The state of the review: possible decisions, past decisions with their reasons, open threads, consents by version."""
     user = user_of(request)
     seat = access_study(user, slug)
     study = seat.study
@@ -96,7 +96,7 @@ def review(request: HttpRequest, slug: str) -> HttpResponse:
 @require_role(*Role)
 @require_POST
 def comment(request: HttpRequest, slug: str) -> HttpResponse:
-    """A remark on a section, or the end of its thread."""
+    """A comment on a section, or the end of its thread."""
     study = access_study(user_of(request), slug).study
     section = request.POST.get("section", "")
     try:

@@ -28,7 +28,7 @@ LECTURES = {"slides-only": False, "with-instructor": True}
 
 @dataclass(frozen=True, kw_only=True)
 class Sentence:
-    """What is said, on which slide, and as far as that slide is revealed by then."""
+    """A spoken part, its slide, and how much of the slide is revealed by then."""
 
     slide: int
     step: int
@@ -105,7 +105,7 @@ def speak(folder: Path) -> Speech:
 
 
 def mouths(speech: Speech) -> list[int]:
-    """How far the mouth is open in each frame, from the loudness of the sound at that moment."""
+    """How wide the mouth is open in each frame, from the loudness of the sound at that moment."""
     per_frame = speech.rate / FRAMES_PER_SECOND
     count = int(speech.seconds * FRAMES_PER_SECOND)
     sound = speech.samples.astype(np.float64)

@@ -13,7 +13,7 @@ MOUTHS = 4  # from closed to wide open
 
 
 def picture(slide: int, *, step: int, mouth: int | None = None, blink: bool = False) -> str:
-    """One frame: a slide as far as `step` has revealed it and, unless `mouth` is None, the instructor."""
+    """One frame: a slide revealed up to `step` and, unless `mouth` is None, the instructor."""
     instructor = "" if mouth is None else _instructor(mouth=mouth, blink=blink)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '

@@ -22,7 +22,7 @@ BACKEND = "accounts.login.backends.SlowedBackend"
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """To what, by whom and as what; a button for whoever is logged in, two ways to log in for everybody else."""
+    """The offer: the study, the inviter and the role; a button for logged-in people, two ways to log in for everybody else."""
     found = open_invitation(token)
     errors = []
     if request.method == "POST" and request.user.is_authenticated:

@@ -9,7 +9,7 @@ from surveys.tokens import hash_of_token
 
 
 def open_invitation(token: str) -> Invitation:
-    """The invitation that this link offers, if it still does; the same 404 whether it is withdrawn, used, out of date or was never made."""
+    """The invitation behind this link, if it is still open; the same 404 whether it was withdrawn, used, expired or never made."""
     found = open_invitations().filter(token_hash=hash_of_token(token)).first()
     if found is None:
         raise Http404("There is no such invitation.")
@@ -17,6 +17,6 @@ def open_invitation(token: str) -> Invitation:
 
 
 def open_invitations() -> QuerySet[Invitation]:
-    """Those that can be accepted now."""
+    """Invitations that can be accepted now."""
     waiting = Invitation.objects.filter(accepted=False, withdrawn=False, last_day__gte=timezone.localdate())
     return waiting.select_related("study", "study__owner", "user")

@@ -1,4 +1,4 @@
-"""Who works on a study: invitations, members and their roles, and the owner. Every change stands in the audit log."""
+"""The team of a study: invitations, members and their roles, and the owner. The audit log records every change."""
 
 import secrets
 from datetime import timedelta
@@ -25,7 +25,7 @@ DAYS = 14
 
 @transaction.atomic
 def invite(study: Study, *, addressee: str, role: MemberRole, actor: User) -> tuple[Invitation, str]:
-    """An invitation for an e-mail address or for somebody who has an account, and the token of its link, which nobody can read again."""
+    """Invite an e-mail address or an account; return the invitation and the token of its link, which nobody can read again."""
     addressee = addressee.strip()
     user = None if "@" in addressee else User.objects.filter(username=addressee, is_active=True).first()
     if user is not None:
@@ -54,7 +54,7 @@ def invite(study: Study, *, addressee: str, role: MemberRole, actor: User) -> tu
 
 @transaction.atomic
 def withdraw_invitation(study: Study, *, invitation_id: int, actor: User) -> None:
-    """From now on its link opens nothing."""
+    """Disable the invitation's link from now on."""
     invitation = Invitation.objects.select_for_update().filter(study=study, pk=invitation_id, accepted=False, withdrawn=False).first()
     if invitation is None:
         raise SharingError(_("This invitation was accepted or withdrawn in the meantime."))
@@ -82,7 +82,7 @@ def accept_invitation(invitation: Invitation, *, user: User) -> StudyMember:
 
 @transaction.atomic
 def create_invited_user(invitation: Invitation, *, username: str, password: str) -> User:
-    """An account for somebody who was invited and has none: an analyst, who sees what is shared with them. One for each invitation."""
+    """An account for somebody who was invited and has none: an analyst, who sees only shared studies. One for each invitation."""
     invitation = _locked(invitation)
     if invitation.user_id is not None:
         raise SharingError(_("There is an account for this invitation already. Log in with it."))
@@ -106,7 +106,7 @@ def change_member_role(study: Study, *, user_id: int, role: MemberRole, actor: U
 
 @transaction.atomic
 def remove_member(study: Study, *, user_id: int, actor: User) -> None:
-    """Take the study away from somebody; members may leave by themselves."""
+    """Remove somebody from the study; members may leave by themselves."""
     member = _member(study, user_id)
     username = member.user.username
     member.delete()

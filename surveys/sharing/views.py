@@ -1,4 +1,4 @@
-"""Who works on a study: its owner, its members, and who was invited."""
+"""The team of a study: its owner, its members, and pending invitations."""
 
 from collections.abc import Callable, Mapping
 
@@ -31,7 +31,7 @@ WHAT_THEY_DO = {
 @require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def people(request: HttpRequest, slug: str) -> HttpResponse:
-    """All members see who works on the study; its owner invites, changes and removes; everybody may leave."""
+    """All members see the team; the owner invites, changes and removes; everybody may leave."""
     user = user_of(request)
     seat = access_results(user, slug)
     study = seat.study
@@ -72,7 +72,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _offer(request: HttpRequest, invitation: Invitation, token: str) -> dict[str, object]:
-    """The link, to be shown this once, and whether it went out by e-mail."""
+    """The link, shown only this once, and whether it went out by e-mail."""
     link = request.build_absolute_uri(reverse("surveys:invitation", args=[token]))
     address = invitation.user.email if invitation.user else invitation.addressee
     text = _(
@@ -96,7 +96,7 @@ def _role(data: Mapping[str, str]) -> MemberRole:
 
 
 def _number(data: Mapping[str, str], name: str) -> int:
-    """A number that nothing has, for what is none."""
+    """An id that no row has; stands for "no such row"."""
     text = data.get(name, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else 0
 

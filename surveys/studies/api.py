@@ -1,4 +1,4 @@
-"""What studies there are, import of a study file, and the same steps as on a study's page."""
+"""The list of studies, import of a study file, and the same steps as on a study's page."""
 
 from collections.abc import Mapping
 
@@ -63,7 +63,7 @@ class Studies(ListAPIView[Study]):
 
 
 class StudyDetail(APIView):
-    """One study: its definition, its status, its privacy loss, and what you can do with it now."""
+    """One study: its definition, its status, its privacy loss, and the actions that you can take on it now."""
 
     roles = tuple(Role)
 
@@ -73,10 +73,10 @@ class StudyDetail(APIView):
 
 
 class StudyAction(APIView):
-    """Take a step of a study's life, under the same guards as on its page: all but the review are for whoever runs the study.
+    """Take a step of a study's life, under the same guards as on its page: all steps but those of review are for people who run the study.
 
     `return`, `reject`, `suspend` and `lift` need a reason. `approve` takes a last day and conditions. With a `version`, a decision is
-    refused when another version waits by now.
+    refused if another version waits by now.
     """
 
     parser_classes = (JSONParser, FormParser, MultiPartParser)

@@ -9,6 +9,7 @@ from typing import IO, TypeAlias
 
 from django.core.files import File
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from surveys.definition import StudyDefinition
@@ -52,7 +53,7 @@ def import_study(definition: StudyDefinition, *, media: Mapping[str, AnyFile], o
 
 
 def read_upload(upload: AnyFile, *, name: str) -> tuple[StudyDefinition, dict[str, AnyFile], list[str], ExitStack]:
-    """The study in an uploaded study file or ZIP file, its media by name, and the names of what is not part of the study.
+    """The study in an uploaded study file or ZIP file, its media by name, and the names of unrelated files.
 
     The last value holds the temporary files; close it when the media have been used.
     """
@@ -64,7 +65,7 @@ def read_upload(upload: AnyFile, *, name: str) -> tuple[StudyDefinition, dict[st
         return (*_read_archive(archive, name, held), held)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:  # damaged, of an unknown kind, encrypted
         held.close()
-        raise DefinitionError([f"{name}: this ZIP file cannot be read: {error}"]) from error
+        raise DefinitionError([_("%(name)s: this ZIP file cannot be read: %(error)s") % {"name": name, "error": error}]) from error
     except BaseException:
         held.close()
         raise
@@ -76,7 +77,7 @@ def with_slug(definition: StudyDefinition, slug: str) -> StudyDefinition:
 
 
 def duplicate_study(study: Study, *, definition: StudyDefinition, slug: str, owner: User) -> Study:
-    """A draft with the same definition and copies of the files, and with nothing that participants left behind."""
+    """A draft with the same definition and copies of the files, and without any participant's data."""
     titles = definition.title.root
     copied: object = (
         {code: _copy_of(title, code) for code, title in titles.items()}
@@ -107,11 +108,18 @@ def archive_of(study: Study, definition: StudyDefinition) -> Iterator[bytes]:
 def _read_archive(archive: zipfile.ZipFile, name: str, held: ExitStack) -> tuple[StudyDefinition, dict[str, AnyFile], list[str]]:
     entries = {PurePosixPath(entry.filename).name: entry for entry in archive.infolist() if not _is_rubbish(entry)}
     if len(entries) > MOST_ENTRIES or sum(entry.file_size for entry in entries.values()) > LARGEST_ARCHIVE:
-        raise DefinitionError([f"{name}: expected at most {MOST_ENTRIES} files and {LARGEST_ARCHIVE // 1024**3} GB"])
+        raise DefinitionError(
+            [
+                _("%(name)s: expected at most %(files)s files and %(gigabytes)s GB")
+                % {"name": name, "files": MOST_ENTRIES, "gigabytes": LARGEST_ARCHIVE // 1024**3}
+            ]
+        )
     files = [entry for entry in entries if PurePosixPath(entry).suffix.lower() in STUDY_FILES]
     if len(files) != 1:
         found = ", ".join(sorted(files)) or "none"
-        raise DefinitionError([f"{name}: expected one study file (.yaml or .json) in the ZIP file, found {found}"])
+        raise DefinitionError(
+            [_("%(name)s: expected one study file (.yaml or .json) in the ZIP file, found %(found)s") % {"name": name, "found": found}]
+        )
     with archive.open(entries[files[0]]) as content:
         definition = read_study_file(_text(content, files[0]), source=files[0])
     media: dict[str, AnyFile] = {}
@@ -126,7 +134,7 @@ def _read_archive(archive: zipfile.ZipFile, name: str, held: ExitStack) -> tuple
 
 
 def _is_rubbish(entry: zipfile.ZipInfo) -> bool:
-    """Folders, and what some systems put beside every file."""
+    """Folders, and files that some systems add beside every file."""
     return entry.is_dir() or "__MACOSX" in entry.filename or PurePosixPath(entry.filename).name.startswith(".")
 
 
@@ -135,7 +143,9 @@ def _text(content: IO[bytes], name: str) -> str:
     try:
         return str(raw, "utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DefinitionError([f"{name}: expected text in UTF-8, found another byte at position {error.start}"]) from error
+        raise DefinitionError(
+            [_("%(name)s: expected text in UTF-8, found another byte at position %(position)s") % {"name": name, "position": error.start}]
+        ) from error
 
 
 def _problem_of(name: str, content: AnyFile) -> str:
@@ -151,6 +161,6 @@ def _copy_of(title: str, language: str) -> str:
 
 
 def free_slug(wanted: str, *, taken: Iterable[str]) -> str:
-    """`wanted`, or with a number when another study has it."""
+    """`wanted`, with a number added if another study has it."""
     others = set(taken)
     return next(slug for slug in (wanted, *(f"{wanted[:46]}-{number}" for number in range(2, 1000))) if slug not in others)

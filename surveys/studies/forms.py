@@ -26,7 +26,9 @@ WORDS: Mapping[str, Words] = {
 
 
 def take_action(seat: Seat, name: str, data: Mapping[str, object] | None = None) -> Study:
-    """Take an action that is open to this person. A TransitionError says which are, a ValidationError what is wrong with `data`."""
+    """Take an action that is open to this person, with the typed or sent data. A TransitionError lists the open ones, a ValidationError the
+    mistakes in `data`.
+    """
     action = open_action(seat, name)
     form = WORDS[name].form(data or {})
     if not form.is_valid():

@@ -1,4 +1,4 @@
-"""What still has to be done before a draft can go to review: one sentence each, with the page and the field where it is done."""
+"""Tasks left before a draft can go to review: one sentence each, with its page and field."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from surveys.study_file import define
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToDo:
-    """`part`: name of the builder's part. What is not `needed` is advice."""
+    """`part`: name of the builder's part. Tasks that are not `needed` are advice."""
 
     sentence: str
     part: str
@@ -25,7 +25,7 @@ class ToDo:
 
 
 def to_do(study: Study, definition: StudyDefinition | None = None) -> list[ToDo]:
-    """Everything that is left to do, in the order of the parts."""
+    """All tasks left, in the order of the parts."""
     definition = definition or define(study.definition)
     there = set(MediaFile.objects.filter(study=study, current=True).values_list("name", flat=True))
     found = [*_gaps(definition), *_files(definition, there)]
@@ -70,7 +70,7 @@ def _files_address(definition: StudyDefinition, arm: Arm) -> str:
 
 
 def _address(definition: StudyDefinition, place: str, code: str) -> str:
-    """The page and the input of a text that stands at `place` in the document, such as `background[2].options[0].text`."""
+    """The page and the input of the text at `place` in the document, such as `background[2].options[0].text`."""
     key, _dot, rest = place.partition("[")
     if not rest:
         part = next((part for part in PARTS if key.partition(".")[0] in part.keys), PARTS[-1])

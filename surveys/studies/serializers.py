@@ -39,11 +39,13 @@ class StudySerializer(serializers.ModelSerializer[Study]):
 
 
 class ActionDataSerializer(serializers.Serializer[object]):
-    """What some steps need to be told, for the description of the API; the form of the step checks it."""
+    """Parameters of some steps, for the description of the API; the form of the step checks them."""
 
     reason = serializers.CharField(required=False, max_length=5000, help_text="Needed by return, reject, suspend and lift.")
     valid_until = serializers.DateField(required=False, help_text="Last day of an approval: one year from now if left out, at most five.")
-    conditions = serializers.CharField(required=False, max_length=5000, help_text="Of an approval; to be acknowledged before recruiting.")
+    conditions = serializers.CharField(
+        required=False, max_length=5000, help_text="Conditions of an approval; to be acknowledged before recruiting."
+    )
     version = serializers.IntegerField(required=False, help_text="The version of the protocol that the officer has read.")
 
 
@@ -51,10 +53,10 @@ class StudyDetailSerializer(StudySerializer):
     """The context holds the `seat` of the person who asks and the `definition` that they may see."""
 
     definition = serializers.SerializerMethodField(help_text="As in the study file, without what is only default.")
-    actions = serializers.SerializerMethodField(help_text="What you can do with the study now.")
-    missing = serializers.SerializerMethodField(help_text="What a draft still lacks before it can be submitted, one sentence each.")
+    actions = serializers.SerializerMethodField(help_text="Actions that you can take on the study now.")
+    missing = serializers.SerializerMethodField(help_text="Gaps of a draft, to be filled before it can be submitted, one sentence each.")
     obstacles = serializers.SerializerMethodField(help_text="Why an approved study must not take in participants now, one sentence each.")
-    warnings = serializers.SerializerMethodField(help_text="What is allowed but should be known before anybody is recruited.")
+    warnings = serializers.SerializerMethodField(help_text="Warnings about permitted settings, to be read before anybody is recruited.")
 
     class Meta(StudySerializer.Meta):
         fields = (*StudySerializer.Meta.fields, "definition", "actions", "missing", "obstacles", "warnings")

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext as _
 
 from accounts.models import User
 from audit.services import record
@@ -22,7 +22,8 @@ from surveys.protocols import media_facts, next_protocol, protocol_in_force
 from surveys.studies.readiness import to_do
 from surveys.study_file import define, document_of
 
-# What the allocation list and the answers hang on. From launch on these stay as they are; consent and the other texts can be amended.
+# The parts on which the allocation list and the answers depend. From launch on these stay as they are; consent and the other texts can be
+# amended.
 FIXED_BY_LAUNCH = ("languages", "arms", "control", "background", "quiz", "questions", "die", "direct_share", "allocation")
 EDITABLE = (StudyStatus.DRAFT, StudyStatus.APPROVED, *RUNNING)
 
@@ -33,12 +34,14 @@ def create_study(*, definition: StudyDefinition, owner: User, accepts_bots: bool
     study = Study(slug=definition.slug, owner=owner, accepts_bots=accepts_bots)
     _describe(study, definition)
     if Study.objects.filter(slug=definition.slug).exists():
-        raise DefinitionError([f"slug: a study called {definition.slug} exists already; choose another slug"])
+        raise DefinitionError([_("slug: a study called %(slug)s exists already; choose another slug") % {"slug": definition.slug}])
     study.full_clean(exclude=("protocol",))
     try:
         study.save(force_insert=True)
     except IntegrityError as error:
-        raise DefinitionError([f"slug: a study called {definition.slug} exists already; choose another slug"]) from error
+        raise DefinitionError(
+            [_("slug: a study called %(slug)s exists already; choose another slug") % {"slug": definition.slug}]
+        ) from error
     record(actor=owner, action=actions.STUDY_CREATED, subject=study, details={"slug": study.slug})
     return study
 
@@ -53,23 +56,29 @@ def change_definition(
     accepts_bots: bool | None = None,
     expected_fingerprint: str | None = None,
 ) -> Study:
-    """Replace the draft, and if given its owner and whether bots may walk it.
+    """Replace the draft and, if given, its owner and whether bots may walk it.
 
-    An approved study loses its approval and is a draft again. Of a running study this prepares an amendment: participants go on with
-    the protocol in force, and what their answers hang on cannot be changed any more. What lies before the officers cannot be changed.
-    With `expected_fingerprint`, of the draft that was changed, a ConcurrentEditError if somebody else was quicker.
+    An approved study loses its approval and is a draft again. In a running study this prepares an amendment: participants go on with the
+    protocol in force, and the parts on which their answers depend cannot be changed any more. A study under review cannot be changed. With
+    `expected_fingerprint`, of the draft that was changed, a ConcurrentEditError if somebody else was quicker.
     """
     study = locked(study)
     running = study.status in RUNNING
     if not may_be_edited(study):
-        advice = gettext("It waits for the IRB officers; take it back from review first.") if study.submitted_id else ""
-        raise TransitionError(f"This study cannot be changed now; it is {study.get_status_display().lower()}. {advice}".strip())
+        advice = _("It waits for the IRB officers; take it back from review first.") if study.submitted_id else ""
+        said = _("This study cannot be changed now; it is %(status)s.") % {"status": study.get_status_display().lower()}
+        raise TransitionError(f"{said} {advice}".strip())
     if expected_fingerprint is not None and expected_fingerprint != (found := fingerprint(study)):
-        raise ConcurrentEditError(f"Expected the draft with the fingerprint {expected_fingerprint[:64]}, found {found}.")
+        raise ConcurrentEditError(
+            _("Expected the draft with the fingerprint %(expected)s, found %(found)s.")
+            % {"expected": expected_fingerprint[:64], "found": found}
+        )
     if definition.slug != study.slug:
-        raise DefinitionError([f"slug: expected {study.slug}, got {definition.slug}; a study keeps its slug"])
+        raise DefinitionError(
+            [_("slug: expected %(slug)s, got %(found)s; a study keeps its slug") % {"slug": study.slug, "found": definition.slug}]
+        )
     if running and (owner not in (None, study.owner) or accepts_bots not in (None, study.accepts_bots)):
-        raise TransitionError("The owner of a running study, and whether bots may walk it, cannot be changed.")
+        raise TransitionError(_("The owner of a running study, and whether bots may walk it, cannot be changed."))
     before = fingerprint(study)
     _describe(study, definition)
     if running:
@@ -90,16 +99,16 @@ def change_definition(
 def submit_for_review(study: Study, *, actor: User) -> Study:
     """Freeze the protocol and lay it before the officers.
 
-    A running study submits an amendment, and stops recruiting until it is decided on; or, if nothing was changed, asks to renew its
-    approval and goes on. What an officer rejected cannot be submitted again as it was.
+    A running study submits an amendment, and stops recruiting until a decision; if nothing was changed, it asks to renew its approval and
+    goes on. A rejected protocol cannot be submitted again unchanged.
     """
     study = locked(study)
     if study.submitted_id is not None:
-        raise TransitionError(gettext("This study waits for the IRB officers already."))
+        raise TransitionError(_("This study waits for the IRB officers already."))
     if study.status not in RUNNING:
         take_step(study, StudyStatus.IN_REVIEW)
     if missing := missing_before_review(study):
-        raise TransitionError("Before review: " + " ".join(missing))
+        raise TransitionError(_("Before review: %(missing)s") % {"missing": " ".join(missing)})
     study.submitted, study.submitted_on = _frozen_draft(study), timezone.localdate()
     details = {"version": study.submitted.version, "sha256": study.submitted.sha256}
     if study.status == StudyStatus.IN_REVIEW:
@@ -113,7 +122,9 @@ def submit_for_review(study: Study, *, actor: User) -> Study:
 
 @transaction.atomic
 def take_back(study: Study, *, actor: User, reason: str = "") -> Study:
-    """The investigator takes a study back from review or gives an approval up, to a draft; or takes back what a running study submitted."""
+    """The investigator withdraws a study from review or gives up an approval, which makes it a draft; in a running study, the submitted
+    amendment is withdrawn.
+    """
     study = locked(study)
     if study.status in RUNNING and study.submitted_id is not None:
         study.submitted = study.submitted_on = None
@@ -130,7 +141,9 @@ def launch(study: Study, *, actor: User) -> Study:
     """Draw the concealed allocation list, publish its hash, open the study."""
     study = locked(study)
     if study.status != StudyStatus.APPROVED:
-        raise TransitionError(f"Only an approved study can be launched; this one is {study.get_status_display().lower()}.")
+        raise TransitionError(
+            _("Only an approved study can be launched; this one is %(status)s.") % {"status": study.get_status_display().lower()}
+        )
     require_no_obstacle(study)
     take_step(study, StudyStatus.RECRUITING)
     definition = protocol_in_force(study).definition
@@ -144,7 +157,7 @@ def launch(study: Study, *, actor: User) -> Study:
 
 
 def pause(study: Study, *, actor: User) -> Study:
-    """Stop taking in participants; who is in may finish."""
+    """Stop taking in participants; people who have begun may finish."""
     return _move(study, StudyStatus.PAUSED, actor=actor, action=actions.PAUSED)
 
 
@@ -152,7 +165,9 @@ def pause(study: Study, *, actor: User) -> Study:
 def resume(study: Study, *, actor: User) -> Study:
     study = locked(study)
     if study.status != StudyStatus.PAUSED:
-        raise TransitionError(f"Only a paused study can be resumed; this one is {study.get_status_display().lower()}.")
+        raise TransitionError(
+            _("Only a paused study can be resumed; this one is %(status)s.") % {"status": study.get_status_display().lower()}
+        )
     require_no_obstacle(study)
     return _move(study, StudyStatus.RECRUITING, actor=actor, action=actions.RESUMED)
 
@@ -163,9 +178,9 @@ def close(study: Study, *, actor: User) -> Study:
 
 
 def close_lapsed_studies() -> list[str]:
-    """Close what runs although its approval ended long ago and nobody asked to renew it; returns their names.
+    """Close running studies whose approval ended long ago without a request to renew it; return their names.
 
-    Otherwise what is stored of its participants would be kept for ever.
+    Otherwise their participants' data would be kept for ever.
     """
 
     def close_lapsed(study: Study) -> None:
@@ -185,18 +200,18 @@ def may_be_edited(study: Study) -> bool:
 
 
 def is_amended(study: Study) -> bool:
-    """Whether the draft of a running study, or a file of it, differs from the protocol in force."""
+    """Whether the draft or a file of a running study differs from the protocol in force."""
     in_force = study.protocol
     return in_force is not None and _next(study, define(study.definition)).sha256 != in_force.sha256
 
 
 def fingerprint(study: Study) -> str:
-    """Changes whenever the draft does; tells an editor that somebody else was quicker."""
+    """A fingerprint that changes whenever the draft does; an editor learns from it that somebody else was quicker."""
     return fingerprint_of(study.definition)
 
 
 def missing_before_review(study: Study) -> list[str]:
-    """What still has to be done before a study can go to review, one sentence each."""
+    """Tasks left before a study can go to review, one sentence each."""
     return [one.sentence for one in to_do(study) if one.needed]
 
 
@@ -222,14 +237,14 @@ def _frozen_draft(study: Study) -> Protocol:
     definition = define(study.definition)
     protocol, in_force = _next(study, definition), study.protocol
     if study.decisions.filter(verdict=Verdict.REJECTED, protocol__sha256=protocol.sha256).exists():
-        raise TransitionError(gettext("An IRB officer rejected exactly this protocol. Change it before you submit it again."))
+        raise TransitionError(_("An IRB officer rejected exactly this protocol. Change it before you submit it again."))
     if in_force is not None and study.status in RUNNING:
         if protocol.sha256 == in_force.sha256:
             return in_force
         _require_answers_fit(study, definition)
         for name in sorted(name for arm in definition.arms for name in arm.video.sources):
             if protocol.media[name]["sha256"] != in_force.media[name]["sha256"]:
-                said = gettext("The video %(name)s is not the one that participants have seen.") % {"name": name}
+                said = _("The video %(name)s is not the one that participants have seen.") % {"name": name}
                 raise TransitionError(f"{said} {_duplicate()}")
     protocol.save(force_insert=True)
     return protocol
@@ -242,12 +257,12 @@ def _next(study: Study, definition: StudyDefinition) -> Protocol:
 def _require_answers_fit(study: Study, definition: StudyDefinition) -> None:
     in_force = protocol_in_force(study).definition
     if changed := [part for part in FIXED_BY_LAUNCH if getattr(definition, part) != getattr(in_force, part)]:
-        said = gettext("Since the launch these parts cannot be changed, because the answers would no longer fit together: %(parts)s.")
+        said = _("Since the launch these parts cannot be changed, because the answers would no longer fit together: %(parts)s.")
         raise DefinitionError([f"{said % {'parts': ', '.join(changed)}} {_duplicate()}"])
 
 
 def _duplicate() -> str:
-    return gettext("Duplicate the study instead.")
+    return _("Duplicate the study instead.")
 
 
 def _back_to_draft(study: Study) -> None:
@@ -256,7 +271,7 @@ def _back_to_draft(study: Study) -> None:
 
 
 def _describe(study: Study, definition: StudyDefinition) -> None:
-    """Keep what the database stores beside the definition in step with it."""
+    """Keep the columns beside the definition in step with it."""
     design = definition.design()
     study.definition = document_of(definition)
     study.title = definition.title.in_language(definition.languages[0])[:200]

@@ -1,4 +1,4 @@
-"""What a person can do with a study now: by its status, and by whether they run it or review it. The same for the page and the API."""
+"""The actions a person can take on a study now, by its status and by whether they run or review it. The page and the API share them."""
 
 from collections.abc import Mapping
 
@@ -32,7 +32,7 @@ OWNER_ACTIONS: Mapping[str, Action] = {
 
 
 def actions_of(seat: Seat) -> dict[str, Action]:
-    """What this person can do with the study now, by name."""
+    """The actions this person can take on the study now, by name."""
     return open_now(seat.study, OWNER_ACTIONS) if seat.may_change else decisions_of(seat)
 
 

@@ -1,4 +1,4 @@
-"""Pages for those who run studies: what there is, and what can be done with a study now."""
+"""Pages for people who run studies: the list, and the actions that they can take on a study now."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -35,7 +35,7 @@ def studies(request: HttpRequest) -> HttpResponse:
 @require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def study(request: HttpRequest, slug: str) -> HttpResponse:
-    """One study: its numbers, and the steps that this person can take with it now."""
+    """One study: its numbers, and the steps that this person can take now."""
     seat = access_study(user_of(request), slug)
     found, open_now = seat.study, {name: WORDS[name] for name in actions_of(seat)}
     if request.method == "POST":

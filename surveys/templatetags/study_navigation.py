@@ -1,4 +1,4 @@
-"""The pages of one study, as far as this person may open them, for the row of links under its title."""
+"""The pages of one study that this person may open, for the row of links under its title."""
 
 from dataclasses import dataclass
 

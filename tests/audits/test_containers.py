@@ -82,6 +82,8 @@ def test_the_image_collects_its_static_files_from_what_it_contains(context: Path
     run_in(context, sys.executable, "manage.py", "collectstatic", "--noinput", **settings | {"CANDOR_VAR": str(tmp_path)})
     manifest = json.loads((tmp_path / "static" / "staticfiles.json").read_text())
     assert "css/base.css" in manifest["paths"]
+    script = (tmp_path / "static" / manifest["paths"]["js/questions.js"]).read_text()
+    assert Path(manifest["paths"]["js/need.js"]).name in script, "a script that is imported is kept by browsers, too"
 
 
 def test_the_image_has_every_module_the_application_imports(context: Path) -> None:

@@ -18,11 +18,13 @@ SENTENCE = re.compile(
         (?:[^.!?]|[.](?=\w))*(?P<end>[.!?]?)                        # a dot within a number or a name ends nothing""",
     re.VERBOSE,
 )
+OPENING_WORD = re.compile(r"\b(?:Who|What|Which|Of)")
 TRANSLATED = re.compile(r"""\{%\s*translate\s+(["'])(.*?)\1[^%]*%\}""")
 CODE = re.compile(r"\{%.*?%\}|<!--.*?-->|<(script|style)\b.*?</\1>", re.DOTALL)
 INLINE = re.compile(r"</?(?:a|abbr|b|bdi|code|em|i|kbd|small|span|strong|sub|sup|time|var)\b[^>]*>")
 
 BREAK = "\0"
+PARAGRAPH_BREAK = re.compile(rf"(\n[ \t]*(?=\n)|{BREAK})")
 
 Passages = Iterator[tuple[int, str, bool]]
 """Line, text, and whether it may be a title: then only what ends with a full stop counts as a sentence."""
@@ -33,7 +35,7 @@ def python_passages(source: str) -> Passages:
     tree = ast.parse(source)
     described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and OPENING_WORD.search(node.value):
             for line, paragraph in paragraphs(node.value, node.lineno):
                 yield line, paragraph, id(node) not in described
     block: list[str] = []
@@ -60,7 +62,7 @@ def template_passages(source: str) -> Passages:
     for comment in re.finditer(r"\{#(.*?)#\}|\{% comment %\}(.*?)\{% endcomment %\}", source, re.DOTALL):
         yield source.count("\n", 0, comment.start()) + 1, " ".join((comment[1] or comment[2]).split()), False
     source = re.sub(r"\{#.*?#\}|\{% comment %\}.*?\{% endcomment %\}", blank, source, flags=re.DOTALL)
-    source = INLINE.sub("", CODE.sub(blank, TRANSLATED.sub(r"\2", source)))
+    source = INLINE.sub("", CODE.sub(blank, TRANSLATED.sub(rf"{BREAK}\2{BREAK}", source)))
     yield from ((line, text, True) for line, text in paragraphs(re.sub(r"<[^>]*>", lambda tag: BREAK + blank(tag), source)))
 
 
@@ -72,8 +74,12 @@ def script_passages(source: str) -> Passages:
 
 def paragraphs(text: str, first_line: int = 1) -> Iterator[tuple[int, str]]:
     """Split a text at empty lines and breaks."""
-    for paragraph in re.finditer(rf"[^\s{BREAK}].*?(?=\n\s*\n|{BREAK}|\Z)", text, re.DOTALL):
-        yield first_line + text.count("\n", 0, paragraph.start()), " ".join(paragraph[0].split())
+    line = first_line
+    for part in PARAGRAPH_BREAK.split(text):
+        words = part.split()
+        if words:
+            yield line + part[: part.index(words[0])].count("\n"), " ".join(words)
+        line += part.count("\n")
 
 
 def blank(code: re.Match[str]) -> str:
@@ -81,20 +87,8 @@ def blank(code: re.Match[str]) -> str:
     return "\n" * code[0].count("\n")
 
 
-NOT_OURS = {"vendor", "migrations", Path(__file__).name}
-TO_BE_REWRITTEN = (
-    "CHANGELOG.md",
-    "docs",
-    "candor",
-    "analysis",
-    "surveys",
-    "webhooks",
-    "templates",
-    "platform/static",
-    "README.md",
-    "CONTRIBUTING.md",
-    "benchmarks/README.md",
-)
+LEFT_OUT = {"vendor", "migrations", "CHANGELOG.md", Path(__file__).name}
+"""Other people's words, generated ones, a history, and the planted sentences below."""
 READERS: dict[str, Callable[[str], Passages]] = {
     ".py": python_passages,
     ".md": markdown_passages,
@@ -107,6 +101,8 @@ READERS: dict[str, Callable[[str], Passages]] = {
 
 def inverted_sentences(file: Path, source: str) -> list[str]:
     """Where sentences begin with a relative clause, as `file:line: sentence`."""
+    if not OPENING_WORD.search(source):
+        return []
     return [
         f"{file}:{line}: {sentence[0]}"
         for line, text, may_be_title in READERS[file.suffix](source)
@@ -116,10 +112,8 @@ def inverted_sentences(file: Path, source: str) -> list[str]:
 
 
 def test_every_sentence_begins_with_its_subject() -> None:
-    files = [
-        file for file in project_files(*READERS) if not NOT_OURS.intersection(file.parts) and not str(file).startswith(TO_BE_REWRITTEN)
-    ]
-    assert len(files) > 200
+    files = [file for file in project_files(*READERS) if not LEFT_OUT.intersection(file.parts)]
+    assert len(files) > 500
     assert [wrong for file in files for wrong in inverted_sentences(file, (ROOT / file).read_text(encoding="utf-8"))] == []
 
 

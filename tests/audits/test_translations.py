@@ -1,14 +1,26 @@
 """Every word on a participant's page has a German translation, compiled and committed."""
 
+import ast
 import gettext
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from surveys.errors import JourneyError, SurveyError
+from tests.audits.tree import project_files
+
 ROOT = Path(__file__).parents[2]
 TEMPLATES = ROOT / "templates"
 # Participants also read form errors, which no template holds.
-MODULES = ("surveys/journey/forms.py", "surveys/journey/views.py", "surveys/journey/step_views.py", "surveys/ways_in.py")
+MODULES = (
+    "surveys/journey/forms.py",
+    "surveys/journey/views.py",
+    "surveys/journey/step_views.py",
+    "surveys/journey/services.py",
+    "surveys/ways_in.py",
+)
+# Programs, bots and developers read these; pages show a sentence of their own. The rules of a study file are pure, as the library is.
+NOT_FOR_PEOPLE = {"Http404", "CommandError", "ValueError", "UnexpectedPageError", "UnsatisfiableRangeError", "RefusedAddressError"}
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
 CALL = re.compile(r"""\b(?:_|gettext)\(\s*"([^"]+)\"""")
 BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslate\s*%\}", re.DOTALL)
@@ -21,6 +33,23 @@ def participants_words() -> Iterator[str]:
         yield from (re.sub(r"\{\{\s*(\w+)\s*\}\}", r"%(\1)s", words) for _options, words in BLOCK.findall(source))
     for module in MODULES:
         yield from CALL.findall((ROOT / module).read_text(encoding="utf-8"))
+    for error in (SurveyError, JourneyError, *kinds_of(JourneyError)):
+        yield from (str(error.title), str(error.advice))
+
+
+def kinds_of(error: type[SurveyError]) -> Iterator[type[SurveyError]]:
+    for kind in error.__subclasses__():
+        yield kind
+        yield from kinds_of(kind)
+
+
+def untranslated(raised: ast.Call) -> Iterator[ast.expr]:
+    """Sentences among the arguments of an error, alone or in a list or dictionary, that do not go through gettext."""
+    for node in [*raised.args]:
+        for part in [node, *getattr(node, "elts", []), *getattr(node, "values", [])]:
+            words = "".join(found.value for found in ast.walk(part) if isinstance(found, ast.Constant) and isinstance(found.value, str))
+            if isinstance(part, ast.Constant | ast.JoinedStr) and len(re.findall(r"[A-Za-z]{2,}", words)) > 2:
+                yield part
 
 
 def test_every_word_on_a_participants_page_is_translated_into_german() -> None:
@@ -37,3 +66,18 @@ def test_translations_keep_their_placeholders() -> None:
     placeholder = re.compile(r"%\(\w+\)s|\{\w+\}")
     for word in participants_words():
         assert sorted(placeholder.findall(german.gettext(word))) == sorted(placeholder.findall(word)), word
+
+
+def test_every_error_that_people_read_takes_its_words_from_the_catalogue() -> None:
+    found = []
+    for path in project_files(".py"):
+        if path.parts[0] not in ("surveys", "analysis", "webhooks", "platform") or {"bots", "sample", "audit", "config"} & set(path.parts):
+            continue
+        for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and (name := ast.unparse(node.func).rpartition(".")[2]).endswith("Error"):
+                found += [f"{path}:{part.lineno}" for part in untranslated(node) if name not in NOT_FOR_PEOPLE]
+    assert found == []
+
+
+def test_the_titles_of_errors_come_from_the_catalogue() -> None:
+    assert [kind.__name__ for kind in kinds_of(SurveyError) if isinstance(kind.title, str) or isinstance(kind.advice, str)] == []

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -33,3 +34,9 @@ def test_no_style_or_script_asks_another_host_or_hides_data_in_an_address() -> N
         text = path.read_text(encoding="utf-8")
         assert "://" not in text, path.name
         assert "data:" not in text, path.name
+
+
+def test_no_script_breaks_without_words_when_a_page_lost_a_mark() -> None:
+    """What a script cannot do without it looks up with `need`, which names the mark."""
+    lookup = re.compile(r"(?:querySelector|getElementById)\((?:[^()]|\([^()]*\))*\)\.")
+    assert [path.name for path in STATIC.glob("js/*.js") if lookup.search(path.read_text(encoding="utf-8"))] == []

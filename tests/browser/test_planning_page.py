@@ -103,7 +103,7 @@ def test_faces_that_protect_nobody_are_explained_where_they_are(page: Page, plan
 
 def test_another_die_comes_with_its_best_faces_and_the_recommended_one_is_a_button_away(page: Page, planner: User) -> None:
     open_plan(page)
-    page.get_by_label("Which die.").select_option("10")
+    page.get_by_label("Choose a die.").select_option("10")
     expect(page.locator("#face-0-9")).to_be_visible()
     expect(page).to_have_url(re.compile("die=10&group1=yynnnntttt"))
     page.get_by_role("button", name="Use the recommended die").click()

@@ -1,4 +1,4 @@
-"""What holds for every kind of work, whatever it does. A new kind is held as soon as it is registered, and needs an example here."""
+"""The contract of every kind of work. A new kind is held as soon as it is registered, and needs an example here."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -74,7 +74,7 @@ every_kind = pytest.mark.parametrize("kind", sorted(JOBS))
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
-    """What was given to the broker, in place of giving it. One bot walks at a time: all share the test's database in memory."""
+    """The messages to the broker, collected instead of sent. One bot walks at a time: all share the test's database in memory."""
     monkeypatch.setattr(rehearsal, "WORKERS", 1)
     return catch(monkeypatch)
 
@@ -89,7 +89,7 @@ def row(lease: Lease) -> dict[str, Any]:
 
 
 def whole_of(lease: Lease) -> Lease:
-    """What is told that the work failed: the work itself, or what it is a part of."""
+    """The object that hears of the failure: the work itself, or the whole of which it is a part."""
     part_of = job_of(lease).part_of
     whole: Lease = getattr(lease, part_of) if part_of else lease
     whole.refresh_from_db()
@@ -97,7 +97,7 @@ def whole_of(lease: Lease) -> Lease:
 
 
 def message_key(lease: Lease) -> str:
-    """What a message about the work names."""
+    """The object that a message about the work names."""
     part_of = job_of(lease).part_of
     return str(getattr(lease, f"{part_of}_id") if part_of else lease.pk)
 

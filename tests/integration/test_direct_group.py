@@ -239,7 +239,7 @@ def test_pages_about_the_study_say_what_is_not_protected(client: Client, study: 
     assert "Those answers are not protected by a die" in about["privacy"]
     assert "May we <strong>really</strong>?" in about["consent"]
     assert "marks who is asked without a die" in about["allocation"]
-    assert "What was said without a die is not hidden from them." in about["about"]
+    assert "Answers given without a die are not hidden from them." in about["about"]
 
 
 def test_no_page_of_the_desk_reads_single_direct_answers(client: Client, study: Study) -> None:

@@ -46,7 +46,7 @@ def study() -> Study:
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
-    """What was given to the broker, in place of giving it."""
+    """The messages to the broker, collected instead of sent."""
     return catch(monkeypatch)
 
 

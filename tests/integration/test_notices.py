@@ -24,7 +24,7 @@ from tests.releases import closed_study, requested_release
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mail_server")]
 SITE = "https://candor.example.org"
-SECRET = "What nobody may read on the way."
+SECRET = "A text that nobody may read on the way."
 Sent = Callable[..., list[tuple[str, str]]]
 
 

@@ -38,4 +38,4 @@ def test_every_table_with_a_random_key_is_laid_anew() -> None:
     from django.db.models import UUIDField
 
     random_keys = {model for model in apps.get_app_config("surveys").get_models() if isinstance(model._meta.pk, UUIDField)}
-    assert {model.__name__ for model in random_keys - set(TABLES)} == {"MediaFile"}, "files of the desk are no secret"
+    assert {model.__name__ for model in random_keys - set(TABLES)} == {"MediaFile"}, "staff's files are no secret"

@@ -124,7 +124,7 @@ def test_direct_questions_are_mentioned_wherever_they_matter() -> None:
         "access": "what is true of those who rolled it",
         "analysis": "What is done with answers without a die?",
         "retention": "what was answered without a die",
-        "release": "What was answered without a die is not among the published data.",
+        "release": "Answers given without a die are not among the published data.",
     }
     assert [name for name, said in told.items() if said not in section(asked, name)] == []
     assert "no ε holds" in section(asked, "die")

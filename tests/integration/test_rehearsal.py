@@ -35,7 +35,7 @@ FEW = {"bots": 20, "prevalence": 0.4, "effect": 0.2, "cheater_proportion": 0.1, 
 
 @pytest.fixture(autouse=True)
 def queued(monkeypatch: pytest.MonkeyPatch) -> Sent:
-    """What was given to the broker, in place of giving it. One bot walks at a time, because all share the test's database in memory."""
+    """The messages to the broker, collected instead of sent. One bot walks at a time, because all share the test's database in memory."""
     monkeypatch.setattr(rehearsal, "WORKERS", 1)
     return catch(monkeypatch)
 

@@ -195,7 +195,7 @@ def test_the_form_of_a_decision_says_what_it_does(officer: User) -> None:
         (waiting.slug, "approve"): "under exactly this protocol",
         (waiting.slug, "return"): "can change the protocol and submit it again",
         (waiting.slug, "reject"): "can never be submitted again",
-        (running.slug, "suspend"): "Who has agreed already may finish",
+        (running.slug, "suspend"): "People who have already agreed may finish",
     }
     assert [name for (slug, name), said in told.items() if said not in page(officer, "action", slug, name)] == []
 

@@ -29,7 +29,7 @@ def test_it_says_what_was_approved_what_is_stored_and_whom_to_ask() -> None:
     today = date.today()
     assert f"Version 1 of the plan was approved on {date_format(today)}" in text
     for part in (
-        "What you told about yourself",
+        "Your answers about yourself",
         "Your answers to the quiz",
         "Those who run the study",
         "7 months after the end of the study",
@@ -42,7 +42,7 @@ def test_it_says_what_was_approved_what_is_stored_and_whom_to_ask() -> None:
 
 def test_it_says_nothing_of_what_the_study_does_not_ask() -> None:
     text = words(recruiting_study(background=None, quiz=None, entry={"kind": "codes"}))
-    assert "What you told about yourself, without" not in text
+    assert "Your answers about yourself, without" not in text
     assert "Your answers to the quiz" not in text
     assert "That your entry code was used" in text
 

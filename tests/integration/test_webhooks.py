@@ -66,7 +66,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
-    """What was given to the broker, in place of giving it."""
+    """The messages to the broker, collected instead of sent."""
     return catch(monkeypatch)
 
 

@@ -1,4 +1,4 @@
-"""What only many trials can show of the estimators; each tolerance is derived where it stands, and all seeds are fixed."""
+"""Properties of estimators that only many trials can show; each tolerance is derived where it is used, and all seeds are fixed."""
 
 from collections.abc import Callable
 

@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             name="ApiToken",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("name", models.CharField(help_text="What it is for, in its owner's words.", max_length=50)),
+                ("name", models.CharField(help_text="Its purpose, in its owner's words.", max_length=50)),
                 ("scope", models.CharField(choices=[("read", "Read"), ("write", "Read and write")], default="read", max_length=5)),
                 ("token_hash", models.CharField(max_length=64, unique=True)),
                 ("created_on", models.DateField(auto_now_add=True)),

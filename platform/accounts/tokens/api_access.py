@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from rest_framework.authentication import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed, ValidationError
 from rest_framework.permissions import SAFE_METHODS, BasePermission
@@ -22,14 +24,14 @@ class ApiTokenAuthentication(TokenAuthentication):
         token = ApiToken.objects.select_related("user").filter(token_hash=hash_of_api_token(key)).first()
         if token is None or token.last_day < timezone.localdate() or not token.user.is_active:
             record_refused_token(token)
-            raise AuthenticationFailed("This token is unknown, revoked or out of date.")
+            raise AuthenticationFailed(_("This token is unknown, revoked or out of date."))
         return token.user, token
 
 
 class HasScope(BasePermission):
     """A read-only token changes nothing. A view with `changes_nothing` accepts data from any token."""
 
-    message = "This token may only read; expected one with the scope write."
+    message = gettext_lazy("This token may only read; expected one with the scope write.")
 
     def has_permission(self, request: Request, view: object) -> bool:
         if request.method in SAFE_METHODS or getattr(view, "changes_nothing", False):
@@ -58,5 +60,7 @@ def asked_choice(request: Request, name: str, choices: Sequence[str]) -> str | N
     """The value of `name` in the query; anything except one of `choices` is an error, not a filter that does nothing."""
     asked = request.query_params.get(name)
     if asked is not None and asked not in choices:
-        raise ValidationError({name: [f"Expected one of {', '.join(choices)}, found {asked[:50]!r}."]})
+        raise ValidationError(
+            {name: [_("Expected one of %(choices)s, found %(found)s.") % {"choices": ", ".join(choices), "found": repr(asked[:50])}]}
+        )
     return asked

@@ -9,6 +9,8 @@
  * [data-forget-rolls] a page after which no roll is needed any more.
  */
 
+import { need } from "./need.js";
+
 const STORED = "candor-die:";
 const ROLL_MILLISECONDS = 1200;
 
@@ -25,7 +27,7 @@ export function drawFace(sides, fill = (bytes) => crypto.getRandomValues(bytes))
 function meaningsIn(table) {
   const meanings = new Map();
   for (const row of table.querySelectorAll("[data-faces]")) {
-    const says = row.querySelector("[data-says]").textContent.trim();
+    const says = need(row, "[data-says]").textContent.trim();
     for (const face of row.dataset.faces.split(" ")) meanings.set(Number(face), says);
   }
   return meanings;
@@ -38,7 +40,7 @@ class Die {
     this.meanings = meanings;
     this.storageKey = storageKey;
     this.sides = Number(element.dataset.sides);
-    this.button = element.querySelector("[data-roll]");
+    this.button = need(element, "[data-roll]");
     this.button.hidden = false;
     this.button.addEventListener("click", () => this.roll());
     const kept = storageKey && Number(sessionStorage.getItem(storageKey));
@@ -50,7 +52,7 @@ class Die {
     this.button.setAttribute("aria-disabled", "true");
     const face = drawFace(this.sides);
     if (this.storageKey) sessionStorage.setItem(this.storageKey, String(face));
-    this.element.querySelector("[data-status]").textContent = "";
+    need(this.element, "[data-status]").textContent = "";
     this.element.classList.remove("rolled", ...[...this.element.classList].filter((name) => name.startsWith("shows-")));
     this.element.getBoundingClientRect(); // lays the die down before it jumps
     this.element.classList.add("rolling");
@@ -69,14 +71,14 @@ class Die {
     this.turnTo(face);
     this.element.classList.remove("rolling");
     this.button.removeAttribute("aria-disabled");
-    const picture = this.element.querySelector("[data-picture]");
+    const picture = need(this.element, "[data-picture]");
     picture.setAttribute("aria-label", this.element.dataset.shows.replace("{face}", String(face)));
     if (this.storageKey) {
       // The keyboard must not fall back to the top of the page with the button; and it must not land on one of the two answers.
-      if (justRolled && this.element.contains(document.activeElement)) this.element.querySelector("[data-result]").focus();
+      if (justRolled && this.element.contains(document.activeElement)) need(this.element, "[data-result]").focus();
       this.button.hidden = true;
     }
-    this.element.querySelector("[data-status]").textContent = this.meanings.get(face);
+    need(this.element, "[data-status]").textContent = this.meanings.get(face);
   }
 }
 

@@ -1,7 +1,9 @@
 /**
- * Manners of a part that htmx refreshes: it rests while nobody looks, keeps open what a reader has opened and scrolled to,
+ * Behaviour of an auto-refreshed region: it rests while nobody looks, keeps open what a reader has opened and scrolled to,
  * and goes to the login page as a whole when the login has run out. A link to a closed explanation opens it.
  */
+
+import { need } from "./need.js";
 
 let open = [];
 let scrolled = [];
@@ -49,6 +51,6 @@ function openTarget() {
   if (target instanceof HTMLDetailsElement) {
     target.open = true;
     target.scrollIntoView();
-    target.querySelector("summary").focus();
+    need(target, "summary").focus();
   }
 }

@@ -1,7 +1,9 @@
 /** A list that can be put in order by dragging. Its buttons "up" and "down" do the same without a script. */
 
+import { need } from "./need.js";
+
 for (const form of document.querySelectorAll("[data-ordering]")) {
-  const list = form.querySelector("ol");
+  const list = need(form, "ol");
   const names = () => [...list.children].map((item) => item.dataset.name).join(" ");
   const before = names();
   let dragged = null;

@@ -3,7 +3,9 @@
  * htmx then asks the server, which computes everything; without JavaScript the form does.
  */
 
-const form = document.querySelector("[data-plan]");
+import { need } from "./need.js";
+
+const form = need(document, "[data-plan]");
 const NEXT = { y: "n", n: "t", t: "y" };
 const CSS_CLASS = { y: "says-yes", n: "says-no", t: "says-truth" };
 const POSITIONS = 400;
@@ -40,13 +42,13 @@ form.addEventListener("click", (event) => {
   const face = event.target.closest("[data-face]");
   if (!face) return;
   event.preventDefault();
-  const letters = face.closest("[role=group]").querySelector("input[type=hidden]");
+  const letters = need(face.closest("[role=group]"), "input[type=hidden]");
   const position = Number(face.dataset.face);
   const said = letters.value[position];
   const says = NEXT[said];
   letters.value = letters.value.slice(0, position) + says + letters.value.slice(position + 1);
   face.classList.replace(CSS_CLASS[said], CSS_CLASS[says]);
-  face.querySelector("[data-says]").textContent = form.querySelector("[data-words]").dataset[says];
+  need(face, "[data-says]").textContent = need(form, "[data-words]").dataset[says];
   form.dispatchEvent(new Event("input", { bubbles: true }));
 });
 
@@ -57,7 +59,7 @@ form.addEventListener("htmx:configRequest", (event) => {
 
 document.addEventListener("htmx:afterSettle", () => {
   for (const { number } of sliders) {
-    const error = document.getElementById(`${number.name}-error`);
+    const error = need(document, `#${CSS.escape(number.name)}-error`);
     if (error.textContent) number.setAttribute("aria-invalid", "true");
     else number.removeAttribute("aria-invalid");
   }

@@ -1,5 +1,7 @@
 /** A button that prints the page. */
 
-const button = document.getElementById("print");
+import { need } from "./need.js";
+
+const button = need(document, "#print");
 button.hidden = false;
 button.addEventListener("click", () => print());

@@ -3,10 +3,12 @@
  * It does not look at the die and sends nothing but the form.
  */
 
-const form = document.querySelector("[data-questions]");
-const submit = form.querySelector("[type=submit]");
-const summary = document.getElementById("incomplete");
-const wait = form.querySelector("[data-wait]");
+import { need } from "./need.js";
+
+const form = need(document, "[data-questions]");
+const submit = need(form, "[type=submit]");
+const summary = need(document, "#incomplete");
+const wait = need(form, "[data-wait]");
 let sent = false;
 
 /** Keeps the button closed for the same time after the page opened, for everybody. */
@@ -14,7 +16,7 @@ function openLater() {
   const remaining = Number(form.dataset.minimumSeconds) * 1000 - performance.now();
   if (remaining <= 0) return;
   submit.disabled = true;
-  wait.textContent = form.querySelector("[data-wait-words]").content.textContent;
+  wait.textContent = need(form, "[data-wait-words]").content.textContent;
   setTimeout(() => {
     submit.disabled = false;
     wait.textContent = wait.dataset.now;
@@ -23,18 +25,18 @@ function openLater() {
 
 /** Marks every question without an answer, and lists them on top as links. Returns whether all have one. */
 function isComplete() {
-  const list = summary.querySelector("ul");
+  const list = need(summary, "ul");
   list.replaceChildren();
   for (const group of form.querySelectorAll("fieldset")) {
-    const first = group.querySelector("[type=radio]");
+    const first = need(group, "[type=radio]");
     const missing = !group.querySelector(":checked");
-    const message = document.getElementById(`${first.name}-error`);
+    const message = need(form, `#${CSS.escape(first.name)}-error`);
     group.classList.toggle("field-error", missing);
     message.textContent = missing ? form.dataset.missing : "";
     if (!missing) continue;
     const link = document.createElement("a");
     link.href = `#${first.id}`;
-    link.textContent = group.querySelector("legend").textContent;
+    link.textContent = need(group, "legend").textContent;
     link.addEventListener("click", (event) => {
       event.preventDefault();
       first.focus();

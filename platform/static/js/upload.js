@@ -1,14 +1,16 @@
 /** Files go up with a progress bar, and what else is being written on the page stays. Without a script the forms do the same. */
 
+import { need } from "./need.js";
+
 document.addEventListener("submit", (event) => {
   const form = event.target.closest("[data-upload]");
   if (!form || !form.elements.content.files.length) return;
   event.preventDefault();
 
-  const area = form.querySelector("[data-progress]");
-  const bar = area.querySelector("progress");
-  const status = area.querySelector("[data-status]");
-  const button = form.querySelector("button");
+  const area = need(form, "[data-progress]");
+  const bar = need(area, "progress");
+  const status = need(area, "[data-status]");
+  const button = need(form, "button");
   const request = new XMLHttpRequest();
   let told = -1;
 
@@ -36,11 +38,11 @@ document.addEventListener("submit", (event) => {
       return;
     }
     const field = form.elements.content.id;
-    document.querySelector("#files").replaceWith(files);
+    need(document, "#files").replaceWith(files);
     document.getElementById(field)?.focus();
     const told = answer.querySelector(".notice[role=status]");
     document.querySelector("main > .notice[role=status]")?.remove();
-    if (told) document.querySelector("main").prepend(told);
+    if (told) need(document, "main").prepend(told);
   });
   request.addEventListener("error", () => finish(status.dataset.lost));
   request.addEventListener("abort", () => finish(status.dataset.lost));

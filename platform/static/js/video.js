@@ -2,8 +2,10 @@
  * The lecture: native controls, and around them captions in the reader's language, keys, speed, where to resume, and the watched share.
  *
  * A second counts as watched once it has been played; seeking past it does not count, seeing it twice counts once. The server hears only
- * of further tenths. What was watched and where playing stopped are kept in this tab's sessionStorage until `Continue`.
+ * of further tenths. The watched seconds and the stopping place are kept in this tab's sessionStorage until `Continue`.
  */
+
+import { need } from "./need.js";
 
 const STORED = "candor-lecture:";
 const SAVE_EVERY_MILLISECONDS = 1000;
@@ -14,7 +16,7 @@ const RESUME_AFTER_SECONDS = 3;
 const fill = (words, values) => words.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 
-/** Which seconds of a lecture have been played. */
+/** The seconds of a lecture that have been played. */
 class WatchedSeconds {
   constructor(duration) {
     this.seconds = new Array(Math.max(1, Math.round(duration))).fill(false);
@@ -46,9 +48,9 @@ class WatchedSeconds {
 
 class Lecture {
   constructor(element) {
-    const find = (mark) => element.querySelector(`[data-${mark}]`);
-    this.video = element.querySelector("video");
-    this.form = element.querySelector("form");
+    const find = (mark) => need(element, `[data-${mark}]`);
+    this.video = need(element, "video");
+    this.form = need(element, "form");
     [this.speed, this.problem, this.retry, this.offer, this.resume, this.status, this.proceed] = [
       "speed", "problem", "retry", "resume-offer", "resume", "status", "continue",
     ].map(find);
@@ -91,7 +93,7 @@ class Lecture {
     if (video.error || video.networkState === HTMLMediaElement.NETWORK_NO_SOURCE) this.fail();
   }
 
-  // What has been watched
+  // Watched seconds
 
   moved({ save = false } = {}) {
     const { video } = this;

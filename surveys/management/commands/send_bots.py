@@ -74,7 +74,7 @@ class Command(BaseCommand):
             )
         except MethodError as error:
             raise CommandError(str(error)) from error
-        # What bots get wrong on purpose is no news, and would break the progress bar.
+        # Bots' deliberate mistakes are no news, and messages about them would break the progress bar.
         logging.getLogger("django.request").setLevel(logging.ERROR)
         with click.progressbar(length=n, label="Bots", file=sys.stderr) as bar:
             endings = send_bots(found, population=population, n=n, workers=workers, seed=seed, url=url, progress=lambda: bar.update(1))

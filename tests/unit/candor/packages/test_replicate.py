@@ -1,4 +1,4 @@
-"""What `replicate.py` of a data package needs: NumPy and SciPy, not the packages that only working models and direct answers need."""
+"""`replicate.py` of a data package needs NumPy and SciPy, not the packages that only working models and direct answers need."""
 
 import subprocess
 import sys

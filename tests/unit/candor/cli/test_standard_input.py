@@ -1,0 +1,86 @@
+"""``-`` is standard input for every input of every command, and one input only."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from candor.cli import main
+from candor.packages.archive import files_in
+from tests.unit.candor.cli.running import DESIGN, answers_file, candor
+
+ROOT = Path(__file__).parents[4]
+PACKAGE = (ROOT / "tests/unit/candor/data/package-of-an-older-library.zip").read_bytes()
+KEY = files_in(PACKAGE)["public-key.pem"]
+
+
+def piped(content: bytes, *arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments, input=content)
+
+
+@pytest.mark.parametrize("covariates", [[], ["--covariate", "age"]], ids=["counts", "with covariates"])
+def test_answers_from_standard_input_are_those_of_the_file(covariates):
+    arguments = ["--design", "design.json", "--bootstrap", "10", "--seed", "1", *covariates]
+    path = answers_file()
+    assert piped(Path(path).read_bytes(), "estimate", "-", *arguments).stdout == candor("estimate", path, *arguments).stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["estimate", "answers.csv", "--bootstrap", "0"],
+        ["plan", "--effect", "0.1"],
+        ["simulate", "--n", "5", "--effect", "0.1", "--seed", "1"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_design_from_standard_input_is_that_of_the_file(arguments):
+    answers_file()
+    expected = candor(*arguments, "--design", "design.json")
+    assert expected.exit_code == 0
+    assert piped(json.dumps(DESIGN).encode(), *arguments, "--design", "-").stdout == expected.stdout
+    study = (ROOT / "surveys/sample/lecture-videos.yaml").read_bytes()
+    if arguments[0] == "plan":
+        assert "ε = 1.386 per question" in piped(study, *arguments, "--design", "-").stdout
+
+
+def test_a_package_and_a_key_come_from_standard_input():
+    Path("package.zip").write_bytes(PACKAGE)
+    Path("key.pem").write_bytes(KEY)
+    assert piped(PACKAGE, "verify", "-", "--key", "key.pem").exit_code == 0
+    done = piped(KEY, "verify", "package.zip", "--key", "-")
+    assert (done.exit_code, done.stdout.splitlines()[0]) == (0, "Every byte is as it was signed with the key in standard input.")
+    assert piped(PACKAGE[:-1] + b"\1", "verify", "-").exit_code == 1
+    assert piped(PACKAGE, "replicate", "-").stdout.splitlines()[-1] == "Every number is the same."
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "complaint"),
+    [
+        (b"", ["estimate", "-", "--design", "design.json"], "standard input: the file is empty"),
+        (b"arm,subsample,y\ncontrol,1,0\ncontrol,1,2\n", ["estimate", "-", "--design", "design.json"], "standard input: row 3, column 'y'"),
+        (b"\xff", ["estimate", "-", "--design", "design.json"], "standard input: not a text file in UTF-8"),
+        (b"{", ["plan", "--effect", "0.1", "--design", "-"], "standard input: not a JSON document"),
+        (b"{}", ["estimate", "-", "--design", "-"], "only one input can be -, standard input"),
+        (b"", ["verify", "-", "--key", "-"], "only one input can be -, standard input"),
+    ],
+)
+def test_what_is_wrong_with_standard_input_is_said_in_one_line(content, arguments, complaint):
+    done = piped(content, *arguments)
+    assert done.exit_code == 2
+    (line,) = done.stderr.splitlines()
+    assert complaint in line
+
+
+def test_a_real_pipe_is_read_twice():
+    """Once for the header, once for the answers; a pipe itself cannot be rewound."""
+    content = Path(answers_file()).read_bytes()
+    command = [sys.executable, "-m", "candor.cli", "estimate", "-", "--design", "design.json", "--bootstrap", "0"]
+    done = subprocess.run(command, input=content, capture_output=True, check=False, env={"PYTHONPATH": str(ROOT)})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode() == candor("estimate", "answers.csv", "--design", "design.json", "--bootstrap", "0").stdout

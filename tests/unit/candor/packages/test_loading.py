@@ -1,0 +1,216 @@
+"""A package is read from its ZIP file or its folder; the folder is verified file by file, and its own program is run."""
+
+from __future__ import annotations
+
+import json
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import candor
+from candor.packages.archive import SIGNATURE, SUMS, files_in, signed, sums_of, zip_of
+from candor.packages.programs import OLDER_NAMES
+from candor.packages.signing import private_key, public_pem
+from candor.packages.verification import faults_of_files, unsigned
+from candor.software import software
+from tests.unit.candor.cli.running import candor as command
+
+PACKAGE = (Path(__file__).parents[1] / "data" / "package-of-an-older-library.zip").read_bytes()
+FILES = files_in(PACKAGE)
+KEY = private_key("a secret for tests")
+OTHER = private_key("another secret")
+MARK = b"\xef\xbb\xbf"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The unpacked package, beside its ZIP file and the keys."""
+    monkeypatch.chdir(tmp_path)
+    Path("package.zip").write_bytes(PACKAGE)
+    Path("key.pem").write_text(public_pem(KEY))
+    Path("other.pem").write_text(public_pem(OTHER))
+    unpacked = tmp_path / "unpacked"
+    unpacked.mkdir()
+    for name, content in FILES.items():
+        (unpacked / name).write_bytes(content)
+    return unpacked
+
+
+def signed_anew(**changes: bytes) -> None:
+    """Put a package with other files, signed with the same key, in the folder and in the ZIP file."""
+    kept = {name: content for name, content in FILES.items() if name not in (SUMS, SIGNATURE, "public-key.pem")}
+    files = signed({**kept, **changes}, KEY)
+    for name, content in files.items():
+        Path("unpacked", name).write_bytes(content)
+    Path("package.zip").write_bytes(zip_of(files))
+
+
+@pytest.mark.parametrize("where", ["package.zip", "unpacked"])
+@pytest.mark.parametrize("options", [{}, {"verify": True}, {"key": "key.pem"}], ids=["unverified", "verified", "by a key"])
+def test_the_frame_of_a_package_gives_the_numbers_that_were_published(where, options):
+    package = candor.load_package(where, **options)
+    assert list(package.frame) == ["arm", "subsample", "answer_attention", "answer_retention"]
+    assert list(package.outcomes) == ["answer_attention", "answer_retention"]
+    assert {len(column) for column in package.frame.values()} == {package.results["n"]} == {320}
+    bootstrap = package.results["bootstrap"]
+    found = candor.estimate(
+        package.frame, package.design, outcomes=list(package.outcomes), bootstrap=bootstrap["replicates"], seed=bootstrap["seed"]
+    )
+    for question in ("attention", "retention"):
+        published = package.results["outcomes"][question]
+        again = found.to_dict()["outcomes"][f"answer_{question}"]
+        assert again["effects"] == published["effects"]
+        assert again["cheater_proportion"] == published["cheater_proportion"]
+
+
+def test_an_answer_that_was_not_given_is_nan():
+    lines = FILES["data.csv"].decode().splitlines()
+    lines[1] = lines[1].rsplit(",", 1)[0] + ","
+    signed_anew(**{"data.csv": "\n".join(lines).encode()})
+    assert np.isnan(candor.load_package("package.zip").frame["answer_retention"]).tolist() == [True] + [False] * 319
+
+
+def test_a_byte_order_mark_is_read_over_and_is_a_change_all_the_same(folder):
+    for name in ("data.csv", "protocol.json", "results.json"):
+        (folder / name).write_bytes(MARK + FILES[name])
+    assert next(iter(candor.load_package(folder).frame)) == "arm"
+    with pytest.raises(candor.PackageError, match=r"not as it was signed: data.csv: it was changed; protocol.json: it was changed"):
+        candor.load_package(folder, verify=True)
+
+
+def test_another_server_s_key_refuses_the_package():
+    with pytest.raises(candor.PackageError, match="signed with another key"):
+        candor.load_package("package.zip", key="other.pem")
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"data.csv": None}, "no data package: data.csv is missing"),
+        ({"protocol.json": b"{}"}, "no data package: questions is missing"),
+        ({"protocol.json": b"{"}, "no data package: "),
+        ({"data.csv": b"arm,subsample\na\n"}, "no data package: "),
+        ({"data.csv": b""}, "no data package: "),
+        ({"results.json": b"\xff"}, "no data package: "),
+    ],
+)
+def test_what_is_no_package_is_refused_in_words(folder, change, complaint):
+    for name, content in change.items():
+        (folder / name).unlink() if content is None else (folder / name).write_bytes(content)
+    with pytest.raises(candor.PackageError, match=complaint):
+        candor.load_package(folder)
+
+
+def test_what_is_no_zip_file_or_not_there_is_refused():
+    with pytest.raises(candor.PackageError, match="no data package: File is not a zip file"):
+        candor.load_package("key.pem")
+    with pytest.raises(FileNotFoundError):
+        candor.load_package("nowhere.zip")
+
+
+def test_a_folder_is_verified_like_the_zip_file(folder):
+    done = command("verify", "unpacked", "--key", "key.pem")
+    assert (done.exit_code, done.stdout.splitlines()[0]) == (0, "Every byte is as it was signed with the key in key.pem.")
+    (folder / "data.csv").write_bytes(FILES["data.csv"].replace(b"1", b"0", 1))
+    done = command("verify", "unpacked")
+    assert (done.exit_code, done.stdout) == (1, "data.csv: it was changed\n")
+    document = json.loads(command("verify", "unpacked", "--format", "json").stdout)
+    assert (document["genuine"], [fault["file"] for fault in document["faults"]]) == (False, ["data.csv"])
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name not in (SUMS, SIGNATURE)])
+def test_every_file_of_a_folder_counts(name):
+    changed = {**FILES, name: FILES[name] + b"\n"}
+    assert [fault.file for fault in faults_of_files(changed)] == [name]
+    assert [fault.file for fault in faults_of_files({one: content for one, content in FILES.items() if one != name})] == [name]
+
+
+def test_a_file_beside_those_of_the_package_is_named_and_is_no_fault(folder):
+    """The README lets people decode the signature there; archives and desktops put files of their own there too."""
+    (folder / "signature").write_bytes(b"raw")
+    (folder / ".hidden").write_bytes(b"")
+    (folder / "folder").mkdir()
+    done = command("verify", "unpacked")
+    assert done.exit_code == 0
+    assert "Not signed, because no part of the package: .hidden, signature." in done.stdout
+    assert json.loads(command("verify", "unpacked", "--format", "json").stdout)["unsigned"] == [".hidden", "signature"]
+
+
+def test_a_file_that_was_taken_out_of_the_sums_is_found_out():
+    lines = [line for line in FILES[SUMS].splitlines(keepends=True) if b"data.csv" not in line]
+    assert [fault.file for fault in faults_of_files({**FILES, SUMS: b"".join(lines)})] == [SUMS]
+    changed = {**FILES, SUMS: b"".join(lines), "data.csv": b"arm,subsample\n"}
+    assert {fault.file for fault in faults_of_files(changed)} & {SUMS, SIGNATURE}
+    forged = {**FILES, "data.csv": b"arm,subsample\n"}
+    forged[SUMS] = sums_of({name: content for name, content in forged.items() if name not in (SUMS, SIGNATURE)})
+    assert [fault.file for fault in faults_of_files(forged)] == [SIGNATURE]
+
+
+def test_what_lacks_the_signature_is_no_package():
+    assert [fault.file for fault in faults_of_files({"data.csv": b"arm,subsample\n"})] == [SUMS, SIGNATURE, "public-key.pem"]
+    assert unsigned({}) == []
+
+
+def test_a_package_says_whether_its_library_is_the_one_installed_here():
+    assert "computed by candor 0.1.0 (it names no hash); installed here is candor-trials" in command("verify", "package.zip").stdout
+    assert json.loads(command("verify", "package.zip", "--format", "json").stdout)["software"]["same"] is None
+    results = json.loads(FILES["results.json"])
+    signed_anew(**{"results.json": json.dumps(results | {"software": software()}).encode()})
+    assert "computed by the library that is installed here: candor-trials" in command("verify", "package.zip").stdout
+    named = software() | {"library_sha256": "0" * 64}
+    signed_anew(**{"results.json": json.dumps(results | {"software": named}).encode()})
+    assert f"(library SHA-256 {'0' * 64}); installed here is candor-trials" in command("verify", "unpacked").stdout
+    assert json.loads(command("verify", "unpacked", "--format", "json").stdout)["software"] == {
+        "named": named,
+        "installed": software(),
+        "same": False,
+    }
+
+
+@pytest.mark.parametrize("where", ["package.zip", "unpacked"])
+def test_a_program_of_an_older_library_is_run_with_the_names_that_it_knows(where, monkeypatch):
+    strange = types.ModuleType("analysis.methods.designs")
+    monkeypatch.setitem(sys.modules, "analysis.methods.designs", strange)
+    done = command("replicate", where, "--key", "key.pem")
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "Every number is the same."), done.stderr
+    assert sys.modules["analysis.methods.designs"] is strange
+    assert [name for name in OLDER_NAMES if name in sys.modules] == ["analysis.methods.designs"]
+
+
+def test_a_number_that_does_not_follow_is_told(folder):
+    results = json.loads(FILES["results.json"])
+    results["outcomes"]["attention"]["effects"][0]["value"] += 1e-6
+    signed_anew(**{"results.json": json.dumps(results).encode()})
+    for where in ("package.zip", "unpacked"):
+        done = command("replicate", where)
+        assert done.exit_code == 1
+        assert "attention.effects.0.value: published" in done.stdout
+
+
+def test_a_changed_file_is_told_before_the_numbers_are_computed(folder):
+    (folder / "README.md").write_text("# Something else")
+    done = command("replicate", "unpacked")
+    assert (done.exit_code, done.stderr) == (0, "README.md: it was changed\n")
+
+
+@pytest.mark.parametrize("name", ["replicate.py", SUMS, SIGNATURE, "public-key.pem"])
+def test_a_program_that_nobody_vouches_for_is_not_run(folder, name):
+    (folder / name).write_bytes(FILES[name] + b"\nraise SystemExit(7)\n")
+    done = command("replicate", "unpacked")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "replicate.py was not run: the package is not as it was signed." in done.stderr
+
+
+def test_a_program_signed_with_another_key_is_not_run():
+    for where in ("package.zip", "unpacked"):
+        assert command("replicate", where, "--key", "other.pem").exit_code == 1
+
+
+def test_a_program_that_ends_with_a_word_has_failed():
+    signed_anew(**{"replicate.py": b"raise SystemExit('no')\n"})
+    assert command("replicate", "package.zip").exit_code == 1
+    signed_anew(**{"replicate.py": b"import sys; assert __name__ == '__main__' and len(sys.argv) == 1\n"})
+    assert command("replicate", "package.zip").exit_code == 0

@@ -1,0 +1,56 @@
+"""The examples of docs/methods.md and docs/library.md give the answers that the pages promise, including those that they state in words."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from candor.packages.archive import files_in
+
+ROOT = Path(__file__).parents[3]
+PAGES = {"methods.md": 40, "library.md": 20}
+PACKAGE = ROOT / "tests/unit/candor/data/package-of-an-older-library.zip"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files that the pages speak of: a data package with its key, and a study file."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(PACKAGE, "lecture-videos-1.zip")
+    files = files_in(PACKAGE.read_bytes())
+    Path("signing-key.pem").write_bytes(files["public-key.pem"])
+    Path("protocol.json").write_bytes(files["protocol.json"])
+    shutil.copy(ROOT / "surveys/sample/lecture-videos.yaml", "study.yaml")
+
+
+def examples(page: str) -> doctest.DocTest:
+    """All fenced examples as one session, with the line numbers of the page."""
+    path = ROOT / "docs" / page
+    text = path.read_text(encoding="utf-8")
+    kept = list(text)
+    inside = [match.span(1) for match in re.finditer(r"```pycon\n(.*?)```", text, re.DOTALL)]
+    for position, character in enumerate(text):
+        if character != "\n" and not any(start <= position < end for start, end in inside):
+            kept[position] = " "
+    lines = "\n".join(line.rstrip() for line in "".join(kept).split("\n"))
+    return doctest.DocTestParser().get_doctest(lines, {}, page, str(path), 0)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_examples_of_the_page_are_right(page: str) -> None:
+    session = examples(page)
+    report: list[str] = []
+    failed, tried = doctest.DocTestRunner().run(session, out=report.append)
+    assert failed == 0, "".join(report)
+    assert tried == len(session.examples) > PAGES[page]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_wrong_example_would_be_found(page: str) -> None:
+    session = examples(page)
+    session.examples[-1].want = "(1, 2)\n"
+    assert doctest.DocTestRunner().run(session, out=lambda text: None).failed == 1
