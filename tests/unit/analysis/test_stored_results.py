@@ -1,4 +1,4 @@
-"""What a run stores is read back as the same values, and whatever does not fit is not read at all."""
+"""Stored results are read back as the same values; a document that does not fit is not read at all."""
 
 import hashlib
 import json
@@ -29,7 +29,7 @@ from candor.estimators.effects import estimate_outcome
 from candor.estimators.sequential import anytime_effects
 from candor.results import BootstrapSummary, Interval, SpecificationTest
 
-# Of the names of all that is stored, by method version. If this changes, raise METHOD_VERSION, so that older results are computed again.
+# A fingerprint of the stored names, by method version. If this changes, raise METHOD_VERSION, so that older results are computed again.
 SHAPES = {"1": "7debe749c96ce20c"}
 TELLING = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
 MIRRORED = {"1": {"forced_no": "1/6", "forced_yes": "3/6"}, "2": {"forced_no": "3/6", "forced_yes": "2/6"}}

@@ -19,7 +19,7 @@ DESIGN = Design.of(
     control="slides",
     subsamples={"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}},
 )
-# What says nothing about the direction of a contrast; a new number in a result is in neither list, and fails the test.
+# Numbers without a direction; a new number in a result is in neither list, and fails the test.
 WITHOUT_DIRECTION = {
     *(
         "standard_error",
