@@ -1,6 +1,6 @@
 """Stored results, and the work that computes them."""
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from django.conf import settings
 from django.db import models, transaction
@@ -75,7 +75,7 @@ class Run(Lease):
 
     @classmethod
     @transaction.atomic
-    def end(cls, rows: models.QuerySet[Self], **values: Any) -> int:
+    def end(cls, rows: models.QuerySet[Self], **values: object) -> int:
         """The copy of the data and the chunks go too; only the day stays."""
         ended = list(rows.select_for_update(of=("self",)).values_list("pk", flat=True))
         Chunk.objects.filter(run__in=ended).delete()

@@ -1,12 +1,11 @@
 """Reading results and the state of the work on them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Count, Q
 
 from analysis.models import Run, RunKind, RunStatus
+from analysis.stored_results import Results, read_results
 from surveys.models import Study
 
 MOST_MOMENTS = 60
@@ -43,7 +42,7 @@ def state_of_work(study: Study, kind: RunKind = RunKind.FIRST_RESULTS) -> Work:
     return Work(status=status, percent=percent, done=done, chunks=chunks)
 
 
-def history(study: Study) -> list[tuple[int, Mapping[str, Any]]]:
+def history(study: Study) -> list[tuple[int, Results]]:
     """n and results of the first results as answers came in: at most `MOST_MOMENTS`, spread evenly, the last one among them."""
     runs = Run.objects.filter(study=study, kind=RunKind.FIRST_RESULTS, status=RunStatus.DONE, n__gt=0)
     newest: dict[int, int] = {n: pk for n, pk in runs.order_by("pk").values_list("n", "pk") if n is not None}
@@ -52,4 +51,4 @@ def history(study: Study) -> list[tuple[int, Mapping[str, Any]]]:
         step = (len(moments) - 1) / (MOST_MOMENTS - 1)
         moments = [moments[round(index * step)] for index in range(MOST_MOMENTS)]
     results = dict(Run.objects.filter(pk__in=[pk for _n, pk in moments]).values_list("pk", "results"))
-    return [(n, found) for n, pk in moments if (found := results.get(pk)) is not None]
+    return [(n, found) for n, pk in moments if (found := read_results(results.get(pk))) is not None]

@@ -1,15 +1,26 @@
 """API representations of participant counts, results and plans."""
 
 import re
-from typing import Any
+import types
+from dataclasses import fields, is_dataclass
+from datetime import date
+from functools import cache
+from typing import Annotated, Any, ClassVar, TypedDict, Union, Unpack, get_args, get_origin, get_type_hints
 
 from django.utils.translation import gettext as _
+from pydantic.fields import FieldInfo
 from rest_framework import serializers
 
+from analysis.live.progress import Group
+from analysis.live.results_document import ResultsDocument, StudyCounts
 from analysis.models import Run
+from analysis.selectors import Work
+from analysis.stored_results import Balance, Difference, DirectGroup, DirectOutcome, MarkedEffect
 from candor.designs.design import Design
 from candor.errors import MethodError
+from candor.results import AnytimeEffect, BootstrapSummary, CheaterProportion, Interval
 from candor.written_numbers import number_or_fraction
+from surveys.counts import Counts
 
 LONGEST_NUMBER = 40
 MOST_ARMS = 20
@@ -17,233 +28,169 @@ MOST_SUBSAMPLES = 10
 EXPONENT = re.compile(r"\d[.\d_]*[eE][+-]?\d")
 
 
-class CountsSerializer(serializers.Serializer[Any]):
+AnyField = serializers.Field[Any, Any, Any, Any]
+PLAIN: dict[object, type[AnyField]] = {
+    str: serializers.CharField,
+    bool: serializers.BooleanField,
+    int: serializers.IntegerField,
+    float: serializers.FloatField,
+    date: serializers.DateField,
+}
+
+
+class Options(TypedDict, total=False):
+    help_text: str
+    allow_null: bool
+
+
+# Shows values of the dataclass `of`: all its fields in their order, or `only` those named. A docstring would stand in the API's document.
+class DataclassSerializer(serializers.Serializer[object]):
+    of: ClassVar[type]
+    only: ClassVar[tuple[str, ...]] = ()
+    help_texts: ClassVar[dict[str, str]] = {}
+    serializers_by_class: ClassVar[dict[type, type["DataclassSerializer"]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.serializers_by_class[cls.of] = cls
+
+    def get_fields(self) -> dict[str, AnyField]:
+        hints, declared = _hints(self.of), super().get_fields()
+        names = self.only or [one.name for one in fields(self.of)]
+        return {name: declared.get(name) or _field(hints[name], **self._help_text(name)) for name in names}
+
+    def _help_text(self, name: str) -> Options:
+        return {"help_text": self.help_texts[name]} if name in self.help_texts else {}
+
+
+@cache
+def _hints(of: type) -> dict[str, object]:
+    return get_type_hints(of, include_extras=True)
+
+
+def _field(hint: object, **options: Unpack[Options]) -> AnyField:
+    """The field that shows values of a type."""
+    if get_origin(hint) is Annotated:
+        described, *notes = get_args(hint)
+        (text,) = (note.description for note in notes if isinstance(note, FieldInfo) and note.description)
+        return _field(described, **(options | {"help_text": text}))
+    if get_origin(hint) in (Union, types.UnionType):
+        (only,) = set(get_args(hint)) - {types.NoneType}
+        return _field(only, **(options | {"allow_null": True}))
+    if get_origin(hint) is tuple:
+        of = get_args(hint)[0]
+        return serializers.ListField(child=_field(of), **options) if of in PLAIN else _serializer(of)(many=True, **options)
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _serializer(hint)(**options)
+    return PLAIN[hint](**options)
+
+
+def _serializer(of: type) -> type[DataclassSerializer]:
+    """The one that was written for this class, else one that shows all of it."""
+    known = DataclassSerializer.serializers_by_class
+    return known.get(of) or types.new_class(f"{of.__name__}Serializer", (DataclassSerializer,), exec_body=lambda body: body.update(of=of))
+
+
+class CountsSerializer(DataclassSerializer):
     """Consented and assigned include people who withdrew; finished counts the stored answers."""
 
-    declined = serializers.IntegerField()
-    consented = serializers.IntegerField()
-    assigned = serializers.IntegerField()
-    finished = serializers.IntegerField()
-    withdrew = serializers.IntegerField()
-    comprehension_passed = serializers.IntegerField()
-    comprehension_failed = serializers.IntegerField()
+    of = Counts
+    only = ("declined", "consented", "assigned", "finished", "withdrew", "comprehension_passed", "comprehension_failed")
 
 
-class GroupSerializer(serializers.Serializer[Any]):
-    subsample = serializers.CharField()
-    arm = serializers.CharField(help_text="Its name in the study file, or “all” for a reader who is blinded.")
-    assigned = serializers.IntegerField()
-    watched = serializers.IntegerField()
-    finished = serializers.IntegerField()
+class GroupSerializer(DataclassSerializer):
+    of = Group
+    help_texts: ClassVar = {"arm": "Its name in the study file, or “all” for a reader who is blinded."}
 
 
-class StudyCountsSerializer(serializers.Serializer[Any]):
-    study = serializers.CharField()
-    totals = CountsSerializer()
-    groups = GroupSerializer(many=True, allow_null=True, help_text="Null for those who may not see results.")
-    planned = serializers.IntegerField(allow_null=True)
-    days_left = serializers.IntegerField(allow_null=True, help_text="Until the planned number at the rate of the last week.")
+class StudyCountsSerializer(DataclassSerializer):
+    of = StudyCounts
 
 
-class IntervalSerializer(serializers.Serializer[Any]):
-    kind = serializers.CharField()
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    level = serializers.FloatField()
+class IntervalSerializer(DataclassSerializer):
+    of = Interval
 
 
-class CheaterProportionSerializer(serializers.Serializer[Any]):
-    value = serializers.FloatField(allow_null=True)
-    raw = serializers.FloatField(allow_null=True, help_text="Before it was kept in [0, 1]; standard error and interval belong to it.")
-    standard_error = serializers.FloatField(allow_null=True)
-    interval = IntervalSerializer(allow_null=True)
+class CheaterProportionSerializer(DataclassSerializer):
+    of = CheaterProportion
+    help_texts: ClassVar = {"raw": "Before it was kept in [0, 1]; standard error and interval belong to it."}
 
 
-class HonestTimesEffectSerializer(serializers.Serializer[Any]):
-    value = serializers.FloatField(allow_null=True)
-    standard_error = serializers.FloatField(allow_null=True)
-    p_value = serializers.FloatField(allow_null=True)
+class BootstrapSerializer(DataclassSerializer):
+    of = BootstrapSummary
 
 
-class BootstrapSerializer(serializers.Serializer[Any]):
-    standard_error = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    level = serializers.FloatField()
-    replicates = serializers.IntegerField()
-    failed = serializers.IntegerField()
-    seed = serializers.IntegerField()
-    bca = IntervalSerializer(allow_null=True)
+class EffectSerializer(DataclassSerializer):
+    of = MarkedEffect
+    only = (
+        "treatment",
+        "control",
+        "method",
+        "for_publication",
+        *(one.name for one in fields(MarkedEffect) if one.name not in ("treatment", "control", "method", "for_publication")),
+    )
+    help_texts: ClassVar = {"for_publication": "False: it uses background answers, which the die does not protect."}
 
 
-class EffectSerializer(serializers.Serializer[Any]):
-    treatment = serializers.CharField()
-    control = serializers.CharField()
-    method = serializers.CharField()
-    for_publication = serializers.BooleanField(help_text="False: it uses background answers, which the die does not protect.")
-    value = serializers.FloatField(allow_null=True)
-    standard_error = serializers.FloatField(allow_null=True)
-    interval = IntervalSerializer(allow_null=True)
-    wald = IntervalSerializer(allow_null=True)
-    p_value = serializers.FloatField(allow_null=True)
-    adjusted_p_value = serializers.FloatField(allow_null=True)
-    honest_times_effect = HonestTimesEffectSerializer()
-    honest_proportion = serializers.FloatField(allow_null=True)
-    assumption = serializers.CharField()
-    bounds = serializers.ListField(child=serializers.FloatField(), allow_null=True)
-    confidence_bounds = serializers.ListField(child=serializers.FloatField(), allow_null=True)
-    bootstrap = BootstrapSerializer(allow_null=True)
-    notes = serializers.ListField(child=serializers.CharField())
-
-
-class AnytimeSerializer(serializers.Serializer[Any]):
-    treatment = serializers.CharField()
-    control = serializers.CharField()
-    value = serializers.FloatField(allow_null=True)
+class AnytimeSerializer(DataclassSerializer):
+    of = AnytimeEffect
+    only = ("treatment", "control", "value", "interval")
     interval = IntervalSerializer(allow_null=True, help_text="Holds at every look at once.")
 
 
-class PrevalenceSerializer(serializers.Serializer[Any]):
-    arm = serializers.CharField()
-    value = serializers.FloatField(allow_null=True)
-    standard_error = serializers.FloatField(allow_null=True)
-    interval = IntervalSerializer(allow_null=True)
+class DifferenceSerializer(DataclassSerializer):
+    of = Difference
+    help_texts: ClassVar = {"difference": "In standard deviations."}
 
 
-class SpecificationTestSerializer(serializers.Serializer[Any]):
-    statistic = serializers.FloatField()
-    df = serializers.IntegerField()
-    p_value = serializers.FloatField(allow_null=True)
+class BalanceSerializer(DataclassSerializer):
+    of = Balance
+    only = ("for_publication", "differences")
+    help_texts: ClassVar = {"for_publication": "Always false: it uses background answers, which the die does not protect."}
 
 
-class OutcomeSerializer(serializers.Serializer[Any]):
-    question = serializers.CharField()
-    n = serializers.IntegerField()
-    not_yet = serializers.CharField(allow_null=True, help_text="Why there are no estimates yet; then everything else is null or empty.")
-    epsilon = serializers.FloatField(allow_null=True)
-    identified = serializers.BooleanField(allow_null=True)
-    assumption = serializers.CharField(allow_null=True)
-    cheater_proportion = CheaterProportionSerializer(allow_null=True)
-    effects = EffectSerializer(many=True)
-    anytime = AnytimeSerializer(many=True)
-    prevalence = PrevalenceSerializer(many=True)
-    specification_test = SpecificationTestSerializer(allow_null=True)
-    notes = serializers.ListField(child=serializers.CharField())
+class DirectOutcomeSerializer(DataclassSerializer):
+    of = DirectOutcome
+    only = ("question", "prevalence", "differences", "under_reporting", "assumption", "notes")
+    help_texts: ClassVar = {
+        "prevalence": "Null in an arm in which fewer than `smallest_cell` said yes, or no.",
+        "under_reporting": "Share of yes by the die, of people who agreed too, minus the direct one.",
+    }
 
 
-class DifferenceSerializer(serializers.Serializer[Any]):
-    treatment = serializers.CharField()
-    control = serializers.CharField()
-    variable = serializers.CharField()
-    treatment_mean = serializers.FloatField(allow_null=True)
-    control_mean = serializers.FloatField(allow_null=True)
-    difference = serializers.FloatField(allow_null=True, help_text="In standard deviations.")
+class DirectGroupSerializer(DataclassSerializer):
+    of = DirectGroup
+    help_texts: ClassVar = {
+        "ended": "Answers are counted only after the end of the study; before, `outcomes` is empty.",
+        "for_publication": "Always false: these are exact counts of answers that no die protects.",
+    }
 
 
-class BalanceSerializer(serializers.Serializer[Any]):
-    for_publication = serializers.BooleanField(help_text="Always false: it uses background answers, which the die does not protect.")
-    differences = DifferenceSerializer(many=True)
+class WorkSerializer(DataclassSerializer):
+    of = Work
+    only = ("status", "percent")
 
 
-class DirectPrevalenceSerializer(serializers.Serializer[Any]):
-    arm = serializers.CharField()
-    n = serializers.IntegerField(allow_null=True)
-    yes = serializers.IntegerField(allow_null=True)
-    value = serializers.FloatField(allow_null=True)
-    interval = IntervalSerializer(allow_null=True)
+class ResultsSerializer(DataclassSerializer):
+    of = ResultsDocument
 
 
-class DirectDifferenceSerializer(serializers.Serializer[Any]):
-    treatment = serializers.CharField()
-    control = serializers.CharField()
-    value = serializers.FloatField(allow_null=True)
-    interval = IntervalSerializer(allow_null=True)
-
-
-class UnderReportingSerializer(serializers.Serializer[Any]):
-    arm = serializers.CharField()
-    with_die = serializers.FloatField(allow_null=True)
-    with_die_standard_error = serializers.FloatField(allow_null=True)
-    value = serializers.FloatField(allow_null=True)
-    standard_error = serializers.FloatField(allow_null=True)
-    interval = IntervalSerializer(allow_null=True)
-    p_value = serializers.FloatField(allow_null=True)
-
-
-class DirectOutcomeSerializer(serializers.Serializer[Any]):
-    question = serializers.CharField()
-    prevalence = DirectPrevalenceSerializer(many=True, help_text="Null in an arm in which fewer than `smallest_cell` said yes, or no.")
-    differences = DirectDifferenceSerializer(many=True)
-    under_reporting = UnderReportingSerializer(
-        many=True, help_text="Share of yes by the die, of people who agreed too, minus the direct one."
-    )
-    assumption = serializers.CharField()
-    notes = serializers.ListField(child=serializers.CharField())
-
-
-class DirectGroupSerializer(serializers.Serializer[Any]):
-    asked = serializers.IntegerField()
-    drawn_but_refused = serializers.IntegerField()
-    ended = serializers.BooleanField(help_text="Answers are counted only after the end of the study; before, `outcomes` is empty.")
-    smallest_cell = serializers.IntegerField()
-    for_publication = serializers.BooleanField(help_text="Always false: these are exact counts of answers that no die protects.")
-    outcomes = DirectOutcomeSerializer(many=True)
-
-
-class FirstResultsSerializer(serializers.Serializer[Any]):
-    run = serializers.IntegerField()
-    n = serializers.IntegerField(allow_null=True)
-    method_version = serializers.CharField()
-    finished_on = serializers.DateField(allow_null=True)
-    outcomes = OutcomeSerializer(many=True)
-    direct_group = DirectGroupSerializer(allow_null=True, help_text="People who were asked without a die; null in a study without them.")
-
-
-class FullResultsSerializer(FirstResultsSerializer):
-    seed = serializers.IntegerField(allow_null=True, help_text="The bootstrap's seed; the same data and seed give the same numbers.")
-    balance = BalanceSerializer(allow_null=True)
-
-
-class WorkSerializer(serializers.Serializer[Any]):
-    status = serializers.CharField(allow_blank=True)
-    percent = serializers.IntegerField(allow_null=True)
-
-
-class WorkByKindSerializer(serializers.Serializer[Any]):
-    first_results = WorkSerializer()
-    full_results = WorkSerializer()
-
-
-class ResultsSerializer(serializers.Serializer[Any]):
-    study = serializers.CharField()
-    status = serializers.CharField()
-    blinded = serializers.BooleanField(help_text="Arms are letters, and nothing tells which of them is the control.")
-    arms = serializers.ListField(child=serializers.CharField())
-    control = serializers.CharField(allow_null=True)
-    background_deleted_on = serializers.DateField(
-        allow_null=True, help_text="Since this day operational data are deleted: what uses background answers was computed before."
-    )
-    first_results = FirstResultsSerializer(allow_null=True, help_text="Seconds after an answer.")
-    full_results = FullResultsSerializer(allow_null=True, help_text="Every method, with its bootstrap; they follow.")
-    work = WorkByKindSerializer()
-
-
-class BlindingSerializer(serializers.Serializer[Any]):
+class BlindingSerializer(serializers.Serializer[object]):
     on = serializers.BooleanField()
 
 
-class FigureSerializer(serializers.Serializer[Any]):
+class FigureSerializer(serializers.Serializer[object]):
     name = serializers.CharField()
     svg = serializers.CharField(help_text="Its address.")
     png = serializers.CharField(help_text="Its address.")
 
 
-class TableSerializer(serializers.Serializer[Any]):
+class TableSerializer(serializers.Serializer[object]):
     name = serializers.CharField()
     csv = serializers.CharField(help_text="Its address.")
 
 
-class FilesSerializer(serializers.Serializer[Any]):
+class FilesSerializer(serializers.Serializer[object]):
     figures = FigureSerializer(many=True)
     tables = TableSerializer(many=True)
 
@@ -262,9 +209,10 @@ class NumberField(serializers.FloatField):
         self.low, self.high = low, high
         super().__init__(min_value=low, max_value=high, **options)
 
-    def to_internal_value(self, data: Any) -> float:
-        known = isinstance(data, int | float | str) and not isinstance(data, bool)
-        number = number_or_fraction(data, low=self.low, high=self.high) if known else None
+    def to_internal_value(self, data: object) -> float:
+        number = None
+        if isinstance(data, int | float | str) and not isinstance(data, bool):
+            number = number_or_fraction(data, low=self.low, high=self.high)
         if number is None:
             raise serializers.ValidationError(
                 _('Expected a number from %(low)s to %(high)s or a fraction like "2/6", found %(found)s.')
@@ -276,7 +224,7 @@ class NumberField(serializers.FloatField):
 class WholeField(NumberField):
     """A whole number within limits."""
 
-    def to_internal_value(self, data: Any) -> int:
+    def to_internal_value(self, data: object) -> int:
         if not isinstance(data, int) or isinstance(data, bool) or not self.low <= data <= self.high:
             raise serializers.ValidationError(
                 _("Expected a whole number from %(low)s to %(high)s, found %(found)s.")
@@ -285,7 +233,7 @@ class WholeField(NumberField):
         return int(data)
 
 
-class PlanRequestSerializer(serializers.Serializer[Any]):
+class PlanRequestSerializer(serializers.Serializer[object]):
     """The options of `candor plan`, under the same names and with the same defaults."""
 
     design = serializers.DictField(help_text="A design document, as DESIGN.json for the command line.")
@@ -302,7 +250,7 @@ class PlanRequestSerializer(serializers.Serializer[Any]):
     epsilon_cap = NumberField(low=0, high=100, default=None, allow_null=True)
     level = NumberField(low=0, high=1, default=0.95)
 
-    def validate_design(self, document: dict[str, Any]) -> Design:
+    def validate_design(self, document: dict[str, object]) -> Design:
         for part, most in (("arms", MOST_ARMS), ("subsamples", MOST_SUBSAMPLES)):
             if isinstance(given := document.get(part), list | dict) and len(given) > most:
                 raise serializers.ValidationError(
@@ -317,7 +265,7 @@ class PlanRequestSerializer(serializers.Serializer[Any]):
         except MethodError as error:
             raise serializers.ValidationError(str(error)) from error
 
-    def validate(self, data: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, data: dict[str, object]) -> dict[str, object]:
         if "effect" not in data and not data.get("effects"):
             raise serializers.ValidationError({"effect": [_("Expected effect, effects or both, found neither.")]})
         return data
@@ -328,7 +276,7 @@ class PlanRequestSerializer(serializers.Serializer[Any]):
         return {**same, **data.get("effects", {})}
 
 
-def _exponents(part: Any) -> list[str]:
+def _exponents(part: object) -> list[str]:
     """Numbers written with an exponent, which as exact fractions could fill the memory."""
     if isinstance(part, dict):
         return [found for one in part.values() for found in _exponents(one)]

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext
@@ -58,18 +57,18 @@ def blind(study: Study, *, on: bool, actor: User) -> None:
     record(actor=actor, action=actions.BLINDED if on else actions.UNBLINDED, subject=study)
 
 
-def refresh_when_answers_change(sender: Any, *, study_id: int, **kwargs: Any) -> None:
+def refresh_when_answers_change(sender: object, *, study_id: int, **kwargs: object) -> None:
     for kind in RunKind:
         request_refresh(study_id, kind=kind)
 
 
-def refresh_when_closed(sender: Any, *, study_id: int, **kwargs: Any) -> None:
+def refresh_when_closed(sender: object, *, study_id: int, **kwargs: object) -> None:
     """Count the direct answers, which happens only now."""
     if protocol_in_force(Study.objects.get(pk=study_id)).definition.direct_group:
         transaction.on_commit(lambda: refresh_when_answers_change(sender, study_id=study_id))
 
 
-def stop_when_data_are_forgotten(sender: Any, *, study_id: int, **kwargs: Any) -> None:
+def stop_when_data_are_forgotten(sender: object, *, study_id: int, **kwargs: object) -> None:
     """End the running computation, with its copy of the background answers; first results, which use none, are computed once more."""
     for kind in RunKind:
         runner.end_unfinished(study_id, kind=kind, status=RunStatus.SUPERSEDED)

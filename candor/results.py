@@ -158,6 +158,70 @@ class OutcomeEstimate:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnytimeEffect:
+    """One contrast, safe to look at after every participant.
+
+    ``interval`` is the headline for τ (of Fieller's kind); ``wald`` the plain one, τ̂ ± half-width, None without an estimate;
+    ``honest_times_effect`` that for Δ. ``interval`` and ``honest_times_effect`` exclude 0 together.
+    """
+
+    treatment: str
+    control: str
+    n: int
+    planned_n: int
+    rho: float
+    value: float | None
+    interval: Interval
+    wald: Interval | None
+    honest_times_effect: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectPrevalence:
+    """The share of yes in one arm among people who answered directly. Everything is None where a cell is too small to be shown."""
+
+    arm: str
+    n: int | None
+    yes: int | None
+    value: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectDifference:
+    """The direct share of yes in a treatment arm minus that in the control arm."""
+
+    treatment: str
+    control: str
+    value: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnderReporting:
+    """The prevalence by the die's estimate minus the share who say yes directly, in one arm; positive when people deny a yes."""
+
+    arm: str
+    with_die: float | None
+    with_die_standard_error: float | None
+    value: float | None
+    standard_error: float | None
+    interval: Interval | None
+    p_value: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectComparison:
+    """One question asked both ways. ``assumption`` is the basis of the estimates with the die."""
+
+    prevalence: tuple[DirectPrevalence, ...]
+    differences: tuple[DirectDifference, ...]
+    under_reporting: tuple[UnderReporting, ...]
+    assumption: str
+    notes: tuple[str, ...]
+
+
 def to_json(result: Any) -> str:
     """The JSON document of a result; refuses NaN and infinity, which are never an answer."""
     return json.dumps(asdict(result), allow_nan=False)

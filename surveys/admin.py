@@ -1,8 +1,7 @@
 """Studies in the admin. They are built on pages of their own; collected data are not here at all."""
 
-from typing import Any
-
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 
@@ -24,7 +23,7 @@ class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     readonly_fields = ("slug", "title", "status", "epsilon_per_question", "epsilon_total", "launched_on", "closed_on", "study_file")
     fields = ("owner", "accepts_bots", *readonly_fields)
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Study]:
         """Rehearsals do not appear among studies."""
         return super().get_queryset(request).filter(rehearsal_of=None)
 
@@ -45,7 +44,7 @@ class StudyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         return False
 
-    def save_model(self, request: HttpRequest, obj: Study, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Study, form: object, change: bool) -> None:
         stored = Study.objects.get(pk=obj.pk)
         change_definition(
             stored, definition=define(stored.definition), actor=user_of(request), owner=obj.owner, accepts_bots=obj.accepts_bots
@@ -59,17 +58,17 @@ class ArmStateAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     list_display = ("study", "arm", "quota", "closed")
     readonly_fields = ("study", "arm")
 
-    def get_queryset(self, request: HttpRequest) -> Any:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ArmState]:
         """A blinded viewer could learn from quotas and stops how arms grow."""
         return super().get_queryset(request).exclude(study__in=blinded_studies_of(user_of(request)))
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
 
-    def save_model(self, request: HttpRequest, obj: ArmState, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: ArmState, form: object, change: bool) -> None:
         change_arm(obj.study, arm=obj.arm, actor=user_of(request), quota=obj.quota, closed=obj.closed)
 
 
@@ -77,10 +76,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
 
 

@@ -6,7 +6,7 @@ Every possible mistake within one study file is checked here, so that a `StudyDe
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Protocol, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, StringConstraints, model_validator
 
@@ -50,7 +50,14 @@ class Text(RootModel[NonEmpty | Annotated[dict[Language, NonEmpty], Field(min_le
         return self.root.get(language) or self.root.get("en") or self.root[min(self.root)]
 
 
-def _unique_names(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+class Named(Protocol):
+    """A part whose name tells it apart from the others of its list."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def _unique_names(parts: tuple[Named, ...]) -> tuple[Named, ...]:
     names = [part.name for part in parts]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"names must differ; repeated: {', '.join(repeated)}")

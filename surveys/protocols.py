@@ -4,17 +4,16 @@ give.
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from django.utils.translation import gettext as _
 
 from surveys.access import Seat
 from surveys.definition import StudyDefinition
 from surveys.errors import NotApprovedError
-from surveys.models import RUNNING, MediaFile, Protocol, Study, StudyStatus
+from surveys.models import RUNNING, Media, MediaFacts, MediaFile, Protocol, Study, StudyStatus
 from surveys.study_file import define, document_of
 
 
@@ -23,7 +22,7 @@ class FrozenProtocol:
     id: int
     version: int
     definition: StudyDefinition
-    media: Mapping[str, Mapping[str, Any]]
+    media: Media
 
 
 @lru_cache(maxsize=256)
@@ -43,7 +42,7 @@ def protocol_in_force(study: Study) -> FrozenProtocol:
     return frozen_protocol(study.protocol_id)
 
 
-def media_facts(study: Study, names: Collection[str]) -> dict[str, dict[str, Any]]:
+def media_facts(study: Study, names: Collection[str]) -> dict[str, MediaFacts]:
     """A protocol's record of the current files with these names: name → id, media type, SHA-256, duration."""
     return {
         file.name: {"id": str(file.id), "media_type": file.media_type, "sha256": file.sha256, "duration_seconds": file.duration_seconds}
@@ -51,7 +50,7 @@ def media_facts(study: Study, names: Collection[str]) -> dict[str, dict[str, Any
     }
 
 
-def next_protocol(study: Study, definition: StudyDefinition, *, media: Mapping[str, Mapping[str, Any]]) -> Protocol:
+def next_protocol(study: Study, definition: StudyDefinition, *, media: Media) -> Protocol:
     """`definition` with the addresses and hashes of its media as the study's next protocol version would be; not stored."""
     document = document_of(definition)
     text = json.dumps({"definition": document, "media": media}, sort_keys=True)
@@ -78,7 +77,7 @@ class ProtocolView:
     """A definition with its media, frozen or still in the making."""
 
     definition: StudyDefinition
-    media: Mapping[str, Mapping[str, Any]]
+    media: Media
     version: int
 
 

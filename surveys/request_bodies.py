@@ -16,7 +16,7 @@ class LimitedBytes(BaseParser):
     what: str
     most: int
 
-    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, object] | None = None) -> Any:
         content = stream.read(self.most + 1)
         if len(content) > self.most:
             raise ParseError(_("Expected %(what)s of at most %(most)s bytes.") % {"what": self.what, "most": f"{self.most:,}"})
@@ -29,7 +29,7 @@ class YamlText(LimitedBytes):
     media_type = "application/yaml"
     what, most = "a study file", study_file.MAXIMUM_BYTES
 
-    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, object] | None = None) -> Any:
         content = super().parse(stream, media_type, parser_context)
         try:
             return str(content, "utf-8-sig")

@@ -1,11 +1,11 @@
 """The study file: one readable YAML (or JSON, which is YAML) document for a whole study. Errors name the line and the place."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import yaml
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from candor.designs.study_documents import StudyFileLoader, place_of
 from surveys.definition import StudyDefinition
@@ -20,7 +20,7 @@ class _Dumper(yaml.SafeDumper):
 
     yaml_implicit_resolvers = StudyFileLoader.yaml_implicit_resolvers
 
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, data: object) -> bool:
         return True
 
 
@@ -28,7 +28,7 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
 
 
-def _represent_list(dumper: yaml.SafeDumper, items: list[Any]) -> yaml.Node:
+def _represent_list(dumper: yaml.SafeDumper, items: list[object]) -> yaml.Node:
     return dumper.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=all(isinstance(item, int | float) for item in items))
 
 
@@ -68,7 +68,7 @@ def read_study_file(text: str, *, source: str = "study file") -> StudyDefinition
     return define(document, source=source, root=root)
 
 
-def define(document: dict[str, Any], *, source: str = "study", root: yaml.Node | None = None) -> StudyDefinition:
+def define(document: dict[str, object], *, source: str = "study", root: yaml.Node | None = None) -> StudyDefinition:
     """The definition that `document` describes, or a DefinitionError."""
     try:
         return StudyDefinition.model_validate(document)
@@ -86,17 +86,17 @@ def write_study_file(definition: StudyDefinition) -> str:
     return dump(document_of(definition))
 
 
-def dump(document: Mapping[str, Any]) -> str:
+def dump(document: Mapping[str, object]) -> str:
     """Plain values as readable YAML."""
     return yaml.dump(dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
-def document_of(definition: StudyDefinition) -> dict[str, Any]:
+def document_of(definition: StudyDefinition) -> dict[str, object]:
     """The definition as plain JSON values, without defaults."""
     return definition.model_dump(mode="json", exclude_defaults=True)
 
 
-def _sentence(problem: Any, *, source: str, root: yaml.Node | None) -> str:
+def _sentence(problem: ErrorDetails, *, source: str, root: yaml.Node | None) -> str:
     line, path = _place(problem["loc"], root, missing=problem["type"] == "missing")
     came = "" if problem["type"] == "missing" or isinstance(problem["input"], dict | list) else f", got {_shortened(problem['input'])}"
     message = (
@@ -106,7 +106,7 @@ def _sentence(problem: Any, *, source: str, root: yaml.Node | None) -> str:
     return f"{where}: {path + ': ' if path else ''}{message}{'' if problem['type'] == 'value_error' else came}"
 
 
-def _shortened(value: Any) -> str:
+def _shortened(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:60]}… ({len(text):,} characters)"
 

@@ -1,9 +1,7 @@
 """Checks webhook addresses. People who run studies must not reach, through this server, computers that only this server can reach."""
 
 import socket
-from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.utils.translation import gettext as _
@@ -47,7 +45,7 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
 
 def resolve(host: str, port: int, *, private_is_allowed: bool) -> str:
     """The numeric address to connect to. All addresses of the name must be public, and the name is not looked up again afterwards."""
-    found: Iterable[Any] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     numbers = [str(entry[4][0]) for entry in found]
     if not private_is_allowed and not all(is_public(ip_address(number.partition("%")[0])) for number in numbers):
         raise RefusedAddressError("refused: the address does not lead to the public internet")

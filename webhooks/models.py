@@ -3,7 +3,7 @@
 import base64
 import uuid
 from datetime import timedelta
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from django.db import models
 from django.utils import timezone
@@ -95,5 +95,5 @@ class Delivery(Lease):
         return f"{self.event} to {self.webhook}: {self.status}"
 
     @classmethod
-    def end(cls, rows: models.QuerySet[Self], **values: Any) -> int:
+    def end(cls, rows: models.QuerySet[Self], **values: object) -> int:
         return super().end(rows, ended_on=timezone.localdate(), **values)

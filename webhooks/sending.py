@@ -3,7 +3,6 @@
 import hashlib
 import hmac
 from collections.abc import Iterable
-from typing import Any
 
 import httpcore
 
@@ -25,7 +24,7 @@ class CheckedNetwork(httpcore.NetworkBackend):
         port: int,
         timeout: float | None = None,
         local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
         number = resolve(host, port, private_is_allowed=self._private_is_allowed)
         return self._network.connect_tcp(number, port, timeout=timeout, local_address=local_address, socket_options=socket_options)

@@ -1,7 +1,5 @@
 """Webhooks as the API shows them."""
 
-from typing import Any
-
 from rest_framework import serializers
 
 from webhooks.models import Delivery, DeliveryStatus, Event, Webhook
@@ -16,7 +14,7 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
         read_only_fields = ("id", "created_on")
 
 
-class NewWebhookSerializer(serializers.Serializer[Any]):
+class NewWebhookSerializer(serializers.Serializer[object]):
     address = serializers.CharField(max_length=500, help_text="An https address on the public internet.")
     events = serializers.ListField(child=serializers.ChoiceField(choices=Event.choices), allow_empty=False, max_length=10)
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -86,5 +85,5 @@ def emit(study_id: int, event: Event) -> None:
         transaction.on_commit(partial(send, delivery))
 
 
-def tell_that_a_study_closed(sender: Any, *, study_id: int, **kwargs: Any) -> None:
+def tell_that_a_study_closed(sender: object, *, study_id: int, **kwargs: object) -> None:
     emit(study_id, Event.STUDY_CLOSED)

@@ -3,7 +3,6 @@
 import io
 import json
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from django.db.models import Case, Count, Max, Value, When
@@ -14,6 +13,7 @@ from surveys.definition import DIRECT, StudyDefinition
 from surveys.models import Participant, Response, Step, Study
 
 NOT_REPORTED = -1
+GROUPS = ("reported/", "covariates/")
 
 
 def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to_direct: bool = False) -> dict[str, NDArray[np.int64]]:
@@ -59,21 +59,16 @@ class People:
     def to_bytes(self) -> bytes:
         """The arrays, for storing while a run is under way."""
         buffer = io.BytesIO()
-        parts: dict[str, Any] = {"arm": self.arm, "subsample": self.subsample}
-        parts |= {f"reported/{name}": values for name, values in self.reported.items()}
-        parts |= {f"covariates/{name}": values for name, values in self.covariates.items()}
-        np.savez_compressed(buffer, **parts)
+        reported = {f"reported/{name}": values for name, values in self.reported.items()}
+        covariates = {f"covariates/{name}": values for name, values in self.covariates.items()}
+        np.savez_compressed(buffer, allow_pickle=False, arm=self.arm, subsample=self.subsample, **reported, **covariates)
         return buffer.getvalue()
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> "People":
         with np.load(io.BytesIO(stored), allow_pickle=False) as parts:
-            groups: dict[str, dict[str, NDArray[Any]]] = {"reported": {}, "covariates": {}}
-            for key in parts.files:
-                group, _, name = key.partition("/")
-                if name:
-                    groups[group][name] = parts[key]
-            return cls(arm=parts["arm"], subsample=parts["subsample"], **groups)
+            by_name = {group: {key.removeprefix(group): parts[key] for key in parts.files if key.startswith(group)} for group in GROUPS}
+            return cls(arm=parts["arm"], subsample=parts["subsample"], reported=by_name["reported/"], covariates=by_name["covariates/"])
 
 
 def people_of(study: Study, definition: StudyDefinition) -> People:
@@ -110,5 +105,5 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
     )
 
 
-def _sortable(background: dict[str, Any]) -> str:
+def _sortable(background: dict[str, object]) -> str:
     return json.dumps(background, sort_keys=True)

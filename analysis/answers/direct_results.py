@@ -5,43 +5,42 @@ those few said. With the die that is harmless; without it, only how many people 
 in a rehearsal, which only bots answer.
 """
 
-from dataclasses import asdict
-from typing import Any
-
 import numpy as np
 from django.db.models import Count
+from numpy.typing import NDArray
 
 from analysis.answers.datasets import cell_counts
 from analysis.selectors import latest_results
+from analysis.stored_results import DirectGroup, DirectOutcome, read_results
 from surveys.definition import DIRECT, StudyDefinition
 from surveys.models import ENDED, DirectAnswer, Participant, Step, Study
 
-Counts = dict[str, np.ndarray[Any, np.dtype[np.int64]]]
+Counts = dict[str, NDArray[np.int64]]
 
 
-def direct_results(study: Study, definition: StudyDefinition) -> dict[str, Any]:
+def direct_results(study: Study, definition: StudyDefinition) -> DirectGroup:
     """The comparison of a study that asks some people directly, as JSON values; the previous one once the answers are deleted."""
     before = latest_results(study) if study.forgotten_on else None
-    if before and before.results and "direct_group" in before.results:
-        return dict(before.results["direct_group"])
+    if before and (found := read_results(before.results)) and found.direct_group:
+        return found.direct_group
     from candor.estimators.direct_comparison import SMALLEST_CELL, direct_comparison  # SciPy, which web processes can do without
 
     drawn = Participant.objects.filter(study=study, subsample=DIRECT, step=Step.FINISHED)
     agreed = dict(drawn.values_list("agrees_to_direct").annotate(Count("pk")))
-    found: dict[str, Any] = {
-        "asked": agreed.get(True, 0),
-        "drawn_but_refused": agreed.get(False, 0),
-        "ended": study.status in ENDED,
-        "smallest_cell": SMALLEST_CELL,
-        "for_publication": False,
-        "outcomes": [],
-    }
-    if found["ended"] or study.rehearsal_of_id is not None:  # bots have nothing to hide
+    outcomes = []
+    ended = study.status in ENDED
+    if (ended or study.rehearsal_of_id is not None) and study.forgotten_on is None:  # bots have nothing to hide
         with_die = cell_counts(study, definition, only_who_agreed_to_direct=True)
         for question, direct in _direct_counts(study, definition).items():
             compared = direct_comparison(direct, with_die[question], design=definition.design())
-            found["outcomes"].append({"question": question, **asdict(compared)})
-    return found
+            outcomes.append(DirectOutcome.of(compared, question=question))
+    return DirectGroup(
+        asked=agreed.get(True, 0),
+        drawn_but_refused=agreed.get(False, 0),
+        ended=ended,
+        smallest_cell=SMALLEST_CELL,
+        outcomes=tuple(outcomes),
+    )
 
 
 def _direct_counts(study: Study, definition: StudyDefinition) -> Counts:

@@ -1,7 +1,5 @@
 """Figures and tables of the live page as files, under the same blinding."""
 
-from typing import Any
-
 from django.http import HttpResponse
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
@@ -26,7 +24,7 @@ class _AsItIs(BaseRenderer):
 
     charset = None
 
-    def render(self, data: Any, *args: Any, **kwargs: Any) -> Any:
+    def render(self, data: object, *args: object, **kwargs: object) -> object:
         return data
 
 

@@ -28,7 +28,7 @@ DESIGN = {
 class SmallJson(JSONParser):
     """JSON of a size that a plan may have."""
 
-    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, object] | None = None) -> dict[str, Any]:
         content = stream.read(LARGEST_PLAN + 1)
         if len(content) > LARGEST_PLAN:
             raise ParseError(_("Expected a plan of at most %(most)s bytes.") % {"most": f"{LARGEST_PLAN:,}"})

@@ -1,7 +1,5 @@
 """Participant counts, results, and the computations behind them."""
 
-from typing import Any
-
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.generics import ListAPIView
@@ -62,7 +60,7 @@ class Runs(ListAPIView[Run]):
             OpenApiParameter("status", str, enum=RunStatus.values, description="Only runs of this status."),
         ],
     )
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def get(self, request: Request, *args: object, **kwargs: object) -> Response:
         return super().get(request, *args, **kwargs)
 
     def get_queryset(self) -> QuerySet[Run]:

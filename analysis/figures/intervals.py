@@ -24,7 +24,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class BalanceLine:
     label: str
     value: float | None
     notable: bool
@@ -77,7 +77,7 @@ def _running_panel(drawing: Drawing, moments: Sequence[Moment], *, across: Linea
     drawing.text(397, top + 316, _("people who answered (dashed: planned)"), "faint", anchor="middle")
 
 
-def balance_figure(differences: Sequence[Difference], *, notable: float) -> Drawing:
+def balance_figure(differences: Sequence[BalanceLine], *, notable: float) -> Drawing:
     drawing = Drawing(width=760, height=28 * len(differences) + 70, title=_("Balance of what people told about themselves"))
     values = [one.value for one in differences if one.value is not None]
     across = Linear.holding([-2 * notable, 2 * notable, *values], start=300, end=730)

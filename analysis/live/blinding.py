@@ -5,19 +5,24 @@ tell it too: the protocol says which arm is the larger one, and participants see
 and numbers of a single arm are hidden where the arms differ in size.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from string import ascii_uppercase
-from typing import Any
+from typing import TypeVar
 
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from accounts.models import User
 from analysis.models import Blinding
+from analysis.stored_results import Difference, MarkedEffect, NotYet, QuestionEstimate, Results
+from candor.results import AnytimeEffect, HonestTimesEffect, Interval
 from surveys.access import Seat
 from surveys.definition import StudyDefinition
 from surveys.models import ENDED, ArmState, Study
+
+T = TypeVar("T")
+Contrast = TypeVar("Contrast", MarkedEffect, AnytimeEffect, Difference)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,81 +73,123 @@ def arm_names(study: Study, definition: StudyDefinition, *, blinded: bool, langu
     return ArmNames(blinded=True, shown=letters, files=letters, control=definition.control, of_one_size=of_one_size)
 
 
-def readable(results: Mapping[str, Any], names: ArmNames) -> dict[str, Any]:
+def readable(results: Results, names: ArmNames) -> Results:
     """Results as this reader may see them."""
     if not names.blinded:
-        return dict(results)
-    outcomes = {question: _blinded_outcome(outcome, names) for question, outcome in results.get("outcomes", {}).items()}
-    balance = dict(results.get("balance", {"differences": []}))
-    if names.hides_contrasts:
-        balance["differences"] = []
-    elif names.turns_contrasts:
-        balance["differences"] = [_turned_difference(one) for one in balance["differences"]]
+        return results
+    balance, direct = results.balance, results.direct_group
     # Direct answers are counted by arm only after the end, when nobody is blinded; so there is nothing to turn or to letter.
-    direct = {"direct_group": {**results["direct_group"], "outcomes": []}} if "direct_group" in results else {}
-    return {**results, "outcomes": outcomes, "balance": balance, **direct, "design": None}
+    return replace(
+        results,
+        design={},
+        outcomes={question: _blinded(outcome, names) for question, outcome in results.outcomes.items()},
+        balance=None if balance is None else replace(balance, differences=_contrasts(balance.differences, turned_difference, names)),
+        direct_group=None if direct is None else replace(direct, outcomes=()),
+    )
 
 
-def lettered(part: Any, names: ArmNames) -> Any:
+def lettered(results: Results, names: ArmNames) -> Results:
     """The rest that `readable` leaves, with this reader's names of arms: for files and programs, which get no words around numbers."""
-    if isinstance(part, list | tuple):
-        return [lettered(one, names) for one in part]
-    if not isinstance(part, Mapping):
-        return part
-    return {
-        key: names.files.get(value, value) if key in ("arm", "treatment", "control") and isinstance(value, str) else lettered(value, names)
-        for key, value in part.items()
-    }
+    if not names.blinded:
+        return results
+    outcomes: dict[str, QuestionEstimate | NotYet] = {}
+    for question, outcome in results.outcomes.items():
+        outcomes[question] = outcome
+        if isinstance(outcome, QuestionEstimate):
+            outcomes[question] = replace(
+                outcome,
+                effects=tuple(_called(one, names) for one in outcome.effects),
+                anytime=tuple(_called(one, names) for one in outcome.anytime),
+                prevalence=tuple(replace(one, arm=names.files[one.arm]) for one in outcome.prevalence),
+            )
+    balance = results.balance
+    differences = tuple(_called(one, names) for one in balance.differences) if balance else ()
+    return replace(results, outcomes=outcomes, balance=balance and replace(balance, differences=differences))
 
 
-def _blinded_outcome(outcome: Mapping[str, Any], names: ArmNames) -> dict[str, Any]:
-    seen = dict(outcome)
-    for part in ("effects", "anytime"):
-        contrasts = [] if names.hides_contrasts else seen.get(part, [])
-        seen[part] = [turned(one) if names.turns_contrasts else dict(one) for one in contrasts]
-    if names.turns_contrasts and "honest_times_effect" in seen:
-        seen["honest_times_effect"] = turned(seen["honest_times_effect"])
-    for part in ("bounds", "confidence_bounds"):  # of the first contrast; every effect carries its own
-        seen.pop(part, None)
-    if "not_yet" in seen:
-        seen["not_yet"] = _("The answers so far do not allow an estimate.")
-    for part in (seen, *seen["effects"]):  # their order and their numbers belong to single arms
-        part["notes"] = []
-    order = list(names.shown)
-    prevalence = seen.get("prevalence", ()) if names.of_one_size else ()
-    seen["prevalence"] = sorted(prevalence, key=lambda one: order.index(one["arm"]))
-    return seen
+def _called(contrast: Contrast, names: ArmNames) -> Contrast:
+    return replace(contrast, treatment=names.files[contrast.treatment], control=names.files[contrast.control])
 
 
-def turned(part: Any) -> Any:
+def _blinded(outcome: QuestionEstimate | NotYet, names: ArmNames) -> QuestionEstimate | NotYet:
+    """Without what belongs to single arms: notes, their order and, where they are not of one size, shares of yes."""
+    if isinstance(outcome, NotYet):
+        return replace(outcome, not_yet=_("The answers so far do not allow an estimate."))
+    order, delta = list(names.shown), outcome.honest_times_effect
+    return replace(
+        outcome,
+        effects=tuple(replace(effect, notes=()) for effect in _contrasts(outcome.effects, turned_effect, names)),
+        anytime=_contrasts(outcome.anytime, turned_anytime, names),
+        honest_times_effect=_turned_delta(delta) if names.turns_contrasts else delta,
+        bounds=None,  # of the first contrast; every effect carries its own
+        confidence_bounds=None,
+        notes=(),
+        prevalence=tuple(sorted(outcome.prevalence, key=lambda one: order.index(one.arm))) if names.of_one_size else (),
+    )
+
+
+def _contrasts(contrasts: tuple[T, ...], turned: Callable[[T], T], names: ArmNames) -> tuple[T, ...]:
+    """Those that this reader may see, in the direction in which they may see them."""
+    if names.hides_contrasts:
+        return ()
+    return tuple(turned(one) for one in contrasts) if names.turns_contrasts else contrasts
+
+
+def turned_effect(effect: MarkedEffect) -> MarkedEffect:
     """A contrast the other way round: B − A in place of A − B."""
-    if isinstance(part, list | tuple):
-        return [turned(one) for one in part]
-    if not isinstance(part, Mapping):
-        return part
-    there = {key: turned(value) for key, value in part.items()}
-    if "treatment" in there:
-        there["treatment"], there["control"] = there["control"], there["treatment"]
-    if "low" in there:
-        there["low"], there["high"] = _negative(there["high"]), _negative(there["low"])
-    if "value" in there:
-        there["value"] = _negative(there["value"])
-    for key in ("bounds", "confidence_bounds"):
-        if there.get(key):
-            there[key] = [_negative(there[key][1]), _negative(there[key][0])]
-    return there
+    boot = effect.bootstrap
+    return replace(
+        effect,
+        treatment=effect.control,
+        control=effect.treatment,
+        value=_negative(effect.value),
+        interval=_turned_interval(effect.interval),
+        wald=_turned_interval(effect.wald),
+        honest_times_effect=_turned_delta(effect.honest_times_effect),
+        bounds=_turned_bounds(effect.bounds),
+        confidence_bounds=_turned_bounds(effect.confidence_bounds),
+        bootstrap=boot and replace(boot, low=_negative(boot.high), high=_negative(boot.low), bca=_turned_interval(boot.bca)),
+    )
+
+
+def turned_anytime(effect: AnytimeEffect) -> AnytimeEffect:
+    return replace(
+        effect,
+        treatment=effect.control,
+        control=effect.treatment,
+        value=_negative(effect.value),
+        interval=_turned(effect.interval),
+        wald=_turned_interval(effect.wald),
+        honest_times_effect=_turned(effect.honest_times_effect),
+    )
+
+
+def turned_difference(row: Difference) -> Difference:
+    return replace(
+        row,
+        treatment=row.control,
+        control=row.treatment,
+        treatment_mean=row.control_mean,
+        control_mean=row.treatment_mean,
+        difference=_negative(row.difference),
+    )
+
+
+def _turned_delta(delta: HonestTimesEffect) -> HonestTimesEffect:
+    return replace(delta, value=_negative(delta.value))
+
+
+def _turned(interval: Interval) -> Interval:
+    return replace(interval, low=_negative(interval.high), high=_negative(interval.low))
+
+
+def _turned_interval(interval: Interval | None) -> Interval | None:
+    return None if interval is None else _turned(interval)
+
+
+def _turned_bounds(bounds: tuple[float, float] | None) -> tuple[float, float] | None:
+    return None if bounds is None else (0.0 - bounds[1], 0.0 - bounds[0])
 
 
 def _negative(value: float | None) -> float | None:
     return None if value is None else 0.0 - value
-
-
-def _turned_difference(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        **row,
-        "treatment": row["control"],
-        "control": row["treatment"],
-        "treatment_mean": row["control_mean"],
-        "control_mean": row["treatment_mean"],
-        "difference": _negative(row["difference"]),
-    }

@@ -1,16 +1,14 @@
 """Puts the live page together for one reader: words, numbers, figures and tables from the same view of the study."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from analysis.answers.balance import NOTABLE
 from analysis.figures.flow import enrolment_figure, flow_figure
-from analysis.figures.intervals import Difference, Moment, balance_figure, forest_figure, running_figure
+from analysis.figures.intervals import BalanceLine, Moment, balance_figure, forest_figure, running_figure
 from analysis.live.blinding import ArmNames, arm_names, is_blinded, readable
 from analysis.live.progress import Progress, progress_of
 from analysis.live.wording import (
@@ -23,15 +21,53 @@ from analysis.live.wording import (
 )
 from analysis.models import Run, RunKind
 from analysis.selectors import history, latest_results
+from analysis.stored_results import NOTABLE, Difference, DirectGroup, MarkedEffect, NotYet, QuestionEstimate, Results, read_results
 from candor.figures.drawing import Drawing
 from candor.figures.forest import Ends, ForestRow
+from candor.results import BootstrapSummary, DirectDifference, DirectPrevalence, Interval, Prevalence, UnderReporting
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 from surveys.protocols import frozen_protocol
 
 Row = Sequence[object]
-# Names that the table of direct answers gives to the parts of the results.
-DIRECT_QUANTITIES = {"said_yes_directly": "prevalence", "difference": "differences", "die_minus_direct": "under_reporting"}
+NO_ENDS: Ends = (None, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownEstimate:
+    """All numbers of one question, with the words that stand beside them."""
+
+    numbers: QuestionEstimate
+    effects: tuple[tuple[MarkedEffect, str, str], ...]
+    """With the names of contrast and method."""
+    prevalence: tuple[tuple[Prevalence, str], ...]
+    specification_sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownQuestion:
+    """One sensitive question on the page."""
+
+    name: str
+    question: str
+    n: int
+    cheater_sentence: str
+    sentences: tuple[str, ...]
+    estimate: ShownEstimate | None
+    is_full: bool
+    forest: str
+    running: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownDirectOutcome:
+    """One question as it was asked without a die: by arm beside the die, and between arms."""
+
+    text: str
+    rows: tuple[tuple[str, DirectPrevalence, UnderReporting], ...]
+    contrasts: tuple[tuple[str, DirectDifference], ...]
+    assumption: str
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,55 +92,66 @@ class LiveView:
         return latest_results(self.study, RunKind.FULL_RESULTS)
 
     @cached_property
-    def first_outcomes(self) -> dict[str, Any]:
-        outcomes: dict[str, Any] = self.first_results.get("outcomes", {})
-        return outcomes
-
-    @cached_property
-    def first_results(self) -> dict[str, Any]:
+    def first_results(self) -> Results | None:
         return self._results(self.first)
 
     @cached_property
-    def direct_group(self) -> dict[str, Any] | None:
-        """The direct answers, with this reader's names of questions and arms; None where nobody is asked directly."""
-        found = self.first_results.get("direct_group")
-        if not found:
-            return None
-        questions = {question.name: question.text.in_language(self.language) for question in self.definition.questions}
-        outcomes = [
-            {
-                **outcome,
-                "text": questions[outcome["question"]],
-                "rows": [
-                    {"arm": self.names.shown[direct["arm"]], "direct": direct, "compared": compared}
-                    for direct, compared in zip(outcome["prevalence"], outcome["under_reporting"], strict=True)
-                ],
-                "contrasts": [{**one, "label": self.contrast(one)} for one in outcome["differences"]],
-            }
-            for outcome in found["outcomes"]
-        ]
-        return {**found, "outcomes": outcomes}
-
-    @cached_property
-    def full_results(self) -> dict[str, Any]:
+    def full_results(self) -> Results | None:
         return self._results(self.full)
 
-    def _results(self, run: Run | None) -> dict[str, Any]:
-        return readable(run.results, self.names) if run and run.results else {}
+    def _results(self, run: Run | None) -> Results | None:
+        results = read_results(run.results) if run else None
+        return None if results is None else readable(results, self.names)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether an older version stored results that this one cannot read."""
+        return (self.first is not None and self.first_results is None) or (self.full is not None and self.full_results is None)
+
+    def newest(self, question: str) -> QuestionEstimate | NotYet | None:
+        """The newest finding about a question: that of the first results where they say anything."""
+        first, full = (results.outcomes.get(question) if results else None for results in (self.first_results, self.full_results))
+        return first or full
+
+    def detailed(self, question: str) -> QuestionEstimate | None:
+        """The estimates by all methods; before there are any, the first ones."""
+        first, full = (results.estimate(question) if results else None for results in (self.first_results, self.full_results))
+        return full or first
+
+    @cached_property
+    def direct_group(self) -> DirectGroup | None:
+        """The direct answers; None where nobody is asked directly."""
+        return self.first_results.direct_group if self.first_results else None
+
+    def direct_outcomes(self) -> Iterator[ShownDirectOutcome]:
+        """Their answers, with questions and arms as they are to be called."""
+        questions = {question.name: question.text.in_language(self.language) for question in self.definition.questions}
+        for outcome in self.direct_group.outcomes if self.direct_group else ():
+            yield ShownDirectOutcome(
+                text=questions[outcome.question],
+                rows=tuple(
+                    (self.names.shown[direct.arm], direct, compared)
+                    for direct, compared in zip(outcome.prevalence, outcome.under_reporting, strict=True)
+                ),
+                contrasts=tuple((self.contrast(one.treatment, one.control), one) for one in outcome.differences),
+                assumption=outcome.assumption,
+                notes=outcome.notes,
+            )
 
     @cached_property
     def moments(self) -> dict[tuple[str, str, str], list[Moment]]:
         """How the estimate moved, by question, treatment and control."""
         found: dict[tuple[str, str, str], list[Moment]] = {}
-        for n, results in history(self.study):
-            outcomes = readable(results, self.names)["outcomes"]
-            for question in self.questions_in(outcomes):
-                outcome = outcomes[question]
-                simple = {one["treatment"]: one for one in outcome.get("effects", ()) if one["method"] == "difference_in_means"}
-                for anytime in outcome.get("anytime", ()):
-                    effect = simple.get(anytime["treatment"], {})
-                    moment = Moment(n=n, value=anytime["value"], fixed=_ends(effect.get("interval")), anytime=_ends(anytime["interval"]))
-                    found.setdefault((question, anytime["treatment"], anytime["control"]), []).append(moment)
+        for n, stored in history(self.study):
+            results = readable(stored, self.names)
+            for question in self.questions_in(results.outcomes):
+                outcome = results.estimate(question)
+                if outcome is None:
+                    continue
+                fixed = {one.treatment: one.interval for one in outcome.effects if one.method == "difference_in_means"}
+                for one in outcome.anytime:
+                    moment = Moment(n=n, value=one.value, fixed=_ends(fixed.get(one.treatment)), anytime=_ends(one.interval))
+                    found.setdefault((question, one.treatment, one.control), []).append(moment)
         return found
 
     def questions_in(self, outcomes: Collection[str]) -> list[str]:
@@ -112,53 +159,48 @@ class LiveView:
         return [question.name for question in self.definition.questions if question.name in outcomes]
 
     @cached_property
-    def balance(self) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = self.full_results.get("balance", {}).get("differences", [])
-        return [{**row, "notable": row["difference"] is not None and abs(row["difference"]) > NOTABLE} for row in rows]
+    def balance(self) -> tuple[Difference, ...]:
+        found = self.full_results and self.full_results.balance
+        return found.differences if found else ()
 
-    def contrast(self, effect: Mapping[str, Any]) -> str:
-        names = {"treatment": self.names.shown[effect["treatment"]], "control": self.names.shown[effect["control"]]}
-        return _("%(treatment)s minus %(control)s") % names
+    def contrast(self, treatment: str, control: str) -> str:
+        return _("%(treatment)s minus %(control)s") % {"treatment": self.names.shown[treatment], "control": self.names.shown[control]}
 
-    def outcomes(self) -> Iterator[dict[str, Any]]:
+    def outcomes(self) -> Iterator[ShownQuestion]:
         """The page's content per question: words from the first results, which are newest, and every method from the full ones."""
-        full_outcomes = self.full_results.get("outcomes", {})
         for question in self.definition.questions:
-            newest = self.first_outcomes.get(question.name) or full_outcomes.get(question.name)
+            newest, detailed = self.newest(question.name), self.detailed(question.name)
             if newest is None:
                 continue
-            known = "not_yet" not in newest
-            full = full_outcomes.get(question.name, {})
-            detailed = full if "effects" in full else newest if known else None
-            yield {
-                "name": question.name,
-                "question": question.text.in_language(self.language),
-                "n": newest["n"],
-                "cheater_sentence": cheater_sentence(newest["cheater_proportion"]) if known else newest["not_yet"],
-                "sentences": list(self._sentences(newest)) if known else [],
-                "estimate": None if detailed is None else self._described(detailed),
-                "is_full": detailed is full,
-                "forest": f"forest-{question.name}",
-                "running": f"running-{question.name}",
-            }
+            yield ShownQuestion(
+                name=question.name,
+                question=question.text.in_language(self.language),
+                n=newest.n,
+                cheater_sentence=newest.not_yet if isinstance(newest, NotYet) else cheater_sentence(newest.cheater_proportion),
+                sentences=() if isinstance(newest, NotYet) else tuple(self._sentences(newest)),
+                estimate=None if detailed is None else self._shown(detailed),
+                is_full=bool(detailed and self.full_results and detailed is self.full_results.outcomes.get(question.name)),
+                forest=f"forest-{question.name}",
+                running=f"running-{question.name}",
+            )
 
-    def _sentences(self, outcome: Mapping[str, Any]) -> Iterator[str]:
-        for effect in outcome["effects"]:
-            if effect["method"] == "difference_in_means":
-                names = {"treatment": self.names.shown[effect["treatment"]], "control": self.names.shown[effect["control"]]}
-                if outcome["identified"]:
+    def _sentences(self, outcome: QuestionEstimate) -> Iterator[str]:
+        for effect in outcome.effects:
+            if effect.method == "difference_in_means":
+                names = {"treatment": self.names.shown[effect.treatment], "control": self.names.shown[effect.control]}
+                if outcome.identified:
                     yield effect_sentence(effect, **names)
                 yield from filter(None, (always_known_sentence(effect, **names), bounds_sentence(effect)))
         if self.names.hides_contrasts:
             yield _("Effects are compared with the control arm, which would tell who is who; they are shown when the study is closed.")
 
-    def _described(self, outcome: Mapping[str, Any]) -> dict[str, Any]:
-        effects = [
-            {**effect, "contrast": self.contrast(effect), "method_name": method_name(effect["method"])} for effect in outcome["effects"]
-        ]
-        prevalence = [{**one, "label": self.names.shown[one["arm"]]} for one in outcome.get("prevalence", ())]
-        test = outcome.get("specification_test")
-        return {**outcome, "effects": effects, "prevalence": prevalence, "specification_sentence": specification_sentence(test)}
+    def _shown(self, estimate: QuestionEstimate) -> ShownEstimate:
+        return ShownEstimate(
+            numbers=estimate,
+            effects=tuple((one, self.contrast(one.treatment, one.control), method_name(one.method)) for one in estimate.effects),
+            prevalence=tuple((one, self.names.shown[one.arm]) for one in estimate.prevalence),
+            specification_sentence=specification_sentence(estimate.specification_test),
+        )
 
     # Figures
 
@@ -175,38 +217,35 @@ class LiveView:
         return found
 
     def _balance_figure(self) -> Drawing | None:
-        several = len({row["treatment"] for row in self.balance}) > 1
+        several = len({row.treatment for row in self.balance}) > 1
         lines = [
-            Difference(
-                label=f"{self.names.shown[row['treatment']]}: {row['variable']}" if several else row["variable"],
-                value=row["difference"],
-                notable=row["notable"],
+            BalanceLine(
+                label=f"{self.names.shown[row.treatment]}: {row.variable}" if several else row.variable,
+                value=row.difference,
+                notable=row.is_notable,
             )
             for row in self.balance
         ]
         return balance_figure(lines, notable=NOTABLE) if lines else None
 
     def forest(self, question: str) -> Drawing | None:
-        full = self.full_results.get("outcomes", {}).get(question, {})
-        effects = (full if "effects" in full else self.first_outcomes.get(question, {})).get("effects", ())
+        detailed = self.detailed(question)
         rows = [
             ForestRow.of(
-                effect["value"],
-                _ends(effect["interval"]),
-                label=self.contrast(effect),
-                detail=method_name(effect["method"]) + ("" if effect.get("for_publication", True) else " *"),
-                second=_ends(effect["bootstrap"]),
+                effect.value,
+                _ends(effect.interval),
+                label=self.contrast(effect.treatment, effect.control),
+                detail=method_name(effect.method) + ("" if effect.for_publication else " *"),
+                second=_ends(effect.bootstrap),
             )
-            for effect in effects
+            for effect in (detailed.effects if detailed else ())
         ]
         return forest_figure(rows, title=_("Effects on “%(question)s” by method") % {"question": question}) if rows else None
 
     def running(self, question: str) -> Drawing | None:
         """The running estimates of every contrast, one below the other."""
         found = {
-            self.contrast({"treatment": treatment, "control": control}): moments
-            for (name, treatment, control), moments in self.moments.items()
-            if name == question
+            self.contrast(treatment, control): moments for (name, treatment, control), moments in self.moments.items() if name == question
         }
         title = _("The estimate for “%(question)s” as answers came in") % {"question": question}
         return running_figure(found, planned=self.definition.planned_with_die, title=title) if found else None
@@ -249,8 +288,8 @@ class LiveView:
     def _balance_table(self) -> Iterator[Row]:
         yield ("arm", "against", "variable", "mean", "mean_against", "standardised_difference", "for_publication")
         for row in self.balance:
-            arms = self.names.files[row["treatment"]], self.names.files[row["control"]]
-            yield (*arms, row["variable"], row["treatment_mean"], row["control_mean"], row["difference"], False)
+            arms = self.names.files[row.treatment], self.names.files[row.control]
+            yield (*arms, row.variable, row.treatment_mean, row.control_mean, row.difference, False)
 
     def _estimates_table(self) -> Iterator[Row]:
         head = (
@@ -268,22 +307,20 @@ class LiveView:
             "holm_p_value",
         )
         yield (*head, "bootstrap_low", "bootstrap_high", "bootstrap_seed", "for_publication")
-        full = self.full_results.get("outcomes", {})
         for question in self.definition.questions:
-            outcome = full.get(question.name) or self.first_outcomes.get(question.name, {})
-            if "effects" not in outcome:
+            outcome = self.detailed(question.name)
+            if outcome is None:
                 continue
-            cheaters = outcome["cheater_proportion"]
-            low, high = _ends(cheaters["interval"]) or (None, None)
-            start = (question.name, outcome["n"])
-            yield (*start, "cheater_proportion", "", "", "", cheaters["value"], cheaters["standard_error"], low, high, *("",) * 5, True)
-            for effect in outcome["effects"]:
-                low, high = _ends(effect["interval"]) or (None, None)
-                resampled = effect["bootstrap"] or {"low": None, "high": None, "seed": None}
+            cheaters, start = outcome.cheater_proportion, (question.name, outcome.n)
+            ends = _ends(cheaters.interval) or NO_ENDS
+            yield (*start, "cheater_proportion", "", "", "", cheaters.value, cheaters.standard_error, *ends, *("",) * 5, True)
+            for effect in outcome.effects:
+                resampled = effect.bootstrap
                 yield (
-                    *(*start, "effect", effect["method"], self.names.files[effect["treatment"]], self.names.files[effect["control"]]),
-                    *(effect["value"], effect["standard_error"], low, high, effect["p_value"], effect["adjusted_p_value"]),
-                    *(resampled["low"], resampled["high"], resampled["seed"], effect.get("for_publication", True)),
+                    *(*start, "effect", effect.method, self.names.files[effect.treatment], self.names.files[effect.control]),
+                    *(effect.value, effect.standard_error, *(_ends(effect.interval) or NO_ENDS), effect.p_value, effect.adjusted_p_value),
+                    *((resampled.low, resampled.high, resampled.seed) if resampled else (None, None, None)),
+                    effect.for_publication,
                 )
 
     def _running_table(self) -> Iterator[Row]:
@@ -295,21 +332,25 @@ class LiveView:
                     self.names.files[treatment],
                     one.n,
                     one.value,
-                    *(one.fixed or (None, None)),
-                    *(one.anytime or (None, None)),
+                    *(one.fixed or NO_ENDS),
+                    *(one.anytime or NO_ENDS),
                 )
 
     def _direct_table(self) -> Iterator[Row]:
         """Only its head while the study runs."""
         head = ("question", "quantity", "arm", "against", "n", "yes", "estimate", "standard_error", "low", "high", "p_value")
         yield (*head, "for_publication")
-        for outcome in (self.direct_group or {}).get("outcomes", ()):
-            for name, parts in DIRECT_QUANTITIES.items():
-                for one in outcome[parts]:
-                    arms = [self.names.files[one[key]] if key in one else "" for key in ("arm", "treatment", "control")]
-                    numbers = (one.get("n"), one.get("yes"), one["value"], one.get("standard_error"))
-                    ends = _ends(one["interval"]) or (None, None)
-                    yield (outcome["question"], name, arms[0] or arms[1], arms[2], *numbers, *ends, one.get("p_value"), False)
+        files = self.names.files
+        for outcome in self.direct_group.outcomes if self.direct_group else ():
+            for share in outcome.prevalence:
+                start = (outcome.question, "said_yes_directly", files[share.arm], "", share.n, share.yes)
+                yield (*start, share.value, None, *(_ends(share.interval) or NO_ENDS), None, False)
+            for one in outcome.differences:
+                start = (outcome.question, "difference", files[one.treatment], files[one.control], None, None)
+                yield (*start, one.value, None, *(_ends(one.interval) or NO_ENDS), None, False)
+            for gap in outcome.under_reporting:
+                start = (outcome.question, "die_minus_direct", files[gap.arm], "", None, None)
+                yield (*start, gap.value, gap.standard_error, *(_ends(gap.interval) or NO_ENDS), gap.p_value, False)
 
 
 def live_view(study: Study, *, reader: User, language: str, ask_blinded: bool) -> LiveView | None:
@@ -326,7 +367,7 @@ def live_view(study: Study, *, reader: User, language: str, ask_blinded: bool) -
     )
 
 
-def _ends(interval: Mapping[str, Any] | None) -> Ends | None:
-    if interval is None or interval.get("kind") == "empty":
+def _ends(interval: Interval | BootstrapSummary | None) -> Ends | None:
+    if interval is None or (isinstance(interval, Interval) and interval.kind == "empty"):
         return None
-    return interval["low"], interval["high"]
+    return interval.low, interval.high

@@ -1,63 +1,149 @@
 """Results and numbers of people as plain values for one reader: the content of the live page, for programs, with the same blinding."""
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated
+
+from pydantic import Field
 
 from accounts.models import User
 from analysis.live.blinding import lettered
 from analysis.live.page import LiveView, live_view
-from analysis.live.progress import progress_of
+from analysis.live.progress import Group, progress_of
 from analysis.models import Run, RunKind
-from analysis.selectors import state_of_work
-from surveys.counts import counts_of
+from analysis.selectors import Work, state_of_work
+from analysis.stored_results import Balance, DirectGroup, MarkedEffect, NotYet, QuestionEstimate, Results
+from candor.results import AnytimeEffect, CheaterProportion, Prevalence, SpecificationTest
+from surveys.counts import Counts, counts_of
 from surveys.models import Study
 
 LANGUAGE = "en"  # of labels, which the documents do not hold: arms have the names of the study file, or letters
 
 
-def results_document(study: Study, *, reader: User, ask_blinded: bool) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    question: str
+    n: int
+    not_yet: Annotated[str | None, Field(description="Why there are no estimates yet; then everything else is null or empty.")] = None
+    epsilon: float | None = None
+    identified: bool | None = None
+    assumption: str | None = None
+    cheater_proportion: CheaterProportion | None = None
+    effects: tuple[MarkedEffect, ...] = ()
+    anytime: tuple[AnytimeEffect, ...] = ()
+    prevalence: tuple[Prevalence, ...] = ()
+    specification_test: SpecificationTest | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstResults:
+    run: int
+    n: int | None
+    method_version: str
+    finished_on: date | None
+    outcomes: tuple[Outcome, ...]
+    direct_group: Annotated[DirectGroup | None, Field(description="People who were asked without a die; null in a study without them.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FullResults(FirstResults):
+    seed: Annotated[int | None, Field(description="The bootstrap's seed; the same data and seed give the same numbers.")]
+    balance: Balance | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkByKind:
+    first_results: Work
+    full_results: Work
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultsDocument:
+    study: str
+    status: str
+    blinded: Annotated[bool, Field(description="Arms are letters, and nothing tells which of them is the control.")]
+    arms: tuple[str, ...]
+    control: str | None
+    background_deleted_on: Annotated[
+        date | None,
+        Field(description="Since this day operational data are deleted: what uses background answers was computed before."),
+    ]
+    first_results: Annotated[FirstResults | None, Field(description="Seconds after an answer.")]
+    full_results: Annotated[FullResults | None, Field(description="Every method, with its bootstrap; they follow.")]
+    work: WorkByKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyCounts:
+    study: str
+    totals: Counts
+    groups: Annotated[tuple[Group, ...] | None, Field(description="Null for those who may not see results.")]
+    planned: int | None
+    days_left: Annotated[int | None, Field(description="Until the planned number at the rate of the last week.")]
+
+
+def results_document(study: Study, *, reader: User, ask_blinded: bool) -> ResultsDocument:
     """The newest first and full results, where there are any, and the computation under way."""
     live = live_view(study, reader=reader, language=LANGUAGE, ask_blinded=ask_blinded)
     names = live.names if live else None
-    return {
-        "study": study.slug,
-        "status": study.status,
-        "blinded": bool(names and names.blinded),
-        "arms": list(names.files.values()) if names else [],
-        "control": None if names is None or names.blinded else names.control,
-        "background_deleted_on": study.forgotten_on,
-        "first_results": live and _described(live.first, live.first_results, live),
-        "full_results": live and _described(live.full, live.full_results, live),
-        "work": {kind.value: state_of_work(study, kind) for kind in RunKind},
-    }
+    return ResultsDocument(
+        study=study.slug,
+        status=study.status,
+        blinded=bool(names and names.blinded),
+        arms=tuple(names.files.values()) if names else (),
+        control=None if names is None or names.blinded else names.control,
+        background_deleted_on=study.forgotten_on,
+        first_results=_described(live.first, live.first_results, live) if live else None,
+        full_results=_described(live.full, live.full_results, live) if live else None,
+        work=WorkByKind(first_results=state_of_work(study, RunKind.FIRST_RESULTS), full_results=state_of_work(study, RunKind.FULL_RESULTS)),
+    )
 
 
-def counts_document(study: Study, *, reader: User, with_groups: bool, ask_blinded: bool) -> dict[str, Any]:
+def counts_document(study: Study, *, reader: User, with_groups: bool, ask_blinded: bool) -> StudyCounts:
     """How many people are where; by subsample and arm for those who may see results."""
     live = live_view(study, reader=reader, language=LANGUAGE, ask_blinded=ask_blinded) if with_groups else None
     progress = progress_of(study, live.definition, names=live.names.groups_in_files) if live else None
-    groups = progress.flow.groups if progress else []
-    return {
-        "study": study.slug,
-        "totals": progress.counts if progress else counts_of(study),
-        "groups": groups if with_groups else None,
-        "planned": progress.planned if progress else None,
-        "days_left": progress.days_left if progress else None,
-    }
+    groups = progress.flow.groups if progress else ()
+    return StudyCounts(
+        study=study.slug,
+        totals=progress.counts if progress else counts_of(study),
+        groups=groups if with_groups else None,
+        planned=progress.planned if progress else None,
+        days_left=progress.days_left if progress else None,
+    )
 
 
-def _described(run: Run | None, results: Mapping[str, Any], live: LiveView) -> dict[str, Any] | None:
+def _described(run: Run | None, results: Results | None, live: LiveView) -> FullResults | None:
+    """A run and what it found; nothing was found where an older version stored what this one cannot read."""
     if run is None:
         return None
-    stored = results.get("outcomes", {})
-    outcomes = [_outcome(question, stored[question]) for question in live.questions_in(stored)]
-    found: dict[str, Any] = lettered(
-        {"outcomes": outcomes, "balance": results.get("balance"), "direct_group": results.get("direct_group")}, live.names
+    found = None if results is None else lettered(results, live.names)
+    return FullResults(
+        run=run.pk,
+        n=run.n,
+        method_version=run.method_version,
+        finished_on=run.finished_on,
+        outcomes=tuple(_outcome(name, found.outcomes[name]) for name in live.questions_in(found.outcomes)) if found else (),
+        direct_group=found.direct_group if found else None,
+        seed=run.seed,
+        balance=found.balance if found else None,
     )
-    return {**found, "run": run.pk, "n": run.n, "seed": run.seed, "method_version": run.method_version, "finished_on": run.finished_on}
 
 
-def _outcome(question: str, outcome: Mapping[str, Any]) -> dict[str, Any]:
-    """Estimates without covariates are fit to be published; the others say themselves that they are not."""
-    effects = [{"for_publication": True, **effect} for effect in outcome.get("effects", ())]
-    return {"notes": (), "prevalence": (), "anytime": (), **outcome, "question": question, "effects": effects}
+def _outcome(question: str, outcome: QuestionEstimate | NotYet) -> Outcome:
+    if isinstance(outcome, NotYet):
+        return Outcome(question=question, n=outcome.n, not_yet=outcome.not_yet)
+    return Outcome(
+        question=question,
+        n=outcome.n,
+        epsilon=outcome.epsilon,
+        identified=outcome.identified,
+        assumption=outcome.assumption,
+        cheater_proportion=outcome.cheater_proportion,
+        effects=outcome.effects,
+        anytime=outcome.anytime,
+        prevalence=outcome.prevalence,
+        specification_test=outcome.specification_test,
+        notes=outcome.notes,
+    )

@@ -26,7 +26,7 @@ class Cell:
 
 
 def background_cells(
-    questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, Any]], *, smallest: int, secret: str
+    questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, object]], *, smallest: int, secret: str
 ) -> list[Cell]:
     """The tables of all questions, one after the other. Groups of fields count only their entries.
 
@@ -36,7 +36,7 @@ def background_cells(
     for question in questions:
         given = [answer.get(question.name) for answer in answers]
         if isinstance(question, MultipleChoice):
-            counts = _choices(question, given, smallest=smallest)
+            counts = _choices(question, [value if isinstance(value, list) else None for value in given], smallest=smallest)
         else:
             table = _table(question, given)
             counts = hide_small(table, smallest=smallest, order=_shuffled(table, secret=f"{secret} {question.name}"))
@@ -70,7 +70,7 @@ def _shuffled(answers: Iterable[str], *, secret: str) -> list[str]:
     return sorted(answers, key=lambda answer: hashlib.sha256(f"{secret} {answer}".encode()).digest())
 
 
-def _choices(question: MultipleChoice, given: Sequence[Any], *, smallest: int) -> dict[str, int | None]:
+def _choices(question: MultipleChoice, given: Sequence[list[str] | None], *, smallest: int) -> dict[str, int | None]:
     """Options overlap and add up to nothing: each is shown if both those who chose it and those who did not are enough."""
     answered = sum(value is not None for value in given)
     counts = {option.name: sum(value is not None and option.name in value for value in given) for option in question.options}

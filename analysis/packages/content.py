@@ -59,8 +59,8 @@ class Content:
         return f"{'; '.join(self.authors)} ({self.year}). {self.title} (version {self.version}) [Data set]. {self.address}"
 
     @property
-    def questions(self) -> Sequence[Mapping[str, Any]]:
-        found: Sequence[Mapping[str, Any]] = self.protocol["questions"]
+    def questions(self) -> Sequence[Mapping[str, str]]:
+        found: Sequence[Mapping[str, str]] = self.protocol["questions"]
         return found
 
     @property

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from analysis.packages.content import Content, columns_of
 from analysis.packages.protocol_document import as_json
@@ -18,7 +17,7 @@ COUNTS = (
     ("answer", "Name of the answer", "sc:Text"),
     ("count", "How many gave it; empty: hidden because small, or so that small ones cannot be worked out", "sc:Integer"),
 )
-CONTEXT: dict[str, Any] = {
+CONTEXT: dict[str, object] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "cr": CROISSANT,
@@ -59,7 +58,7 @@ def croissant(content: Content, tables: Mapping[str, bytes]) -> bytes:
     )
 
 
-def _file(name: str, table: bytes) -> dict[str, Any]:
+def _file(name: str, table: bytes) -> dict[str, object]:
     return {
         "@type": "cr:FileObject",
         "@id": name,
@@ -71,7 +70,7 @@ def _file(name: str, table: bytes) -> dict[str, Any]:
     }
 
 
-def _records(name: str, description: str, columns: Sequence[tuple[str, str, str]], *, path: str) -> dict[str, Any]:
+def _records(name: str, description: str, columns: Sequence[tuple[str, str, str]], *, path: str) -> dict[str, object]:
     """`columns` are name, meaning and type."""
     fields = [
         {

@@ -13,7 +13,7 @@ from analysis.packages.privacy_statement import privacy_statement, sentences_of
 NAMESPACE = "ddi:codebook:2_5"
 SCHEMA = "http://www.ddialliance.org/Specification/DDI-Codebook/2.5/XMLSchema/codebook.xsd"
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
-NAMESPACES: Any = {None: NAMESPACE, "xsi": XSI}
+NAMESPACES: Any = {None: NAMESPACE, "xsi": XSI}  # the stubs do not know the nameless one
 DATA_FILE = "F1"
 NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 """XML cannot hold them, and nobody can see them."""
@@ -37,25 +37,25 @@ def ddi_codebook(content: Content) -> bytes:
     return bytes(etree.tostring(root, encoding="UTF-8", xml_declaration=True, pretty_print=True))
 
 
-def _add(parent: Any, element: str, text: str | None = None, **attributes: str) -> Any:
+def _add(parent: etree._Element, element: str, text: str | None = None, **attributes: str) -> etree._Element:
     child = etree.SubElement(parent, f"{{{NAMESPACE}}}{element}", attributes)
     child.text = text and NO_CHARACTERS.sub("\N{REPLACEMENT CHARACTER}", text)
     return child
 
 
-def _title(citation: Any, content: Content) -> None:
+def _title(citation: etree._Element, content: Content) -> None:
     statement = _add(citation, "titlStmt")
     _add(statement, "titl", content.title)
     _add(statement, "IDNo", content.address)
 
 
-def _document_description(root: Any, content: Content) -> None:
+def _document_description(root: etree._Element, content: Content) -> None:
     citation = _add(_add(root, "docDscr"), "citation")
     _title(citation, content)
     _add(_add(citation, "prodStmt"), "software", "Candor")
 
 
-def _study_description(root: Any, content: Content) -> None:
+def _study_description(root: etree._Element, content: Content) -> None:
     study = _add(root, "stdyDscr")
     citation = _add(study, "citation")
     _title(citation, content)
@@ -83,7 +83,7 @@ def _study_description(root: Any, content: Content) -> None:
         _add(access, "notes", sentence, type="privacy")
 
 
-def _file_description(root: Any, content: Content) -> None:
+def _file_description(root: etree._Element, content: Content) -> None:
     """The hash stands in a note: only later editions of version 2.5 have an element for it."""
     file = _add(root, "fileDscr", ID=DATA_FILE, URI="data.csv")
     text = _add(file, "fileTxt")
@@ -95,7 +95,7 @@ def _file_description(root: Any, content: Content) -> None:
     _add(file, "notes", hashlib.sha256(content.data_csv.encode()).hexdigest(), type="SHA-256")
 
 
-def _variable(parent: Any, column: Column, *, number: int, counts: Counter[str]) -> None:
+def _variable(parent: etree._Element, column: Column, *, number: int, counts: Counter[str]) -> None:
     variable = _add(parent, "var", ID=f"V{number}", name=column.name, files=DATA_FILE, intrvl="discrete", nature="nominal")
     _add(variable, "labl", column.label if len(column.label) <= 100 else column.label[:99] + "…")
     if column.is_answer:

@@ -2,9 +2,8 @@
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
 
-from analysis.packages.content import Content, columns_of
+from analysis.packages.content import Column, Content, columns_of
 from analysis.packages.protocol_document import as_json
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
@@ -13,20 +12,18 @@ DIALECT = {"delimiter": ",", "lineTerminator": "\n"}
 
 def frictionless_package(content: Content, tables: Mapping[str, bytes]) -> bytes:
     """`tables` are the CSV files of the package, by name."""
-    fields: list[dict[str, Any]] = [
+    fields: list[dict[str, object]] = [
         {
             "name": column.name,
             "title": column.label,
             "type": "integer" if column.is_answer else "string",
-            "constraints": {"enum": [int(value) for value in column.values]}
-            if column.is_answer
-            else {"required": True, "enum": list(column.values)},
+            "constraints": _constraints(column),
         }
         for column in columns_of(content)
     ]
     resources = [_table("data", "Reported answers", fields, tables["data.csv"], path="data.csv")]
     if "background-counts.csv" in tables:
-        counted: list[dict[str, Any]] = [
+        counted: list[dict[str, object]] = [
             {"name": "question", "type": "string", "constraints": {"required": True}},
             {"name": "answer", "type": "string", "constraints": {"required": True}},
             {"name": "count", "type": "integer", "description": "Empty: hidden because small."},
@@ -51,7 +48,13 @@ def frictionless_package(content: Content, tables: Mapping[str, bytes]) -> bytes
     )
 
 
-def _table(name: str, title: str, fields: list[dict[str, Any]], table: bytes, *, path: str) -> dict[str, Any]:
+def _constraints(column: Column) -> dict[str, object]:
+    if column.is_answer:
+        return {"enum": [int(value) for value in column.values]}
+    return {"required": True, "enum": list(column.values)}
+
+
+def _table(name: str, title: str, fields: list[dict[str, object]], table: bytes, *, path: str) -> dict[str, object]:
     return {
         "name": name,
         "title": title,

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from analysis.packages.rows import column_of
 from surveys.definition import BackgroundQuestion, MultipleChoice, SingleChoice, StudyDefinition, Text
@@ -10,7 +9,7 @@ from surveys.definition import BackgroundQuestion, MultipleChoice, SingleChoice,
 
 def protocol_document(
     definition: StudyDefinition, *, version: int, sha256: str, questions: Sequence[str], consents: Sequence[tuple[int, StudyDefinition]]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """`questions` are those whose answers are released; `consents` the versions to which people in the release agreed."""
     language = definition.languages[0]
 
@@ -69,6 +68,6 @@ def _labels(question: BackgroundQuestion, language: str) -> dict[str, str] | Non
     return None
 
 
-def as_json(document: Any) -> bytes:
+def as_json(document: object) -> bytes:
     """Readable, and the same bytes for the same values."""
     return (json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()

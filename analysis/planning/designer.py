@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -21,7 +21,7 @@ from candor.written_numbers import typed_number
 from surveys.builder.frame import LookingPage
 from surveys.definition import Die, StudyDefinition
 from surveys.drafting.edits import Edit, Keys, fingerprint_of
-from surveys.drafting.forms import DraftForm, typed_value
+from surveys.drafting.forms import DraftForm, Typed, typed_value
 from surveys.study_file import document_of
 
 COMMON_DICE = ("4", "6", "8", "10", "12", "20")
@@ -58,7 +58,7 @@ class DieDesigner(LookingPage):
     def edit(self) -> Edit:
         return Keys(("die",))
 
-    def get(self, request: HttpRequest, **arguments: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, **arguments: object) -> HttpResponse:
         """The draft's die, or one that comes in the address from the design page, to be saved or not."""
         asked = {name: request.GET[name] for name in TYPED if name in request.GET}
         if asked.get("model") not in dict(MODELS):
@@ -67,14 +67,14 @@ class DieDesigner(LookingPage):
         form = DraftForm(typed, languages=self.definition.languages)
         return self._shown(form, loaded=fingerprint_of(self.edit().current(self.document)))
 
-    def typed(self) -> dict[str, Any]:
+    def typed(self) -> Typed:
         die, cheaters = start_of(self.definition).die, self.definition.die.cheaters
         groups = {f"group{number}": letters for number, letters in enumerate(die.groups, start=1)}
         rate = cheaters if isinstance(cheaters, float | int) else None
         share = "" if rate is None else typed_value(round(rate * 100, 6))
-        return {"die": die.code, "sides": "", **groups, "model": "share" if rate is not None else cheaters or "any", "share": share}
+        return {"die": die.code, "sides": "", **groups, "model": "share" if rate is not None else str(cheaters or "any"), "share": share}
 
-    def read(self, form: DraftForm) -> Any:
+    def read(self, form: DraftForm) -> object:
         die = self._die(form)
         cheaters: str | float | None = form.choice("model", [name for name, _label in MODELS], missing=_("Choose what you assume."))
         if cheaters == "share":
@@ -106,7 +106,7 @@ class DieDesigner(LookingPage):
         change = form.typed.get("change", "")
         return (die.after(change) if isinstance(change, str) else None) or die
 
-    def context_of(self, form: DraftForm) -> dict[str, Any]:
+    def context_of(self, form: DraftForm) -> dict[str, object]:
         trial = DraftForm(form.typed, languages=form.languages)
         self.read(trial)
         die = self._die(DraftForm(form.typed, languages=form.languages))

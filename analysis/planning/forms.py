@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
@@ -229,7 +228,7 @@ def _possible_effect(effect: NumberField, prevalence: NumberField) -> NumberFiel
     return replace(effect, number=nearest, error=effect.error or error)
 
 
-def read_die(query: Mapping[str, Any], start: PlannedDie) -> tuple[PlannedDie, str, bool]:
+def read_die(query: Mapping[str, str], start: PlannedDie) -> tuple[PlannedDie, str, bool]:
     """The die, its error, and whether it was just chosen, so that its faces are still to be chosen."""
     code = query.get("die", start.code).strip()
     groups = tuple(letters for name in ("group1", "group2", "group3") if (letters := query.get(name, "")))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -63,7 +62,7 @@ class DieRow:
     in_use: bool
 
 
-def page_of(planned: Planned) -> dict[str, Any]:
+def page_of(planned: Planned) -> dict[str, object]:
     """The template's context."""
     plan, form = planned.plan, planned.form
     return {

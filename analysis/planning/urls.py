@@ -1,7 +1,6 @@
 """The addresses of the design page."""
 
 from collections.abc import Callable
-from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, path
@@ -10,7 +9,7 @@ from django.urls import URLPattern, path
 def _when_asked_for(name: str) -> Callable[..., HttpResponseBase]:
     """A view whose module, and SciPy with it, is loaded with the first plan that somebody makes: most web processes never see one."""
 
-    def view(request: HttpRequest, **arguments: Any) -> HttpResponseBase:
+    def view(request: HttpRequest, **arguments: object) -> HttpResponseBase:
         from analysis.planning import designer, views
 
         views_by_name: dict[str, Callable[..., HttpResponseBase]] = {

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from surveys.journey.forms import read_number
@@ -29,7 +30,7 @@ class TypedNumber(forms.Field):
         self.min_value, self.max_value, self.whole = min_value, max_value, whole
         super().__init__(**options)
 
-    def to_python(self, value: Any) -> float | None:
+    def to_python(self, value: object) -> float | None:
         if value in self.empty_values:
             return None
         number, error = read_number(str(value).strip(), minimum=self.min_value, maximum=self.max_value, whole=self.whole)
@@ -68,12 +69,12 @@ class PlantedForm(forms.Form):
         initial=0,
     )
 
-    def __init__(self, *args: Any, asks_directly: bool, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(self, data: QueryDict | None = None, *, asks_directly: bool) -> None:
+        super().__init__(data)
         if not asks_directly:
             del self.fields["under_reporting"]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         cleaned = super().clean() or {}
         if "prevalence" in cleaned and "effect" in cleaned and not 0 <= (treated := cleaned["prevalence"] + cleaned["effect"]) <= 100:
             self.add_error("effect", _("Prevalence and effect together must lie between 0 and 100, found %(found)g.") % {"found": treated})

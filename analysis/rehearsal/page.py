@@ -1,14 +1,15 @@
 """Planted values beside found ones, in words and numbers. Nobody's answers are in it, so nothing is hidden from anybody."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
 from analysis.models import RunKind, RunStatus
 from analysis.rehearsal.forms import BEHAVIOURS, YES_RATES
 from analysis.selectors import latest_results, state_of_work
+from analysis.stored_results import NotYet, QuestionEstimate, Results, read_results
+from candor.results import Interval, UnderReporting
 from surveys.counts import Counts, counts_of
 from surveys.definition import StudyDefinition
 from surveys.models import Crowd, CrowdStatus, Study
@@ -62,14 +63,14 @@ def rehearsal_view(sandbox: Study, *, language: str) -> RehearsalView:
     full = latest_results(sandbox, RunKind.FULL_RESULTS)
     first = latest_results(sandbox)
     newest = full if full and first and (full.n or 0) >= (first.n or 0) else first or full
-    results = (newest.results or {}) if newest else {}
+    results = read_results(newest.results) if newest else None
     waits = {state_of_work(sandbox, kind).status for kind in RunKind} & {RunStatus.QUEUED, RunStatus.RUNNING}
     turned_away = int(crowd.endings.get("turned away", 0))
     return RehearsalView(
         crowd=crowd,
         counts=counts,
         sent=min(counts.consented + counts.declined + turned_away, crowd.bots),
-        questions=tuple(_questions(definition, crowd, results, language)),
+        questions=tuple(_questions(definition, crowd, results, language)) if results else (),
         warning=_broken_assumption(definition, crowd),
         behaviour=str(dict(BEHAVIOURS).get(crowd.behaviour, crowd.behaviour)),
         turned_away=turned_away,
@@ -77,62 +78,61 @@ def rehearsal_view(sandbox: Study, *, language: str) -> RehearsalView:
     )
 
 
-def _questions(definition: StudyDefinition, crowd: Crowd, results: Mapping[str, Any], language: str) -> Iterator[RehearsedQuestion]:
-    denied = {one["question"]: one["under_reporting"] for one in results.get("direct_group", {}).get("outcomes", ())}
+def _questions(definition: StudyDefinition, crowd: Crowd, results: Results, language: str) -> Iterator[RehearsedQuestion]:
+    direct = results.direct_group.outcomes if results.direct_group else ()
+    denied = {one.question: one.under_reporting for one in direct}
     for question in definition.questions:
-        outcome = results.get("outcomes", {}).get(question.name)
+        outcome = results.outcomes.get(question.name)
         if outcome is None:
             continue
-        outcome = {**outcome, "under_reporting": denied.get(question.name, ())}
-        known = "not_yet" not in outcome
         yield RehearsedQuestion(
             name=question.name,
             text=question.text.in_language(language),
-            n=outcome["n"],
-            comparisons=tuple(_comparisons(definition, crowd, outcome, language)) if known else (),
-            note="" if known else outcome["not_yet"],
+            n=outcome.n,
+            comparisons=()
+            if isinstance(outcome, NotYet)
+            else tuple(_comparisons(definition, crowd, outcome, denied.get(question.name, ()), language)),
+            note=outcome.not_yet if isinstance(outcome, NotYet) else "",
         )
 
 
-def _comparisons(definition: StudyDefinition, crowd: Crowd, outcome: Mapping[str, Any], language: str) -> Iterator[Comparison]:
+def _comparisons(
+    definition: StudyDefinition, crowd: Crowd, outcome: QuestionEstimate, under_reporting: Sequence[UnderReporting], language: str
+) -> Iterator[Comparison]:
     labels = {arm.name: arm.label.in_language(language) for arm in definition.arms}
-    for effect in outcome["effects"]:
-        if effect["method"] == MAIN_METHOD:
-            what = _("Effect: %(treatment)s minus %(control)s") % {
-                "treatment": labels[effect["treatment"]],
-                "control": labels[effect["control"]],
-            }
-            boot = effect.get("bootstrap")
+    for effect in outcome.effects:
+        if effect.method == MAIN_METHOD:
+            arms = {"treatment": labels[effect.treatment], "control": labels[effect.control]}
+            boot = effect.bootstrap
             yield _compared(
-                what,
+                _("Effect: %(treatment)s minus %(control)s") % arms,
                 _("effect"),
                 crowd.effect,
-                effect["value"],
-                effect["interval"],
-                bootstrap=_spread(boot["low"], boot["high"]) if boot else "",
+                effect.value,
+                effect.interval,
+                bootstrap=_spread(boot.low, boot.high) if boot else "",
             )
-    cheaters = outcome["cheater_proportion"]
+    cheaters = outcome.cheater_proportion
     yield _compared(
-        _("Share who did not follow the die"), _("share of cheaters"), crowd.cheater_proportion, cheaters["value"], cheaters["interval"]
+        _("Share who did not follow the die"), _("share of cheaters"), crowd.cheater_proportion, cheaters.value, cheaters.interval
     )
     prevalence = {arm.name: crowd.prevalence + (crowd.effect if arm.name != definition.control else 0.0) for arm in definition.arms}
-    for one in outcome.get("prevalence", ()):
-        what = _("Prevalence: %(arm)s") % {"arm": labels[one["arm"]]}
-        yield _compared(what, _("prevalence"), prevalence[one["arm"]], one["value"], one["interval"])
-    for one in outcome["under_reporting"]:
-        if one["value"] is not None:
-            what = _("Denied without a die: %(arm)s") % {"arm": labels[one["arm"]]}
-            yield _compared(what, _("denial"), crowd.under_reports * prevalence[one["arm"]], one["value"], one["interval"])
+    for one in outcome.prevalence:
+        what = _("Prevalence: %(arm)s") % {"arm": labels[one.arm]}
+        yield _compared(what, _("prevalence"), prevalence[one.arm], one.value, one.interval)
+    for gap in under_reporting:
+        if gap.value is not None:
+            what = _("Denied without a die: %(arm)s") % {"arm": labels[gap.arm]}
+            yield _compared(what, _("denial"), crowd.under_reports * prevalence[gap.arm], gap.value, gap.interval)
 
 
 def _compared(
-    what: str, name: str, planted: float, estimate: float | None, interval: Mapping[str, Any] | None, *, bootstrap: str = ""
+    what: str, name: str, planted: float, estimate: float | None, interval: Interval | None, *, bootstrap: str = ""
 ) -> Comparison:
-    low = interval["low"] if interval else None
-    high = interval["high"] if interval else None
+    low, high = (interval.low, interval.high) if interval else (None, None)
     if interval is None:
         sentence, covered, ends = _("This design gives no interval for it."), None, "–"
-    elif interval["kind"] == "empty":
+    elif interval.kind == "empty":
         sentence, covered, ends = _("The answers contradict the assumptions, so that no value is left over."), False, "–"
     else:
         covered = (low is None or low <= planted) and (high is None or planted <= high)

@@ -16,7 +16,7 @@ def _proportion(name: str, help_text: str) -> NumberField:
     return NumberField(low=field.min_value / 100, high=field.max_value / 100, default=field.initial / 100, help_text=help_text)
 
 
-class PlantedSerializer(serializers.Serializer[Any]):
+class PlantedSerializer(serializers.Serializer[object]):
     bots = WholeField(low=1, high=MOST_BOTS, default=PlantedForm.base_fields["bots"].initial)
     prevalence = _proportion("prevalence", "Share of honest ones in the control arm who truly say yes.")
     effect = _proportion("effect", "How much larger it is in every other arm.")
@@ -40,7 +40,7 @@ class PlantedSerializer(serializers.Serializer[Any]):
         )
 
 
-class WhatWasPlantedSerializer(serializers.Serializer[Any]):
+class WhatWasPlantedSerializer(serializers.Serializer[object]):
     """Under the names by which it was sent."""
 
     bots = serializers.IntegerField()
@@ -53,7 +53,7 @@ class WhatWasPlantedSerializer(serializers.Serializer[Any]):
     seed = serializers.IntegerField(help_text="Seed of the bots: the same seed gives the same bots.")
 
 
-class ComparisonSerializer(serializers.Serializer[Any]):
+class ComparisonSerializer(serializers.Serializer[object]):
     what = serializers.CharField(help_text="The quantity, in words.")
     planted = serializers.FloatField()
     estimate = serializers.FloatField(allow_null=True)
@@ -65,14 +65,14 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     sentence = serializers.CharField(help_text="The same in words.")
 
 
-class RehearsedQuestionSerializer(serializers.Serializer[Any]):
+class RehearsedQuestionSerializer(serializers.Serializer[object]):
     question = serializers.CharField(source="name")
     n = serializers.IntegerField(help_text="How many bots answered it.")
     not_yet = serializers.CharField(source="note", allow_blank=True, help_text="Why there is nothing to compare yet.")
     comparisons = ComparisonSerializer(many=True)
 
 
-class RehearsalSerializer(serializers.Serializer[Any]):
+class RehearsalSerializer(serializers.Serializer[object]):
     status = serializers.ChoiceField(choices=CrowdStatus.choices, source="crowd.status")
     is_working = serializers.BooleanField(help_text="Bots are on their way, or results are being computed: ask again.")
     sent = serializers.IntegerField(help_text="How many bots have come.")
@@ -84,6 +84,6 @@ class RehearsalSerializer(serializers.Serializer[Any]):
     questions = RehearsedQuestionSerializer(many=True, help_text="Planted values beside found ones.")
 
 
-class RehearsalStateSerializer(serializers.Serializer[Any]):
+class RehearsalStateSerializer(serializers.Serializer[object]):
     study = serializers.CharField()
     rehearsal = RehearsalSerializer(allow_null=True, help_text="Null: there is none.")

@@ -1,7 +1,5 @@
 """Public data for programs: without a token, and without counting who asks."""
 
-from typing import Any
-
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -30,7 +28,7 @@ class ZipFile(BaseRenderer):
     charset = None
     render_style = "binary"
 
-    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> Any:
+    def render(self, data: object, accepted_media_type: str | None = None, renderer_context: object = None) -> object:
         return data
 
 
@@ -40,7 +38,7 @@ class Releases(OpenToEverybody, ListAPIView[Release]):
     serializer_class = ReleaseSerializer
 
     @extend_schema(operation_id="releases_list", auth=[])
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def get(self, request: Request, *args: object, **kwargs: object) -> Response:
         return super().get(request, *args, **kwargs)
 
     def get_queryset(self) -> QuerySet[Release]:

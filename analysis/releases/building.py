@@ -7,7 +7,6 @@ import hashlib
 import json
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -56,7 +55,7 @@ def build(release: Release) -> None:
     _store(release, content, package, check=recomputation(package))
 
 
-def recomputation(package: bytes) -> dict[str, Any]:
+def recomputation(package: bytes) -> dict[str, int]:
     """The check that anybody can make with replicate.py, on the final files: the number of values, and of those that differ."""
     from candor.packages import replicate  # SciPy, which web processes can do without
 
@@ -138,7 +137,7 @@ def _content_of(release: Release) -> Content:
 
 
 @transaction.atomic
-def _store(release: Release, content: Content, package: bytes, *, check: dict[str, Any]) -> None:
+def _store(release: Release, content: Content, package: bytes, *, check: dict[str, int]) -> None:
     """Keep the package, unless somebody withdrew since the rows were drawn: then queue it again, to be built without them."""
     if check["different"]:
         raise ReleaseError(_("%(different)s of %(values)s published numbers do not follow from the files.") % check)

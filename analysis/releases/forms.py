@@ -90,7 +90,7 @@ class ReleaseForm:
         return [(question.name, question.text.in_language(language)) for question in self.definition.questions]
 
     @property
-    def background_options(self) -> list[tuple[str, Any]]:
+    def background_options(self) -> list[tuple[str, object]]:
         return [(value, label) for value, label in HANDLING.items() if self.can_count or value == BackgroundHandling.LEFT_OUT]
 
     @property

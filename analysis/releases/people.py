@@ -1,9 +1,8 @@
 """The people in a release, and their data in it. The one place that decides it."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Case, Exists, Max, OuterRef, QuerySet, Value, When
 
@@ -17,7 +16,7 @@ class Selection:
     """The people in a release. `background` has an order of its own, unrelated to the order of the rows."""
 
     rows: list[Row]
-    background: list[dict[str, Any]]
+    background: list[dict[str, object]]
     protocols: list[int]
     people_sha256: str
     simulated: bool
@@ -64,5 +63,5 @@ def selection_of(study: Study, *, questions: Sequence[str], with_background: boo
     )
 
 
-def _sha256(keys: Any) -> str:
+def _sha256(keys: Iterable[object]) -> str:
     return hashlib.sha256("".join(sorted(str(key) for key in keys)).encode()).hexdigest()

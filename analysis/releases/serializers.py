@@ -1,7 +1,5 @@
 """API representations of public data."""
 
-from typing import Any
-
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -49,7 +47,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
         return found
 
 
-class FileSerializer(serializers.Serializer[Any]):
+class FileSerializer(serializers.Serializer[object]):
     name = serializers.CharField()
     size = serializers.IntegerField(help_text="In bytes.")
     sha256 = serializers.CharField()

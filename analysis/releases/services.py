@@ -6,7 +6,6 @@ Every step takes the study's lock first, which a withdrawal takes too, and reads
 import secrets
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -31,7 +30,7 @@ from surveys.protocols import protocol_in_force
 
 LARGEST_SEED = 2**31
 PAGE = "analysis:releases"
-NOT_ONE: dict[str, Any] = {
+NOT_ONE: dict[str, object] = {
     "package": None,
     "package_sha256": "",
     "files": [],
@@ -156,7 +155,7 @@ def download(slug: str, version: int, *, counted: bool) -> tuple[Release, bytes]
     return release, bytes(package)
 
 
-def discard_outdated_when_answers_change(sender: Any, *, study_id: int, **kwargs: Any) -> None:
+def discard_outdated_when_answers_change(sender: object, *, study_id: int, **kwargs: object) -> None:
     building.discard_outdated(study_id)
 
 
@@ -199,7 +198,7 @@ def _locked(release: Release, *statuses: ReleaseStatus) -> Release:
 
 def _record(release: Release, action: str, *, actor: User, tell: Audience, **details: str) -> None:
     """Record the step in the study's log, and notify the people whose turn it is now."""
-    record_and_tell(tell, page=PAGE, actor=actor, action=action, study=release.study, details={"version": release.version} | details)
+    record_and_tell(tell, page=PAGE, actor=actor, action=action, study=release.study, details={"version": release.version, **details})
 
 
 def _said(reason: str) -> str:

@@ -1,7 +1,6 @@
 """Pages of releases: for people who run a study, for IRB officers, and for everybody."""
 
 from collections.abc import Callable
-from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -48,18 +47,15 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
     form = None
     if seat.may_change and not why_not and not any(one.status in OPEN_RELEASES for one in found):
         definition = definition_for(seat)
-        possible: dict[str, Any] = {
-            "can_count": bool(definition.background) and study.forgotten_on is None,
-            "published_smallest_count": published_smallest_count(study),
-        }
+        can_count, published = bool(definition.background) and study.forgotten_on is None, published_smallest_count(study)
         if request.method == "POST":
-            form = ReleaseForm.sent(definition, request.POST, **possible)
+            form = ReleaseForm.sent(definition, request.POST, can_count=can_count, published_smallest_count=published)
             if not form.errors:
                 site = request.build_absolute_uri("/").rstrip("/")
                 release = services.start_release(study, choices=form.choices(), site=site, actor=user)
                 return redirect("analysis:releases_one", slug, release.pk)
         else:
-            form = ReleaseForm.empty(definition, **possible, last=found[0] if found else None)
+            form = ReleaseForm.empty(definition, can_count=can_count, last=found[0] if found else None, published_smallest_count=published)
     elif request.method == "POST":
         messages.error(request, " ".join(why_not) or gettext("Another release of this study is under way."))
         return redirect("analysis:releases", slug)

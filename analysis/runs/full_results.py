@@ -4,12 +4,15 @@ Results from background answers are not protected by the die; they carry `for_pu
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from analysis.answers.balance import answered_by_arm, in_steps, standardised_differences
 from analysis.answers.datasets import People
+from analysis.stored_results import Balance, NotYet, QuestionEstimate
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
 from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, adjusted_cells
 from candor.designs.design import Design
@@ -36,7 +39,7 @@ class QuestionAnalysis:
         return self.definition.design()
 
     @cached_property
-    def counts(self) -> Any:
+    def counts(self) -> NDArray[np.int64]:
         arms, subsamples = self.design.shape
         return self.people.counts(self.question, arms=arms, subsamples=subsamples)
 
@@ -69,39 +72,39 @@ class QuestionAnalysis:
     def chunk(self, family: str, index: int, *, seed: int) -> BootstrapChunk:
         return bootstrap_chunk(self.by_family[family], replicates=REPLICATES, seed=seed, chunk_index=index)
 
-    def results(self, chunks: Mapping[str, Iterable[BootstrapChunk]] | None = None) -> dict[str, Any]:
+    def results(self, chunks: Mapping[str, Iterable[BootstrapChunk]] | None = None) -> QuestionEstimate:
         """The estimates as JSON values, with the bootstrap of all its chunks by family, where these are given."""
         outcome = self.answers.estimate()
         effects = outcome.effects
         adjusted_test = adjusted_cells(self.adjusted).fit.specification_test() if self.people.covariates else None
         for family, parts in (chunks or {}).items():
             effects = with_bootstrap(effects, merge(parts), study=self.by_family[family])
-        anytime = anytime_effects(self.counts, design=self.design, planned_n=self.definition.planned_with_die)
-        return asdict(outcome) | {
-            "effects": [asdict(effect) | {"for_publication": effect.method not in USES_COVARIATES} for effect in effects],
-            "anytime": [asdict(one) for one in anytime],
-            "specification_test_with_covariates": adjusted_test and asdict(adjusted_test),
-        }
+        return QuestionEstimate.of(
+            outcome,
+            effects=effects,
+            private_methods=USES_COVARIATES,
+            anytime=anytime_effects(self.counts, design=self.design, planned_n=self.definition.planned_with_die),
+            test_with_covariates=adjusted_test,
+        )
 
 
 def question_analyses(people: People, definition: StudyDefinition) -> dict[str, QuestionAnalysis]:
     return {one.name: QuestionAnalysis(people=people, definition=definition, question=one.name) for one in definition.questions}
 
 
-def outcome_results(analysis: QuestionAnalysis, chunks: Mapping[str, Iterable[BootstrapChunk]] | None = None) -> dict[str, Any]:
+def outcome_results(analysis: QuestionAnalysis, chunks: Mapping[str, Iterable[BootstrapChunk]] | None = None) -> QuestionEstimate | NotYet:
     """The question's results; an expected error becomes part of them."""
     try:
         return analysis.results(chunks)
     except MethodError as error:
-        return {"n": int(analysis.counts.sum()), "not_yet": str(error)}
+        return NotYet(n=int(analysis.counts.sum()), not_yet=str(error))
 
 
-def balance_of(people: People, definition: StudyDefinition, *, shown: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def balance_of(people: People, definition: StudyDefinition, *, shown: Balance | None = None) -> Balance:
     """Standardised differences of all assigned people: the background answers came before the assignment. `shown`: the last ones."""
     arms = [arm.name for arm in definition.arms]
-    fresh = {
-        "differences": standardised_differences(people.covariates, people.arm, arms=arms, control=definition.control),
-        "answered": answered_by_arm(people.covariates, people.arm, arms=arms),
-        "for_publication": False,
-    }
+    fresh = Balance(
+        differences=standardised_differences(people.covariates, people.arm, arms=arms, control=definition.control),
+        answered=answered_by_arm(people.covariates, people.arm, arms=arms),
+    )
     return in_steps(fresh, shown)

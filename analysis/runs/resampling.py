@@ -2,8 +2,8 @@
 
 import io
 from collections import defaultdict
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from analysis.answers.datasets import People
 from analysis.models import Chunk, Run
 from analysis.runs.full_results import REPLICATES, QuestionAnalysis, outcome_results, question_analyses
 from analysis.runs.low_priority import at_low_priority
+from analysis.stored_results import Results, read_results
 from candor.resampling.blas_threads import single_threaded_blas
 from candor.resampling.bootstrap import BootstrapChunk, chunk_count
 from surveys.protocols import protocol_in_force
@@ -24,15 +25,17 @@ def effects_of(chunk: Chunk) -> bytes:
         return _packed(at_low_priority(analysis.chunk, chunk.family, chunk.index, seed=seed or 0))
 
 
-def merged(run: Run) -> dict[str, Any]:
+def merged(run: Run) -> Results:
     """The results of a run, whose chunks are all done."""
+    begun = read_results(run.results)
+    if begun is None:
+        raise ValueError("Expected the results with which the run began.")
     analyses = _analyses(run.pk, run.seed)
     chunks: dict[str, dict[str, list[BootstrapChunk]]] = defaultdict(lambda: defaultdict(list))
     for chunk in run.chunks.all():
         chunks[chunk.question][chunk.family].append(_unpacked(chunk, analyses[chunk.question], seed=run.seed or 0))
-    results: dict[str, Any] = run.results or {}
     outcomes = {question: outcome_results(analyses[question], by_family) for question, by_family in chunks.items()}
-    return results | {"outcomes": results["outcomes"] | outcomes}
+    return replace(begun, outcomes={**begun.outcomes, **outcomes})
 
 
 @lru_cache(maxsize=2)
@@ -45,8 +48,7 @@ def _analyses(run_id: int, seed: int | None) -> dict[str, QuestionAnalysis]:
 
 def _packed(chunk: BootstrapChunk) -> bytes:
     buffer = io.BytesIO()
-    parts: dict[str, Any] = dict(chunk.effects)
-    np.savez(buffer, **parts)
+    np.savez(buffer, allow_pickle=False, **chunk.effects)
     return buffer.getvalue()
 
 

@@ -2,26 +2,27 @@
 
 import os
 import secrets
-from dataclasses import asdict
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from analysis.answers.datasets import cell_counts, people_of
 from analysis.answers.direct_results import direct_results
 from analysis.models import Chunk, Run, RunKind, RunStatus
 from analysis.runs.low_priority import at_low_priority
+from analysis.stored_results import METHOD_VERSION, Balance, NotYet, QuestionEstimate, Results, document_of, read_results
 from candor.errors import MethodError
-from jobs.registry import FIRST, HEAVY, LAST, job
+from jobs.registry import FIRST, HEAVY, LAST, job, routine
+from jobs.tasks import send
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 from surveys.protocols import frozen_protocol, protocol_in_force
 from webhooks.models import Event
 from webhooks.services import emit
 
-METHOD_VERSION = "1"
 DEBOUNCE = {RunKind.FIRST_RESULTS: timedelta(seconds=0.5), RunKind.FULL_RESULTS: timedelta(seconds=10)}
 LARGEST_SEED = 2**31
 LANES = max(1, min(4, (os.cpu_count() or 1) - 1))
@@ -69,23 +70,31 @@ def compute_chunk(chunk: Chunk) -> None:
     chunk.finish(effects=resampling.effects_of(chunk))
 
 
-def first_results(study: Study, definition: StudyDefinition) -> dict[str, Any]:
-    """Per question the cheater proportion and the effects with their intervals, as JSON values."""
+@routine(kind="outdated_results", every=timedelta(minutes=1))
+def recompute_outdated() -> None:
+    """Queue a run for each study and kind whose newest run was done by another version; not again for one that failed or was stopped."""
+    newest = Run.objects.filter(study=OuterRef("study"), kind=OuterRef("kind")).order_by("-pk").values("pk")[:1]
+    outdated = Run.objects.filter(status=RunStatus.DONE, pk=Subquery(newest)).exclude(method_version=METHOD_VERSION)
+    for study_id, kind in outdated.values_list("study_id", "kind"):
+        if (run := queue_run(study_id, kind=RunKind(kind))) is not None:
+            send(run)
+
+
+def first_results(study: Study, definition: StudyDefinition) -> Results:
+    """Per question the cheater proportion and the effects with their intervals."""
     from candor.estimators.effects import estimate_outcome  # SciPy, which web processes can do without
     from candor.estimators.sequential import anytime_effects
 
     design, planned = definition.design(), definition.planned_with_die
-    outcomes: dict[str, Any] = {}
-    n = 0
+    outcomes: dict[str, QuestionEstimate | NotYet] = {}
     for question, counts in cell_counts(study, definition).items():
-        n = max(n, int(counts.sum()))
         try:
-            outcomes[question] = asdict(estimate_outcome(counts, design=design))
-            outcomes[question]["anytime"] = [asdict(one) for one in anytime_effects(counts, design=design, planned_n=planned)]
+            outcomes[question] = QuestionEstimate.of(
+                estimate_outcome(counts, design=design), anytime=anytime_effects(counts, design=design, planned_n=planned)
+            )
         except MethodError as error:
-            outcomes[question] = {"n": int(counts.sum()), "not_yet": str(error)}
-    results = {"n": n, "design": design.to_document(), "outcomes": outcomes}
-    return results | ({"direct_group": direct_results(study, definition)} if definition.direct_group else {})
+            outcomes[question] = NotYet(n=int(counts.sum()), not_yet=str(error))
+    return _results(study, definition, outcomes)
 
 
 def begin_full_results(run: Run, definition: StudyDefinition) -> None:
@@ -96,29 +105,37 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     outcomes, chunks, now = {}, [], timezone.now()
     for question, analysis in question_analyses(people, definition).items():
         outcomes[question] = at_low_priority(outcome_results, analysis)
-        if "not_yet" not in outcomes[question]:
+        if isinstance(outcomes[question], QuestionEstimate):
             chunks += [Chunk(run=run, question=question, family=family, index=index, due_at=now) for family, index in analysis.chunks()]
-    n = max((outcome["n"] for outcome in outcomes.values()), default=0)
-    balance = balance_of(people, definition, shown=balance_shown_before(run))
-    results = {"n": n, "design": definition.design().to_document(), "outcomes": outcomes, "balance": balance}
-    if definition.direct_group:
-        results["direct_group"] = direct_results(run.study, definition)
+    results = _results(run.study, definition, outcomes, balance=balance_of(people, definition, shown=balance_shown_before(run)))
     with transaction.atomic():
-        run.spread(n=n, results=results, data=people.to_bytes())
+        run.spread(n=results.n, results=document_of(results), data=people.to_bytes())
         Chunk.objects.bulk_create(chunks)
 
 
-def balance_shown_before(run: Run) -> dict[str, Any] | None:
+def _results(
+    study: Study, definition: StudyDefinition, outcomes: Mapping[str, QuestionEstimate | NotYet], *, balance: Balance | None = None
+) -> Results:
+    return Results(
+        n=max((outcome.n for outcome in outcomes.values()), default=0),
+        design=definition.design().to_document(),
+        outcomes=outcomes,
+        balance=balance,
+        direct_group=direct_results(study, definition) if definition.direct_group else None,
+    )
+
+
+def balance_shown_before(run: Run) -> Balance | None:
     """The balance of the last computation that anybody may have seen."""
     before = Run.objects.filter(study_id=run.study_id, kind=run.kind, pk__lt=run.pk, results__isnull=False).order_by("-pk")
-    results = before.values_list("results", flat=True).first() or {}
-    return results.get("balance")
+    results = read_results(before.values_list("results", flat=True).first())
+    return None if results is None else results.balance
 
 
 @transaction.atomic
-def store(run: Run, results: dict[str, Any]) -> None:
+def store(run: Run, results: Results) -> None:
     """Store the results of a run, unless it was taken away or stopped in the meantime."""
-    run.finish(n=results["n"], results=results, method_version=METHOD_VERSION)
+    run.finish(n=results.n, results=document_of(results), method_version=METHOD_VERSION)
     thin_history(run)
     tell(run)
 

@@ -20,7 +20,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
     def __init__(self, low: float, high: float) -> None:
         self.low, self.high = low, high
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Read it, or say what was expected and what came."""
         number = number_or_fraction(str(value), low=self.low, high=self.high)
         if number is None:

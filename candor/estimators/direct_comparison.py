@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,56 +12,11 @@ from candor.errors import DataError, MethodError, needing
 from candor.estimators.counts import NO, YES
 from candor.estimators.effects import estimate_outcome
 from candor.estimators.intervals import normal_quantile, two_sided_p_value, wald_interval
-from candor.results import Interval
+from candor.results import DirectComparison, DirectDifference, DirectPrevalence, Interval, UnderReporting
 
 SMALLEST_CELL = 5
 EVERYBODY_FOLLOWS = "Everybody who answered with the die followed it; this design cannot tell how often people said yes otherwise."
 SUPPRESSED = "Fewer than {smallest} people in arm {arm!r} said yes, or fewer than {smallest} said no: the numbers of this arm are withheld."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DirectPrevalence:
-    """The share of yes in one arm among people who answered directly. Everything is None where a cell is too small to be shown."""
-
-    arm: str
-    n: int | None
-    yes: int | None
-    value: float | None
-    interval: Interval | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DirectDifference:
-    """The direct share of yes in a treatment arm minus that in the control arm."""
-
-    treatment: str
-    control: str
-    value: float | None
-    interval: Interval | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnderReporting:
-    """The prevalence by the die's estimate minus the share who say yes directly, in one arm; positive when people deny a yes."""
-
-    arm: str
-    with_die: float | None
-    with_die_standard_error: float | None
-    value: float | None
-    standard_error: float | None
-    interval: Interval | None
-    p_value: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DirectComparison:
-    """One question asked both ways. ``assumption`` is the basis of the estimates with the die."""
-
-    prevalence: tuple[DirectPrevalence, ...]
-    differences: tuple[DirectDifference, ...]
-    under_reporting: tuple[UnderReporting, ...]
-    assumption: str
-    notes: tuple[str, ...]
 
 
 def direct_comparison(

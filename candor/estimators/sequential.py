@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy.typing as npt
 
@@ -12,7 +11,7 @@ from candor.errors import MethodError
 from candor.estimators.counts import checked_counts
 from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.intervals import fieller_interval, normal_quantile, wald_interval
-from candor.results import Interval
+from candor.results import AnytimeEffect, Interval
 
 
 def tuned_rho(planned_n: float, *, level: float = 0.95) -> float:
@@ -67,25 +66,6 @@ def anytime_multiplier(n: float, *, rho: float, level: float = 0.95) -> float:
         raise MethodError(f"a confidence sequence needs n of at least 1 and rho above 0, not n = {n!r} and rho = {rho!r}")
     scaled = n * rho**2
     return math.sqrt(2 * (scaled + 1) / scaled * math.log(math.sqrt(scaled + 1) / (1 - level)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnytimeEffect:
-    """One contrast, safe to look at after every participant.
-
-    ``interval`` is the headline for τ (of Fieller's kind); ``wald`` the plain one, τ̂ ± half-width, None without an estimate;
-    ``honest_times_effect`` that for Δ. ``interval`` and ``honest_times_effect`` exclude 0 together.
-    """
-
-    treatment: str
-    control: str
-    n: int
-    planned_n: int
-    rho: float
-    value: float | None
-    interval: Interval
-    wald: Interval | None
-    honest_times_effect: Interval
 
 
 def anytime_effects(counts: npt.ArrayLike, *, design: Design, planned_n: int, level: float = 0.95) -> tuple[AnytimeEffect, ...]:

@@ -21,7 +21,7 @@ from candor.estimators.sequential import anytime_effects
 from candor.studies.answers import Answers
 
 TOLERANCE = 1e-9
-Difference = tuple[str, Any, Any]
+Difference = tuple[str, object, object]
 
 
 def counts_of(data: Iterable[str], protocol: Mapping[str, Any]) -> dict[str, NDArray[np.int64]]:
@@ -37,7 +37,7 @@ def counts_of(data: Iterable[str], protocol: Mapping[str, Any]) -> dict[str, NDA
     return counts
 
 
-def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float) -> dict[str, Any]:
+def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float) -> dict[str, object]:
     """Everything that follows from the public answers to one question: all methods without covariates, with their bootstrap."""
     answers = Answers(design=Design.from_document(protocol["design"]), counts=counts)
     try:
@@ -56,12 +56,12 @@ def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapp
     return {"n": sum(1 for _row in csv.DictReader(lines)), "outcomes": outcomes}
 
 
-def results_of(published: Mapping[str, Any]) -> dict[str, Any]:
+def results_of(published: Mapping[str, Any]) -> dict[str, object]:
     """The results in results.json itself, without the inputs of the computation."""
     return {"n": published["n"], "outcomes": published["outcomes"]}
 
 
-def pairs(published: Any, again: Any, path: str = "") -> Iterator[Difference]:
+def pairs(published: object, again: object, path: str = "") -> Iterator[Difference]:
     """Every single value of both sides, with its place; a value that only one side has is compared with None."""
     if isinstance(published, list | tuple) and isinstance(again, list | tuple):
         published, again = dict(enumerate(published)), dict(enumerate(again))

@@ -1,10 +1,11 @@
 """Accounts in the admin. Rights come from the role alone, so groups and single permissions are not offered."""
 
-from typing import Any
-
 from django.contrib import admin
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
+from django.db.models import Model
+from django.forms import ModelForm
 from django.http import HttpRequest
 
 from accounts import actions, services
@@ -32,7 +33,7 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
     add_form = NewUserForm
     add_fieldsets = ((None, {"classes": ("wide",), "fields": ("username", "email", "role", "password1", "password2")}),)
 
-    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: User, form: "ModelForm[User]", change: bool) -> None:
         role = Role(form.cleaned_data["role"])
         if not change:
             created = services.create_user(
@@ -44,12 +45,12 @@ class UserAdmin(DjangoUserAdmin):  # type: ignore[type-arg]
         obj.role, obj.is_staff, obj.is_superuser = changed.role, changed.is_staff, changed.is_superuser
         obj.save()
 
-    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+    def log_change(self, request: HttpRequest, obj: Model, message: list[dict[str, dict[str, list[str]]]]) -> LogEntry:
         """Also called for a new password. Our log names the fields that changed, never their values."""
         fields = sorted({field for part in message for field in part.get("changed", {}).get("fields", ())})
         if fields:
             record(actor=user_of(request), action=actions.CHANGED, subject=obj, details={"fields": fields})
         return super().log_change(request, obj, message)
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False

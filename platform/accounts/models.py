@@ -1,7 +1,7 @@
 """The people who run studies. Participants are not users: Candor knows them only from the tables of surveys."""
 
 import hashlib
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models, transaction
@@ -28,7 +28,7 @@ class Accounts(UserManager["User"]):
 
     use_in_migrations = False
 
-    def create_superuser(self, username: str, email: str | None = None, password: str | None = None, **fields: Any) -> "User":
+    def create_superuser(self, username: str, email: str | None = None, password: str | None = None, **fields: object) -> "User":
         with transaction.atomic(using=self.db):
             user = super().create_superuser(username, email, password, **{**fields, "role": Role.ADMINISTRATOR})
             administrator_made.send(type(user), user=user)

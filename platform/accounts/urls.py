@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.views import LogoutView
@@ -16,7 +15,7 @@ from accounts.tokens import views as token_views
 def _when_asked_for(module: str, name: str) -> Callable[..., HttpResponseBase]:
     """Import a view's module on first use; most web processes never need its cryptography and images."""
 
-    def view(request: HttpRequest, **arguments: Any) -> HttpResponseBase:
+    def view(request: HttpRequest, **arguments: object) -> HttpResponseBase:
         response: HttpResponseBase = getattr(import_module(module), name)(request, **arguments)
         return response
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Protocol
 
 from django.core.serializers.json import DjangoJSONEncoder
 
@@ -88,7 +88,7 @@ def past_the_end(last: int) -> Verification:
     return Verification(intact=last, broken_at=last + 1, reason="it was added past the log's end")
 
 
-def plain(details: Mapping[str, Any]) -> Any:
+def plain(details: Mapping[str, object]) -> object:
     """Details as JSON holds them: dates and decimals as text, no infinities."""
     return json.loads(json.dumps(details, cls=DjangoJSONEncoder, allow_nan=False))
 
@@ -102,7 +102,7 @@ def hash_of(
     action: str,
     subject_kind: str,
     subject_id: str,
-    details: Any,
+    details: object,
     previous_hash: str,
 ) -> str:
     """SHA-256, as hex, of one canonical JSON document of the entry."""
@@ -111,7 +111,7 @@ def hash_of(
     return hashlib.sha256(document.encode()).hexdigest()
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: object) -> object:
     """Whole floats as integers, as PostgreSQL gives them back: 1e23 comes out of jsonb as 1 and 23 zeros."""
     match value:
         case float() if value.is_integer():

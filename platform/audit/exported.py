@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from audit.chain import Verification, follow, follow_part, hash_of, past_the_end
 
@@ -25,7 +25,7 @@ class ExportedEntry:
     action: str
     subject_kind: str
     subject_id: str
-    details: Any
+    details: object
     previous_hash: str
     hash: str
 

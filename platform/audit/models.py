@@ -1,6 +1,6 @@
 """Records of staff actions (actor, action, subject, time) in a chain that shows every later change."""
 
-from typing import Any, ClassVar, NoReturn
+from typing import ClassVar, NoReturn
 
 from django.conf import settings
 from django.db import models
@@ -19,7 +19,7 @@ class AppendOnlyError(TypeError):
 class EntryQuerySet(models.QuerySet["Entry"]):
     """A queryset for reading only."""
 
-    def update(self, **kwargs: Any) -> NoReturn:
+    def update(self, **kwargs: object) -> NoReturn:
         raise AppendOnlyError
 
     def delete(self) -> NoReturn:
@@ -56,12 +56,12 @@ class Entry(models.Model):
     def __str__(self) -> str:
         return f"{self.sequence}. {self.actor_name or '—'} {self.action} {self.subject_kind} {self.subject_id}".rstrip()
 
-    def save(self, *args: Any, **kwargs: Any) -> None:
+    def save(self, *args: object, using: str | None = None, **kwargs: object) -> None:
         if not self._state.adding:
             raise AppendOnlyError
-        super().save(*args, **{**kwargs, "force_insert": True})
+        super().save(force_insert=True, using=using)
 
-    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def delete(self, *args: object, **kwargs: object) -> NoReturn:
         raise AppendOnlyError
 
     def expected_hash(self) -> str:

@@ -1,7 +1,6 @@
 """Writing to the log."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import models, transaction
@@ -13,7 +12,9 @@ from audit.selectors import Asked, entries_about, exported_log, verify
 
 
 @transaction.atomic
-def record(*, actor: AbstractBaseUser | None, action: str, subject: models.Model | None, details: Mapping[str, Any] | None = None) -> Entry:
+def record(
+    *, actor: AbstractBaseUser | None, action: str, subject: models.Model | None, details: Mapping[str, object] | None = None
+) -> Entry:
     """Append one entry in the caller's transaction, so that a rollback removes it too.
 
     `actor` is None when the platform itself acts. Call it last in a service: the log stays locked until the transaction ends.

@@ -31,7 +31,7 @@ ANSWER = {
 NOT_MODIFIED = {"description": "The same as what the ETag sent as If-None-Match stands for."}
 
 
-def with_problems(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+def with_problems(result: dict[str, dict[str, Any]], generator: object, request: object, public: bool) -> dict[str, dict[str, Any]]:
     """drf-spectacular's postprocessing hook."""
     result.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
     for operations in result["paths"].values():

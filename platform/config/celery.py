@@ -1,7 +1,6 @@
 """The Celery app; its settings are Django's `CELERY_*`. Production unless the environment says otherwise, like wsgi."""
 
 import os
-from typing import Any
 
 from celery import Celery
 from celery.signals import setup_logging
@@ -17,5 +16,5 @@ app.steps["consumer"].update({WorkerHeartbeat, SweepAtStart})
 
 
 @setup_logging.connect
-def keep_logging(**kwargs: Any) -> None:
+def keep_logging(**kwargs: object) -> None:
     """Django's LOGGING holds for worker and beat too: having a receiver here keeps Celery from setting up its own."""

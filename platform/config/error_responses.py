@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Any
 
 from django.core.exceptions import BadRequest as HttpBadRequest
 from django.core.exceptions import PermissionDenied, SuspiciousOperation, ValidationError
@@ -32,12 +31,12 @@ class Problem:
     """The event and the advice, in words for the reader."""
 
     status: HTTPStatus
-    title: Any
-    message: Any = ""
-    advice: Any = ""
+    title: object
+    message: object = ""
+    advice: object = ""
     code: str = ""
     """A name for programs, such as `step-out-of-order`; it never changes with the language."""
-    errors: Any = None
+    errors: object = None
     """The errors of each field (API only)."""
 
 
@@ -125,12 +124,12 @@ def wants_json(request: HttpRequest) -> bool:
     return request.get_preferred_type(["text/html", "application/json", PROBLEM_JSON]) in {"application/json", PROBLEM_JSON}
 
 
-def page_context(problem: Problem) -> dict[str, Any]:
+def page_context(problem: Problem) -> dict[str, object]:
     """The context of `error.html`."""
     return {"status": int(problem.status), "title": problem.title, "message": problem.message, "advice": problem.advice}
 
 
-def problem_details(problem: Problem) -> dict[str, Any]:
+def problem_details(problem: Problem) -> dict[str, object]:
     """The members of RFC 9457, and our own `advice` and `errors`."""
     document = {
         "type": f"urn:candor:problem:{problem.code}" if problem.code else "about:blank",
@@ -159,7 +158,7 @@ class ExpectedErrorMiddleware:
         return respond(request, problem) if problem else None
 
 
-def api_error(error: Exception, context: dict[str, Any]) -> JsonResponse | None:
+def api_error(error: Exception, context: dict[str, object]) -> JsonResponse | None:
     """REST framework's `EXCEPTION_HANDLER`."""
     problem = problem_of(error)
     if problem is None:

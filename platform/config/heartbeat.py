@@ -1,9 +1,13 @@
 """Heartbeats: the worker and beat write one to the cache every few seconds, and /healthz looks for it."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from celery import beat, bootsteps
 from django.core.cache import cache
+
+if TYPE_CHECKING:
+    from celery.worker.consumer import Consumer
+    from kombu.asynchronous.timer import Entry
 
 EVERY_SECONDS = 5
 SILENT_AFTER_SECONDS = 30
@@ -23,13 +27,13 @@ class WorkerHeartbeat(bootsteps.StartStopStep):
     """Beats beside the tasks, so that a long task does not look like silence, and only while the worker is connected to its broker."""
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
-    timer: Any = None
+    timer: "Entry | None" = None
 
-    def start(self, parent: Any) -> None:
+    def start(self, parent: "Consumer") -> None:
         leave_sign("worker")
         self.timer = parent.timer.call_repeatedly(EVERY_SECONDS, leave_sign, ("worker",))
 
-    def stop(self, parent: Any) -> None:
+    def stop(self, parent: "Consumer") -> None:
         if self.timer is not None:
             self.timer.cancel()
 
@@ -39,7 +43,7 @@ class SweepAtStart(bootsteps.StartStopStep):
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
-    def start(self, parent: Any) -> None:
+    def start(self, parent: "Consumer") -> None:
         parent.app.send_task("jobs.tasks.sweep")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from datetime import timedelta
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 from uuid import uuid4
 
 from django.db import IntegrityError, models, transaction
@@ -40,11 +40,11 @@ class Lease(models.Model):
     """Whether it can be split into rows of another kind; while these are being done, it is shown as held."""
     RELATED: ClassVar[tuple[str, ...]] = ()
     DAY_OF_THE_END: ClassVar[str] = ""
-    WAITING: ClassVar[Mapping[str, Any]] = {}
-    HELD: ClassVar[Mapping[str, Any]] = {}
-    DONE: ClassVar[Mapping[str, Any]] = {}
-    FAILED: ClassVar[Mapping[str, Any]] = {}
-    SUPERSEDED: ClassVar[Mapping[str, Any]] = {}
+    WAITING: ClassVar[Mapping[str, object]] = {}
+    HELD: ClassVar[Mapping[str, object]] = {}
+    DONE: ClassVar[Mapping[str, object]] = {}
+    FAILED: ClassVar[Mapping[str, object]] = {}
+    SUPERSEDED: ClassVar[Mapping[str, object]] = {}
 
     class Meta:
         abstract = True
@@ -87,7 +87,7 @@ class Lease(models.Model):
         return cls._default_manager.select_related(*cls.RELATED).filter(pk=key, holder=holder).first()
 
     @classmethod
-    def end(cls, rows: QuerySet[Self], **values: Any) -> int:
+    def end(cls, rows: QuerySet[Self], **values: object) -> int:
         """End the work in `rows`, whoever holds it; return how many rows there were. Clock time and holder are deleted."""
         return rows.update(holder=None, due_at=None, **values)
 
@@ -110,20 +110,20 @@ class Lease(models.Model):
         """Keep the work while the block runs."""
         return beating(lambda: self.mine().update(due_at=timezone.now() + self.TERM))
 
-    def write(self, **values: Any) -> None:
+    def write(self, **values: object) -> None:
         """Store this in the row, which the worker keeps."""
         self._written(self.mine().update(due_at=timezone.now() + self.TERM, **values), values)
 
-    def finish(self, **values: Any) -> None:
+    def finish(self, **values: object) -> None:
         values = {**self.DONE, **values}
         self._written(self.end(self.mine(), **values), values | {"holder": None, "due_at": None})
 
-    def wait(self, after: timedelta = timedelta(0), **values: Any) -> None:
+    def wait(self, after: timedelta = timedelta(0), **values: object) -> None:
         """Return the work to the queue."""
         values = {**self.WAITING, **values, "holder": None, "due_at": timezone.now() + after}
         self._written(self.mine().update(**values), values)
 
-    def spread(self, **values: Any) -> None:
+    def spread(self, **values: object) -> None:
         """Leave the work to its parts; after the last one, somebody claims it again."""
         values |= {"holder": None, "due_at": None, "attempts": 0}
         self._written(self.mine().update(**values), values)
@@ -148,7 +148,7 @@ class Lease(models.Model):
             self.end(self.mine(), **self.SUPERSEDED)
         return True
 
-    def _written(self, rows: int, values: Mapping[str, Any]) -> None:
+    def _written(self, rows: int, values: Mapping[str, object]) -> None:
         """Raises `TakenError` if the row was no longer this worker's; a surrounding transaction then rolls back all of it."""
         if not rows:
             raise TakenError
@@ -163,7 +163,7 @@ class Routine(Lease):
 
     EVERY: ClassVar[dict[str, timedelta]] = {}
     KEEPS_ITS_TIME = True
-    DONE: ClassVar[Mapping[str, Any]] = {"error": ""}
+    DONE: ClassVar[Mapping[str, object]] = {"error": ""}
 
     class Meta(Lease.Meta):
         pass
@@ -172,6 +172,6 @@ class Routine(Lease):
         return self.name
 
     @classmethod
-    def end(cls, rows: QuerySet[Self], **values: Any) -> int:
+    def end(cls, rows: QuerySet[Self], **values: object) -> int:
         now = timezone.now()
         return sum(rows.filter(pk=name).update(holder=None, due_at=now + every, attempts=0, **values) for name, every in cls.EVERY.items())

@@ -1,7 +1,5 @@
 """The changeable settings of an arm, as the API shows and takes them."""
 
-from typing import Any
-
 from rest_framework import serializers
 
 from surveys.models import ArmState
@@ -14,7 +12,7 @@ class ArmStateSerializer(serializers.ModelSerializer[ArmState]):
         read_only_fields = fields
 
 
-class ArmChangeSerializer(serializers.Serializer[Any]):
+class ArmChangeSerializer(serializers.Serializer[object]):
     """Omitted fields stay as they are."""
 
     quota = serializers.IntegerField(required=False, allow_null=True, min_value=0, max_value=1_000_000, help_text="Null: no limit.")

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ class Habits:
 class Bot:
     """One simulated participant. `answers` are the form values of the background questions, by input name."""
 
-    answers: Mapping[str, Any]
+    answers: Mapping[str, str | list[str]]
     standardised: Mapping[str, float]
     people: Mapping[str, SimulatedPerson]
     declines: bool
@@ -82,7 +81,7 @@ class Population:
             question.name: SimulatedPerson(behaviour=first.behaviour, quantile=float(rng.random()))
             for question in self.definition.questions
         }
-        answers: dict[str, Any] = {}
+        answers: dict[str, str | list[str]] = {}
         standardised: dict[str, float] = {}
         for question in self.definition.background:
             if isinstance(question, Number):
@@ -134,7 +133,7 @@ def _draw_number(question: Number, rng: Rng) -> float:
     return round(float(rng.uniform(question.minimum, question.maximum)), 2)
 
 
-def _draw_answer(question: SingleChoice | MultipleChoice | Number, rng: Rng) -> Any:
+def _draw_answer(question: SingleChoice | MultipleChoice | Number, rng: Rng) -> str | list[str]:
     if isinstance(question, Number):
         return f"{_draw_number(question, rng):.15g}"
     names = [option.name for option in question.options]

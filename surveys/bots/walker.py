@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from http import HTTPStatus
@@ -14,6 +15,7 @@ from lxml import html
 from surveys.bots.population import Bot, Population
 
 MOST_PAGES = 40
+Values = Mapping[str, str | list[str]]
 Page = Any  # an lxml.html document; the stubs know no more
 
 
@@ -60,37 +62,37 @@ class Walker:
             page = self._ask("POST", self.address, data=values)
         raise UnexpectedPageError(f"{self.address}: not at the end after {MOST_PAGES} pages")
 
-    def _fill_welcome(self, page: Page, form: Page) -> dict[str, Any]:
+    def _fill_welcome(self, page: Page, form: Page) -> Values:
         return {"language": "en"} | ({"code": self.code} if self.code else {})
 
-    def _fill_consent(self, page: Page, form: Page) -> dict[str, Any]:
+    def _fill_consent(self, page: Page, form: Page) -> Values:
         return {"choice": "decline" if self.bot.declines else "agree"}
 
-    def _fill_background(self, page: Page, form: Page) -> dict[str, Any]:
+    def _fill_background(self, page: Page, form: Page) -> Values:
         return {name: value for name, value in self.bot.answers.items() if name in form.fields}
 
-    def _fill_direct_consent(self, page: Page, form: Page) -> dict[str, Any]:
+    def _fill_direct_consent(self, page: Page, form: Page) -> Values:
         return {"choice": "agree" if self.bot.agrees_to_direct else "decline"}
 
-    def _fill_direct_questions(self, page: Page, form: Page) -> dict[str, Any]:
+    def _fill_direct_questions(self, page: Page, form: Page) -> Values:
         names = {name: name.removeprefix("answer-") for name in form.fields if name.startswith("answer-")}
         yes = {name: self.population.answered_directly(self.bot, question=question, arm=self.arm) for name, question in names.items()}
         return {name: "1" if said else "0" for name, said in yes.items()}
 
-    def _fill_video(self, page: Page, form: Page) -> dict[str, Any]:
+    def _fill_video(self, page: Page, form: Page) -> Values:
         address = page.xpath("//video//source/@src | //video/@src")[0]
         self.arm = self.arm_of_media[address.rstrip("/").rsplit("/", 1)[1]]
         return {}
 
-    def _fill_quiz(self, page: Page, form: Page) -> dict[str, Any]:
+    def _fill_quiz(self, page: Page, form: Page) -> Values:
         names = {name for name in form.fields if name.startswith("quiz-")}
         return {name: str(self.rng.choice(sorted(form.inputs[name].value_options))) for name in sorted(names)}
 
-    def _fill_die(self, page: Page, form: Page) -> dict[str, Any]:
+    def _fill_die(self, page: Page, form: Page) -> Values:
         wrong = self.bot.misunderstands and not page.xpath('//input[@name="tried" and @value="1"]')
         return {"check": "no" if wrong else "yes"}
 
-    def _fill_questions(self, page: Page, form: Page) -> dict[str, Any]:
+    def _fill_questions(self, page: Page, form: Page) -> Values:
         says = {
             int(face): row.xpath("string(.//@data-says)")
             for row in page.xpath("//tr[@data-faces]")
@@ -105,7 +107,7 @@ class Walker:
                 answers[name] = "1" if yes else "0"
         return answers
 
-    def _ask(self, method: str, address: str, data: dict[str, Any] | None = None) -> Page:
+    def _ask(self, method: str, address: str, data: Values | None = None) -> Page:
         """The next page, after redirects. While the server is away the request is repeated: every request may be repeated harmlessly."""
         give_up = time.monotonic() + self.patience_seconds
         while True:

@@ -1,12 +1,10 @@
 """The builder's page about a study's title, contact, languages and way in."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from surveys.builder.frame import DraftPage
 from surveys.drafting.edits import Edit, WithLanguages
-from surveys.drafting.forms import DraftForm, typed_text
+from surveys.drafting.forms import DraftForm, Typed, typed_text
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.ways_in import OPEN, WAYS_IN
 
@@ -18,7 +16,7 @@ class About(DraftPage):
     def edit(self) -> Edit:
         return WithLanguages(("title", "summary", "contact", "languages", "entry"))
 
-    def typed(self) -> dict[str, Any]:
+    def typed(self) -> Typed:
         entry = self.definition.entry
         return {
             **dict(typed_text("title", self.document["title"], self.definition.languages)),
@@ -29,7 +27,7 @@ class About(DraftPage):
             "completion_url": entry.completion_url or "",
         }
 
-    def read(self, form: DraftForm) -> Any:
+    def read(self, form: DraftForm) -> object:
         chosen = [code for code in form.several("languages") if code in self._offered()]
         spoken = self.definition.languages
         languages = [code for code in spoken if code in chosen] + [code for code in chosen if code not in spoken]
@@ -52,5 +50,5 @@ class About(DraftPage):
     def _offered(self) -> dict[str, str]:
         return LANGUAGE_NAMES | {code: LANGUAGE_NAMES.get(code, code) for code in self.definition.languages}
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"languages": list(self._offered().items()), "entries": [(way.name, way.label) for way in WAYS_IN.values()]}

@@ -1,11 +1,10 @@
 """How people are spread over the groups, and how long they must wait before they go on."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -13,8 +12,8 @@ from django.utils.translation import gettext_lazy
 from surveys.builder.frame import LookingPage
 from surveys.builder.watching import WATCHING, read_watching, typed_watching
 from surveys.definition import DIRECT, Allocation, StudyDefinition, Watching
-from surveys.drafting.edits import Document, Edit
-from surveys.drafting.forms import DraftForm, typed_value
+from surveys.drafting.edits import Document, Edit, Unchecked
+from surveys.drafting.forms import DraftForm, Typed, typed_value
 from surveys.study_file import define, document_of
 
 SCHEMES = (
@@ -30,7 +29,7 @@ LARGEST_WEIGHT = 1000
 class Spread:
     """The parts of the document that the page edits; weights and quotas are stored with the arms and the die."""
 
-    def current(self, document: Document) -> dict[str, Any]:
+    def current(self, document: Document) -> dict[str, Unchecked]:
         definition = define(dict(document))
         return {
             "scheme": definition.allocation.scheme,
@@ -42,7 +41,7 @@ class Spread:
             "watching": {"mode": definition.watching.mode, "share": definition.watching.share},
         }
 
-    def merged(self, document: Document, value: Mapping[str, Any]) -> dict[str, Any]:
+    def merged(self, document: Document, value: Document) -> dict[str, Unchecked]:
         definition = define(dict(document))
         arms = tuple(arm.model_copy(update=value["arms"].get(arm.name, {})) for arm in definition.arms)
         weights = {name: weight for name, weight in value["subsamples"].items() if name in definition.die.subsamples and weight != 1}
@@ -65,15 +64,15 @@ class AllocationPage(LookingPage):
     def edit(self) -> Edit:
         return Spread()
 
-    def typed(self) -> dict[str, Any]:
+    def typed(self) -> Typed:
         found = Spread().current(self.document)
-        typed = {name: typed_value(found[name]) for name in ("scheme", "planned_participants", "minimum_seconds")}
+        typed: Typed = {name: typed_value(found[name]) for name in ("scheme", "planned_participants", "minimum_seconds")}
         typed |= {"block_multiples": ", ".join(map(str, found["block_multiples"])), **typed_watching(self.definition.watching)}
         for name, arm in found["arms"].items():
             typed |= {f"arms.{name}.weight": typed_value(arm["weight"]), f"arms.{name}.quota": typed_value(arm["quota"])}
         return typed | {f"subsamples.{name}.weight": typed_value(weight) for name, weight in found["subsamples"].items()}
 
-    def read(self, form: DraftForm) -> Any:
+    def read(self, form: DraftForm) -> dict[str, object]:
         scheme = form.choice("scheme", [name for name, _label in SCHEMES], missing=_("Choose how the list is drawn."))
         planned = form.whole_number(
             "planned_participants",
@@ -115,7 +114,7 @@ class AllocationPage(LookingPage):
             return []
         return list(dict.fromkeys(map(int, parts)))
 
-    def context_of(self, form: DraftForm) -> dict[str, Any]:
+    def context_of(self, form: DraftForm) -> dict[str, object]:
         """The consequences of the typed values; of the draft, while they have mistakes."""
         trial = DraftForm(form.typed, languages=form.languages)
         value = self.read(trial)
@@ -133,7 +132,7 @@ class AllocationPage(LookingPage):
         }
 
 
-def _sizes(definition: StudyDefinition, language: str) -> dict[str, Any]:
+def _sizes(definition: StudyDefinition, language: str) -> dict[str, object]:
     """How many people each group should have in the end, by subsample and arm; those who are asked directly are a group of their own."""
     arms, groups = definition.arm_weights, definition.group_weights
     planned = definition.allocation.planned_participants

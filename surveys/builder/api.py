@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from django.utils.http import parse_etags
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -44,7 +44,9 @@ class StudyFileRenderer(BaseRenderer):
     format = "yaml"
     charset = "utf-8"
 
-    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None) -> bytes:
+    def render(
+        self, data: Mapping[str, object], accepted_media_type: str | None = None, renderer_context: Mapping[str, object] | None = None
+    ) -> bytes:
         return dump(data).encode()
 
 
@@ -55,7 +57,7 @@ class Definition(APIView):
     parser_classes = (JsonText, YamlText)
     renderer_classes = (JSONRenderer, StudyFileRenderer)
 
-    def get_parsers(self) -> Any:
+    def get_parsers(self) -> list[BaseParser]:
         patches = self.request is not None and self.request.method == "PATCH"
         return [MergePatchText(), JsonText()] if patches else super().get_parsers()
 
@@ -99,7 +101,7 @@ class Definition(APIView):
         return _change(study, read_study_file(json.dumps(merged(study.definition, patch)), source="merged"), seen=seen, request=request)
 
 
-def merged(document: Any, patch: Any) -> Any:
+def merged(document: object, patch: object) -> object:
     """`document` after the merge patch, by RFC 7396."""
     if not isinstance(patch, dict):
         return patch
@@ -127,6 +129,6 @@ def _change(study: Study, definition: StudyDefinition, *, seen: str, request: Re
     return _answer(changed.definition, changed.slug)
 
 
-def _answer(document: dict[str, Any], slug: str) -> Response:
+def _answer(document: dict[str, object], slug: str) -> Response:
     headers = {"ETag": f'"{fingerprint_of(document)}"', "Content-Disposition": f'inline; filename="{slug}.yaml"'}
     return Response(document, headers=headers)

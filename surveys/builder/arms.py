@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
-from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,7 +15,7 @@ from surveys.builder.services import SUFFIXES, change_part, put_arm_file, remove
 from surveys.builder.watching import WATCHING, read_watching, typed_watching
 from surveys.definition import Arm, StudyDefinition, Watching
 from surveys.drafting.edits import ArmSettings, Edit, Item
-from surveys.drafting.forms import DraftForm, typed_text, typed_value
+from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.names import name_from
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.errors import DefinitionError
@@ -33,16 +32,16 @@ class Arms(DraftPage):
     template_name = "surveys/builder/arms.html"
     keys = ("control", "watching")
 
-    def typed(self) -> dict[str, Any]:
+    def typed(self) -> Typed:
         return {"control": self.definition.control, **typed_watching(self.definition.watching)}
 
-    def read(self, form: DraftForm) -> Any:
+    def read(self, form: DraftForm) -> object:
         control = form.choice("control", [arm.name for arm in self.definition.arms], missing=_("Choose the arm to compare with."))
         usual = Watching().model_dump()
         watching = {key: value for key, value in read_watching(form).items() if value != usual[key]}
         return {"control": control, **({"watching": watching} if watching else {})}
 
-    def post(self, request: HttpRequest, **arguments: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
         return self._add(request) if "add" in request.POST else super().post(request, **arguments)
 
     def _add(self, request: HttpRequest) -> HttpResponse:
@@ -57,7 +56,7 @@ class Arms(DraftPage):
         change_part(self.study, edit=Item("arms"), value=value, loaded=None, actor=self.person)
         return redirect("surveys:build_arm", self.study.slug, name)
 
-    def context_of(self, form: DraftForm) -> dict[str, Any]:
+    def context_of(self, form: DraftForm) -> dict[str, object]:
         there = _uploaded(self.study, self.definition.files())
         return {
             "arms": [_arm_view(arm, self.definition, there) for arm in self.definition.arms],
@@ -72,7 +71,7 @@ class ArmPage(DraftPage):
     part = "arms"
     template_name = "surveys/builder/arm.html"
 
-    def _enter(self, request: HttpRequest, /, slug: str, **kwargs: Any) -> HttpResponseBase:
+    def _enter(self, request: HttpRequest, /, slug: str, **kwargs: str) -> HttpResponseBase:
         self.name: str = kwargs["arm"]
         return super()._enter(request, slug=slug, **kwargs)
 
@@ -86,7 +85,7 @@ class ArmPage(DraftPage):
     def edit(self) -> Edit:
         return ArmSettings(self.name)
 
-    def typed(self) -> dict[str, Any]:
+    def typed(self) -> Typed:
         languages = self.definition.languages
         arm = self.arm
         said = Item("arms", self.name).current(self.document)
@@ -97,13 +96,13 @@ class ArmPage(DraftPage):
             **dict(typed_text("transcript", said["video"].get("transcript"), languages)),
         }
 
-    def read(self, form: DraftForm) -> Any:
+    def read(self, form: DraftForm) -> object:
         label = form.text("label", missing=_("Write what this arm is."))
         weight = form.whole_number("weight", what=_("The weight"), minimum=1, maximum=1000, missing=_("Write a weight, such as 1."))
         quota = form.whole_number("quota", what=_("The quota"), minimum=1, maximum=1_000_000)
         return _given({"label": label, "weight": None if weight == 1 else weight, "quota": quota, "transcript": form.text("transcript")})
 
-    def post(self, request: HttpRequest, **arguments: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
         _arm = self.arm
         match request.POST.get("action"):
             case "upload":
@@ -143,7 +142,7 @@ class ArmPage(DraftPage):
     def next_address(self) -> str:
         return reverse("surveys:build_arms", args=[self.study.slug])
 
-    def context_of(self, form: DraftForm) -> dict[str, Any]:
+    def context_of(self, form: DraftForm) -> dict[str, object]:
         there = _uploaded(self.study, self.arm.video.files())
         return {
             "arm": _arm_view(self.arm, self.definition, there),
@@ -157,7 +156,7 @@ def _uploaded(study: Study, names: Iterable[str]) -> dict[str, MediaFile]:
     return {media.name: media for media in MediaFile.objects.filter(study=study, name__in=list(names), current=True)}
 
 
-def _arm_view(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile]) -> dict[str, Any]:
+def _arm_view(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile]) -> dict[str, object]:
     """An arm as the pages show it, with the addresses at which staff can play what has been uploaded."""
 
     def address(name: str) -> str:
@@ -181,7 +180,7 @@ def _arm_view(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile]
     }
 
 
-def _places(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile], form: DraftForm) -> Iterator[dict[str, Any]]:
+def _places(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile], form: DraftForm) -> Iterator[dict[str, object]]:
     """The places for uploads (videos, captions in every language, a poster), with the files already uploaded."""
     captions = [
         ("captions", code, _("Captions, %(language)s") % {"language": LANGUAGE_NAMES.get(code, code)}) for code in definition.languages
@@ -205,5 +204,5 @@ def _field(kind: str, language: str) -> str:
     return f"content-{kind}{f'-{language}' if language else ''}"
 
 
-def _given(values: dict[str, Any]) -> dict[str, Any]:
+def _given(values: dict[str, object]) -> dict[str, object]:
     return {key: value for key, value in values.items() if value is not None}

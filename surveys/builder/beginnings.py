@@ -1,11 +1,12 @@
 """Where a study begins: from nothing, from a file, or as a copy of another."""
 
 import re
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
 
 from django.contrib import messages
 from django.core.files import File
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -115,7 +116,7 @@ def _slug(form: DraftForm, *, suggestion: str) -> str:
     return typed
 
 
-def _slugs() -> Any:
+def _slugs() -> QuerySet[Study, str]:
     return Study.objects.values_list("slug", flat=True)
 
 
@@ -125,6 +126,6 @@ def _tell(form: DraftForm, error: SurveyError) -> None:
         form.problem(problem, field="slug" if problem.startswith("slug: ") else "")
 
 
-def _page(request: HttpRequest, template: str, form: DraftForm, context: dict[str, Any]) -> HttpResponse:
+def _page(request: HttpRequest, template: str, form: DraftForm, context: Mapping[str, object]) -> HttpResponse:
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.summary else HTTPStatus.OK
     return render(request, template, {**context, "form": form, "fields": form.root, "errors": form.summary}, status=status)

@@ -1,11 +1,9 @@
 """Whether a share of people is asked directly, how large it is, and the text of the consent that everybody is asked for."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from surveys.builder.frame import DraftPage
-from surveys.drafting.forms import DraftForm, typed_text
+from surveys.drafting.forms import DraftForm, Typed, typed_text
 
 LARGEST_PERCENT = 50
 
@@ -15,14 +13,14 @@ class DirectQuestions(DraftPage):
     template_name = "surveys/builder/direct_questions.html"
     keys = ("direct_group",)
 
-    def typed(self) -> dict[str, Any]:
+    def typed(self) -> Typed:
         group = self.document.get("direct_group")
         if group is None:
             return {}
-        percent = {"asked": "on", "percent": str(round(group["share"] * 100))}
+        percent: Typed = {"asked": "on", "percent": str(round(group["share"] * 100))}
         return percent | dict(typed_text("direct_group.consent", group["consent"], self.definition.languages))
 
-    def read(self, form: DraftForm) -> Any:
+    def read(self, form: DraftForm) -> object:
         if not form.checked("asked"):
             return {}
         missing = _("Write which share of people is asked directly.")

@@ -1,7 +1,5 @@
 """The whole study as text, for people who know the study file, and the file with its media for download."""
 
-from typing import Any
-
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
@@ -10,7 +8,7 @@ from audit.services import record
 from surveys import actions
 from surveys.builder.frame import BuilderPage, DraftPage
 from surveys.drafting.edits import Edit, Whole
-from surveys.drafting.forms import DraftForm
+from surveys.drafting.forms import DraftForm, Typed
 from surveys.errors import DefinitionError
 from surveys.studies.exchange import archive_of
 from surveys.study_file import document_of, read_study_file, write_study_file
@@ -23,10 +21,10 @@ class StudyFile(DraftPage):
     def edit(self) -> Edit:
         return Whole()
 
-    def typed(self) -> dict[str, Any]:
+    def typed(self) -> Typed:
         return {"file": write_study_file(self.definition)}
 
-    def read(self, form: DraftForm) -> Any:
+    def read(self, form: DraftForm) -> object:
         try:
             definition = read_study_file(form.whole_text("file"), source=_("Study file"))
         except DefinitionError as error:
@@ -42,7 +40,7 @@ class StudyFile(DraftPage):
 class Archive(BuilderPage):
     """The study file and its media as a ZIP file."""
 
-    def get(self, request: HttpRequest, **_arguments: Any) -> StreamingHttpResponse:
+    def get(self, request: HttpRequest, **_arguments: object) -> StreamingHttpResponse:
         record(actor=user_of(request), action=actions.STUDY_EXPORTED, subject=self.study)
         response = StreamingHttpResponse(archive_of(self.study, self.definition), content_type="application/zip")
         response["Content-Disposition"] = f'attachment; filename="{self.study.slug}.zip"'

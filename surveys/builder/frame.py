@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -17,8 +17,8 @@ from accounts.models import Role, User
 from surveys.access import access_own_study
 from surveys.builder.services import change_part
 from surveys.definition import StudyDefinition
-from surveys.drafting.edits import Edit, Keys, differences, fingerprint_of
-from surveys.drafting.forms import DraftForm
+from surveys.drafting.edits import Document, Edit, Keys, differences, fingerprint_of
+from surveys.drafting.forms import DraftForm, Typed
 from surveys.drafting.parts import PARTS, Part
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.models import Study, StudyStatus
@@ -34,16 +34,16 @@ class BuilderPage(View):
     part: str = ""
     template_name: ClassVar[str] = ""
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def dispatch(self, request: HttpRequest, *args: str, **kwargs: str) -> HttpResponseBase:
         return require_role(*Role)(self._enter)(request, *args, **kwargs)
 
-    def _enter(self, request: HttpRequest, /, slug: str, **kwargs: Any) -> HttpResponseBase:
+    def _enter(self, request: HttpRequest, /, slug: str, **kwargs: str) -> HttpResponseBase:
         self.person: User = user_of(request)
         seat = access_own_study(self.person, slug)
         self.study: Study = seat.study
         draft = define(self.study.definition) if self.state != "frozen" else None
         self.definition: StudyDefinition = draft or definition_for(seat)
-        self.document = document_of(self.definition)
+        self.document: Document = document_of(self.definition)
         if request.method == "POST" and self.frozen and self.part:
             raise TransitionError(_("This part of the protocol is frozen; nothing was changed."))
         return super().dispatch(request, **kwargs)
@@ -64,14 +64,14 @@ class BuilderPage(View):
         fixed = next((set(part.keys) & set(FIXED_BY_LAUNCH) for part in PARTS if part.name == self.part), set())
         return self.state == "frozen" or (self.state == "amendment" and bool(fixed - {"languages"}))
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         """The template's context beside the form."""
         return {}
 
-    def get(self, request: HttpRequest, **_arguments: Any) -> HttpResponseBase:
+    def get(self, request: HttpRequest, **_arguments: object) -> HttpResponseBase:
         return self.page({})
 
-    def page(self, context: Mapping[str, Any], *, status: int = HTTPStatus.OK) -> HttpResponse:
+    def page(self, context: Mapping[str, object], *, status: int = HTTPStatus.OK) -> HttpResponse:
         left = [] if self.state == "frozen" else to_do(self.study, self.definition)
         common = {
             "study": self.study,
@@ -94,11 +94,11 @@ class DraftPage(BuilderPage):
         """The part of the document that the form edits; by default some of its keys."""
         return Keys(self.keys)
 
-    def typed(self) -> dict[str, Any]:
+    def typed(self) -> Typed:
         """The draft's values of the inputs, by name."""
         raise NotImplementedError
 
-    def read(self, form: DraftForm) -> Any:
+    def read(self, form: DraftForm) -> object:
         """The typed text as plain values for the document; mistakes go to the form."""
         raise NotImplementedError
 
@@ -106,15 +106,15 @@ class DraftPage(BuilderPage):
         """The page that follows after saving."""
         return self.request.path
 
-    def context_of(self, form: DraftForm) -> dict[str, Any]:
+    def context_of(self, form: DraftForm) -> dict[str, object]:
         """The template's previews beside the inputs, from the typed text."""
         return {}
 
-    def get(self, request: HttpRequest, **_arguments: Any) -> HttpResponse:
+    def get(self, request: HttpRequest, **_arguments: object) -> HttpResponse:
         form = DraftForm(self.typed(), languages=self.definition.languages)
         return self._shown(form, loaded=self._loaded())
 
-    def post(self, request: HttpRequest, **_arguments: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **_arguments: object) -> HttpResponse:
         form = DraftForm(typed_by(request), languages=self.definition.languages)
         loaded = request.POST.get("loaded", "")
         value = self.read(form)
@@ -137,7 +137,7 @@ class DraftPage(BuilderPage):
         """The fingerprint of the part that the form edits."""
         return fingerprint_of(self.edit().current(self.document))
 
-    def _shown(self, form: DraftForm, *, loaded: str, status: int = HTTPStatus.OK, conflict: Any = None) -> HttpResponse:
+    def _shown(self, form: DraftForm, *, loaded: str, status: int = HTTPStatus.OK, conflict: object = None) -> HttpResponse:
         context = {"form": form, "fields": form.root, "errors": form.summary, "loaded": loaded, "conflict": conflict}
         return self.page({**context, **self.context_of(form)}, status=status)
 
@@ -145,7 +145,7 @@ class DraftPage(BuilderPage):
 class LookingPage(DraftPage):
     """A page that responds while it is filled in: forms that htmx sends, or whose button `change` was pressed, are not saved."""
 
-    def post(self, request: HttpRequest, **arguments: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
         if "change" not in request.POST and "HX-Request" not in request.headers:
             return super().post(request, **arguments)
         form = DraftForm(typed_by(request), languages=self.definition.languages)
@@ -157,7 +157,7 @@ def typed_by(request: HttpRequest) -> dict[str, str | list[str]]:
     return {name: values if len(values) > 1 else values[0] for name, values in request.POST.lists() if values}
 
 
-def _listed(part: Part, study: Study, left: list[ToDo], *, current: bool) -> dict[str, Any]:
+def _listed(part: Part, study: Study, left: list[ToDo], *, current: bool) -> dict[str, object]:
     """A part in the side list, with the number of tasks left in it."""
     address = reverse(part.route, args=[study.slug])
     return {"label": part.label, "address": address, "current": current, "left": [one for one in left if one.part == part.name]}

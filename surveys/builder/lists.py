@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,8 +14,8 @@ from django.utils.translation import gettext_lazy
 
 from surveys.builder.frame import BuilderPage, DraftPage
 from surveys.builder.services import change_part
-from surveys.drafting.edits import Edit, Item, Order, fingerprint_of
-from surveys.drafting.forms import DraftForm
+from surveys.drafting.edits import Document, Edit, Item, Order, fingerprint_of
+from surveys.drafting.forms import DraftForm, Typed
 from surveys.drafting.questions import read_background, read_quiz_item, read_sensitive, typed_item
 from surveys.errors import ConcurrentEditError, DefinitionError
 
@@ -39,7 +38,7 @@ ROLES = (
 class Questions:
     """One of the three lists: how an item is read, how many there must be, and the words of its pages."""
 
-    read: Callable[..., dict[str, Any]]
+    read: Callable[..., dict[str, object]]
     add: Mapping[str, Promise]
     """Kind → words of the button that adds one."""
     about: Promise
@@ -69,7 +68,7 @@ LISTS = {
 class ListPage(BuilderPage):
     template_name = "surveys/builder/list.html"
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         items = getattr(self.definition, self.part)
         language = self.definition.languages[0]
         return {
@@ -109,7 +108,7 @@ class ItemPage(DraftPage):
 
     template_name = "surveys/builder/item.html"
 
-    def _enter(self, request: HttpRequest, /, slug: str, **kwargs: Any) -> HttpResponseBase:
+    def _enter(self, request: HttpRequest, /, slug: str, **kwargs: str) -> HttpResponseBase:
         self.part = kwargs["part"]
         self.name: str = kwargs.get("name", "")
         if self.part not in LISTS:
@@ -120,17 +119,17 @@ class ItemPage(DraftPage):
         return Item(self.part, self.name)
 
     @property
-    def before(self) -> dict[str, Any]:
+    def before(self) -> Document:
         """The question as it stands; for a new one only its kind."""
         found = self.edit().current(self.document)
         if found is None and self.name and self.request.method != "POST":  # a POST shows the typed text again
             raise Http404("There is no such question.")
         return found or {"kind": self.request.GET.get("kind", "single_choice"), "text": "", "whole": True, "at_most": 8}
 
-    def typed(self) -> dict[str, Any]:
+    def typed(self) -> Typed:
         return typed_item(self.before, self.definition.languages)
 
-    def post(self, request: HttpRequest, **arguments: Any) -> HttpResponse:
+    def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
         return self._remove(request) if "remove" in request.POST else super().post(request, **arguments)
 
     def _remove(self, request: HttpRequest) -> HttpResponse:
@@ -145,14 +144,14 @@ class ItemPage(DraftPage):
             return redirect(request.path)
         return redirect(self.next_address())
 
-    def read(self, form: DraftForm) -> Any:
+    def read(self, form: DraftForm) -> object:
         taken = set(Order(self.part).current(self.study.definition)) - {self.name}
         return LISTS[self.part].read(form, self.before, taken=taken)
 
     def next_address(self) -> str:
         return reverse(f"surveys:build_{self.part}", args=[self.study.slug])
 
-    def context_of(self, form: DraftForm) -> dict[str, Any]:
+    def context_of(self, form: DraftForm) -> dict[str, object]:
         rows = form.rows("fields")
         first_free = int(rows[-1].rpartition(".")[2]) + 1 if rows else 0
         return {

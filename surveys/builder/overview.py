@@ -1,7 +1,5 @@
 """The builder's first page: the parts, the tasks left, and the way back to a draft once the protocol is frozen."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -15,7 +13,7 @@ from surveys.studies.services import take_back
 class Overview(BuilderPage):
     template_name = "surveys/builder/overview.html"
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         return {"may_return": self.study.status in (StudyStatus.IN_REVIEW, StudyStatus.APPROVED), "warnings": self.definition.warnings()}
 
     def post(self, request: HttpRequest) -> HttpResponse:

@@ -24,7 +24,7 @@ Video = Mapping[str, Any]
 
 
 @transaction.atomic
-def change_part(study: Study, *, edit: Edit, value: Any, loaded: str | None, actor: User) -> Study:
+def change_part(study: Study, *, edit: Edit, value: object, loaded: str | None, actor: User) -> Study:
     """Put `value` in its place in the draft. `loaded` is the fingerprint of the value there when the change was begun.
 
     Raises ConcurrentEditError if another value is there now. Changes in other places are kept, so several people can build at once.

@@ -1,7 +1,5 @@
 """Consent and debrief: one Markdown text in every language, with a preview."""
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.functional import Promise
@@ -14,7 +12,7 @@ from accounts.models import Role
 from surveys.builder.frame import DraftPage
 from surveys.definition import Retention
 from surveys.drafting.edits import Edit, Keys
-from surveys.drafting.forms import DraftForm, typed_text, typed_value
+from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.markdown import sanitised_html
 
 LONGEST_PREVIEW = 20_000
@@ -28,13 +26,13 @@ class MarkdownPage(DraftPage):
     def edit(self) -> Edit:
         return Keys((self.key,))
 
-    def typed(self) -> dict[str, Any]:
+    def typed(self) -> Typed:
         return dict(typed_text(self.key, self.document[self.key], self.definition.languages))
 
-    def read(self, form: DraftForm) -> Any:
+    def read(self, form: DraftForm) -> object:
         return {self.key: form.text(self.key, missing=str(self.missing))}
 
-    def context_of(self, form: DraftForm) -> dict[str, Any]:
+    def context_of(self, form: DraftForm) -> dict[str, object]:
         """Every language's text as typed, and as it will be seen."""
         nodes = [(code, name, node, sanitised_html(node.line)) for code, name, node in form.root[self.key].in_languages]
         return {"texts": nodes, "key": self.key}
@@ -57,7 +55,7 @@ class Plans(DraftPage):
     template_name = "surveys/builder/plans.html"
     keys = ("analysis_plan", "release_plan", "retention")
 
-    def typed(self) -> dict[str, Any]:
+    def typed(self) -> Typed:
         languages = self.definition.languages
         return {
             **dict(typed_text("analysis_plan", self.document.get("analysis_plan"), languages)),
@@ -65,7 +63,7 @@ class Plans(DraftPage):
             "months": typed_value(self.definition.retention.months_after_closing),
         }
 
-    def read(self, form: DraftForm) -> Any:
+    def read(self, form: DraftForm) -> object:
         plans = {key: form.text(key) for key in ("analysis_plan", "release_plan")}
         months = form.whole_number(
             "months", what=_("The number of months"), minimum=0, maximum=120, missing=_("Write after how many months.")

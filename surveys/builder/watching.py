@@ -1,7 +1,5 @@
 """When people can go on from the lecture: two inputs that are on the pages of the arms and of the thresholds."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -18,7 +16,7 @@ def typed_watching(watching: Watching) -> dict[str, str]:
     return {"mode": watching.mode, "share": typed_value(round(watching.share * 100, 10))}
 
 
-def read_watching(form: DraftForm) -> dict[str, Any]:
+def read_watching(form: DraftForm) -> dict[str, object]:
     mode = form.choice("mode", [name for name, _label in WATCHING], missing=_("Choose when Continue opens."))
     percent = form.number("share", what=_("The share"), minimum=0, maximum=100, missing=_("Write how much must be watched, in percent."))
     return {"mode": mode, "share": None if percent is None else round(percent / 100, 12)}

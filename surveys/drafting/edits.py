@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from django.utils.translation import gettext as _
 
@@ -12,15 +12,17 @@ from surveys.drafting.texts import in_languages
 from surveys.errors import ConcurrentEditError
 from surveys.study_file import define, document_of
 
-Document = Mapping[str, Any]
+Unchecked: TypeAlias = Any
+"""A part of a draft: JSON that the study's definition has not checked yet."""
+Document = Mapping[str, Unchecked]
 ARM_SETTINGS = ("label", "weight", "quota", "transcript")
 
 
 class Edit(Protocol):
-    def current(self, document: Document) -> Any:
+    def current(self, document: Document) -> Unchecked:
         """The document's content, as plain values."""
 
-    def merged(self, document: Document, value: Any) -> dict[str, Any]:
+    def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
         """The document with `value` in that place."""
 
 
@@ -30,10 +32,10 @@ class Keys:
 
     keys: tuple[str, ...]
 
-    def current(self, document: Document) -> dict[str, Any]:
+    def current(self, document: Document) -> dict[str, Unchecked]:
         return {key: document[key] for key in self.keys if key in document}
 
-    def merged(self, document: Document, value: Mapping[str, Any]) -> dict[str, Any]:
+    def merged(self, document: Document, value: Document) -> dict[str, Unchecked]:
         rest = {key: kept for key, kept in document.items() if key not in self.keys}
         return rest | {key: given for key, given in value.items() if given is not None}
 
@@ -42,7 +44,7 @@ class Keys:
 class WithLanguages(Keys):
     """Keys with the study's languages among them: another language changes every text of the study."""
 
-    def merged(self, document: Document, value: Mapping[str, Any]) -> dict[str, Any]:
+    def merged(self, document: Document, value: Document) -> dict[str, Unchecked]:
         spoken = {"languages": document.get("languages")}
         changed = define(Keys(self.keys).merged(document, {**value, **spoken}))
         languages = tuple(value.get("languages") or ("en",))
@@ -58,10 +60,10 @@ class Item:
     key: str
     name: str = ""
 
-    def current(self, document: Document) -> Any:
+    def current(self, document: Document) -> Unchecked:
         return next((item for item in document.get(self.key, ()) if item["name"] == self.name), None)
 
-    def merged(self, document: Document, value: Any) -> dict[str, Any]:
+    def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
         items = list(document.get(self.key, ()))
         place = next((index for index, item in enumerate(items) if item["name"] == self.name), len(items))
         items[place : place + 1] = [] if value is None else [value]
@@ -77,7 +79,7 @@ class Order:
     def current(self, document: Document) -> list[str]:
         return [item["name"] for item in document.get(self.key, ())]
 
-    def merged(self, document: Document, value: list[str]) -> dict[str, Any]:
+    def merged(self, document: Document, value: list[str]) -> dict[str, Unchecked]:
         by_name = {item["name"]: item for item in document.get(self.key, ())}
         return {**document, self.key: [by_name[name] for name in value]}
 
@@ -86,10 +88,10 @@ class Order:
 class Whole:
     """The whole document, which keeps its slug."""
 
-    def current(self, document: Document) -> Any:
+    def current(self, document: Document) -> Unchecked:
         return document
 
-    def merged(self, document: Document, value: Any) -> dict[str, Any]:
+    def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
         return dict(value)
 
 
@@ -99,14 +101,14 @@ class ArmSettings:
 
     name: str
 
-    def current(self, document: Document) -> Any:
+    def current(self, document: Document) -> Unchecked:
         arm = Item("arms", self.name).current(document)
         if arm is None:
             return None
         said = {"transcript": arm["video"].get("transcript")}
         return {key: value for key, value in (arm | said).items() if key in ARM_SETTINGS and value is not None}
 
-    def merged(self, document: Document, value: Any) -> dict[str, Any]:
+    def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
         arm = Item("arms", self.name).current(document)
         if arm is None:
             raise ConcurrentEditError(_("There is no arm called %(name)s any more.") % {"name": self.name})
@@ -123,17 +125,17 @@ class WithoutArm:
 
     name: str
 
-    def current(self, document: Document) -> Any:
+    def current(self, document: Document) -> Unchecked:
         return Item("arms", self.name).current(document)
 
-    def merged(self, document: Document, value: Any) -> dict[str, Any]:
+    def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
         without = Item("arms", self.name).merged(document, None)
         if document["control"] == self.name:
             without["control"] = without["arms"][0]["name"]
         return without
 
 
-def fingerprint_of(value: Any) -> str:
+def fingerprint_of(value: object) -> str:
     """A fingerprint that changes whenever the value does; a form carries the fingerprint of its starting value."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
@@ -145,7 +147,7 @@ class Difference:
     theirs: str
 
 
-def differences(mine: Any, theirs: Any) -> list[Difference]:
+def differences(mine: object, theirs: object) -> list[Difference]:
     """The differences between two versions of the same part, for the person who must choose."""
     left, right = dict(_leaves(mine)), dict(_leaves(theirs))
     return [
@@ -155,7 +157,7 @@ def differences(mine: Any, theirs: Any) -> list[Difference]:
     ]
 
 
-def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+def _leaves(value: object, place: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _leaves(inner, f"{place}, {key}" if place else str(key))

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -12,6 +11,10 @@ from surveys.drafting.texts import LANGUAGE_NAMES, Said, said
 
 LONGEST_TEXT = 20_000
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+Typed = dict[str, str | list[str]]
+"""The inputs of a page by name, as somebody typed them."""
 
 
 class DraftForm:
@@ -144,7 +147,7 @@ def typed_text(name: str, text: Said | None, languages: Collection[str]) -> Iter
         yield f"{name}.{code}", text if isinstance(text, str) else (text or {}).get(code, "")
 
 
-def typed_value(value: Any) -> str:
+def typed_value(value: object) -> str:
     """A plain value of the document as somebody would type it."""
     if value is None or value is False:
         return ""

@@ -1,12 +1,12 @@
 """Background questions, quiz items and sensitive questions: from the document to the inputs of their page, and back."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator
 
 from django.utils.translation import gettext as _
 
-from surveys.drafting.forms import DraftForm, typed_text, typed_value
+from surveys.drafting.edits import Document, Unchecked
+from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.names import kept_names, name_from
 from surveys.drafting.texts import Said, said
 
@@ -14,13 +14,13 @@ KINDS = ("single_choice", "multiple_choice", "number")
 ROLES = ("quasi_identifier", "sensitive", "auxiliary")
 MOST_OPTIONS, MOST_FIELDS, MOST_ROWS = 100, 10, 20
 LARGEST = 1e15
-Item = Mapping[str, Any]
+Item = Document
 
 
-def typed_item(item: Item, languages: Collection[str], place: str = "") -> dict[str, Any]:
+def typed_item(item: Item, languages: Collection[str], place: str = "") -> Typed:
     """The inputs of a question of any kind as it stands in the document."""
     start = f"{place}." if place else ""
-    typed: dict[str, Any] = {}
+    typed: Typed = {}
     for key in ("text", "hint", "unit", "yes", "no"):
         typed.update(typed_text(f"{start}{key}", item.get(key), languages))
     for key in ("kind", "name", "role", "minimum", "maximum", "at_most"):
@@ -33,7 +33,7 @@ def typed_item(item: Item, languages: Collection[str], place: str = "") -> dict[
     return typed
 
 
-def read_background(form: DraftForm, before: Item, *, taken: Collection[str], place: str = "") -> dict[str, Any]:
+def read_background(form: DraftForm, before: Item, *, taken: Collection[str], place: str = "") -> dict[str, object]:
     """A background question; `before` is its earlier state, `taken` are the names of the others."""
     start = f"{place}." if place else ""
     question = _read_question(form, before, taken=taken, start=start)
@@ -49,7 +49,7 @@ def read_background(form: DraftForm, before: Item, *, taken: Collection[str], pl
     return question
 
 
-def read_quiz_item(form: DraftForm, before: Item, *, taken: Collection[str]) -> dict[str, Any]:
+def read_quiz_item(form: DraftForm, before: Item, *, taken: Collection[str]) -> dict[str, object]:
     """A quiz item; the right option is the line that begins with a star."""
     item = _read_question(form, before, taken=taken)
     item["options"], right = _read_options(form, before, starred=True)
@@ -57,13 +57,13 @@ def read_quiz_item(form: DraftForm, before: Item, *, taken: Collection[str]) -> 
     return item if form.checked("shuffle") else item | {"shuffle": False}
 
 
-def read_sensitive(form: DraftForm, before: Item, *, taken: Collection[str]) -> dict[str, Any]:
+def read_sensitive(form: DraftForm, before: Item, *, taken: Collection[str]) -> dict[str, object]:
     """A yes-or-no question; its labels are Yes and No unless others are written."""
     question = _read_question(form, before, taken=taken)
     return question | {key: words for key in ("yes", "no") if (words := form.text(key))}
 
 
-def _read_question(form: DraftForm, before: Item, *, taken: Collection[str], start: str = "") -> dict[str, Any]:
+def _read_question(form: DraftForm, before: Item, *, taken: Collection[str], start: str = "") -> dict[str, Unchecked]:
     text = form.text(f"{start}text", missing=_("Write the question."))
     hint = form.text(f"{start}hint")
     name = form.line(f"{start}name") or before.get("name") or name_from(_first(text), taken=taken, otherwise="question")
@@ -74,7 +74,7 @@ def _read_question(form: DraftForm, before: Item, *, taken: Collection[str], sta
     return {"name": name, "text": text, **({"hint": hint} if hint else {})}
 
 
-def _read_number(form: DraftForm, start: str) -> dict[str, Any]:
+def _read_number(form: DraftForm, start: str) -> dict[str, object]:
     limits = {}
     for key, what in (("minimum", _("The smallest answer")), ("maximum", _("The largest answer"))):
         missing = _("%(what)s must be given.") % {"what": what}
@@ -86,10 +86,10 @@ def _read_number(form: DraftForm, start: str) -> dict[str, Any]:
     return limits | ({} if form.checked(f"{start}whole") else {"whole": False}) | ({"unit": unit} if unit else {})
 
 
-def _read_group(form: DraftForm, before: Item) -> dict[str, Any]:
+def _read_group(form: DraftForm, before: Item) -> dict[str, object]:
     """The fields of a group; empty rows are ignored."""
     old = {field["name"]: field for field in before.get("fields", ())}
-    fields: list[dict[str, Any]] = []
+    fields: list[dict[str, Unchecked]] = []
     for place in form.rows("fields"):
         if form.checked(f"{place}.remove") or not any(form.line(f"{place}.text.{code}") for code in form.languages):
             continue
@@ -113,7 +113,7 @@ def _typed_options(item: Item, languages: Collection[str], start: str) -> Iterat
         yield f"{start}options.{code}", "\n".join(lines)
 
 
-def _read_options(form: DraftForm, before: Item, *, start: str = "", starred: bool = False) -> tuple[list[dict[str, Any]], str]:
+def _read_options(form: DraftForm, before: Item, *, start: str = "", starred: bool = False) -> tuple[list[dict[str, object]], str]:
     """The options, and the name of the one with a star."""
     place, first = f"{start}options", form.languages[0]
     lines = {code: [line.strip() for line in form.line(f"{place}.{code}").split("\n") if line.strip()] for code in form.languages}

@@ -5,7 +5,6 @@ import io
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -35,7 +34,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    questions: list[dict[str, Any]]
+    questions: list[dict[str, object]]
     taken: list[Line]
     skipped: list[Line]
 
@@ -66,18 +65,18 @@ def read_dictionary(text: str, *, source: str, present: Collection[str] = ()) ->
     for number, row in enumerate(rows, start=1):
         cells = {column: (row.get(columns.get(_plain(column), "")) or "").strip() for column in ALL}
         label = _without_tags(cells[LABEL])
-        line: dict[str, Any] = {"number": number, "field": cells[NAME], "label": label}
         question, note = _question(cells, label, names)
+        line = Line(number=number, field=cells[NAME], label=label, note=note)
         if question is None:
-            report.skipped.append(Line(**line, note=note))
+            report.skipped.append(line)
             continue
-        names.add(question["name"])
+        names.add(str(question["name"]))
         report.questions.append(question)
-        report.taken.append(Line(**line, note=note))
+        report.taken.append(line)
     return report
 
 
-def _question(cells: dict[str, str], label: str, names: Collection[str]) -> tuple[dict[str, Any] | None, str]:
+def _question(cells: dict[str, str], label: str, names: Collection[str]) -> tuple[dict[str, object] | None, str]:
     """The question of one field, and the lost parts; or None, and the reason."""
     kind, name = cells[TYPE].lower(), name_from(cells[NAME], otherwise="question")
     if cells[IDENTIFIER].lower() in {"y", "yes", "1"}:
@@ -95,7 +94,7 @@ def _question(cells: dict[str, str], label: str, names: Collection[str]) -> tupl
     return question, lost
 
 
-def _answer(kind: str, cells: dict[str, str]) -> tuple[dict[str, Any] | None, str]:
+def _answer(kind: str, cells: dict[str, str]) -> tuple[dict[str, object] | None, str]:
     """Kind and options or limits of the answer; or None, and the reason."""
     if kind in {"radio", "dropdown", "yesno", "truefalse", "checkbox"}:
         options = _options(FIXED_CHOICES.get(kind, cells[CHOICES]))

@@ -1,7 +1,6 @@
 """The document that a new study starts from: valid from the first minute, with gaps where only its author knows the text."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from surveys.drafting.texts import Said, said, untranslated
 
@@ -61,7 +60,7 @@ Fragen? Wende dich an [[Name und Adresse der Ansprechperson]].
 }
 
 
-def starter_document(*, slug: str, title: str, languages: Sequence[str]) -> dict[str, Any]:
+def starter_document(*, slug: str, title: str, languages: Sequence[str]) -> dict[str, object]:
     """Two arms whose videos are still to be uploaded, one question, and the mirrored die, which needs no assumption about cheaters."""
 
     def text(key: str) -> Said:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 
@@ -46,7 +46,7 @@ def in_languages(part: AnyPart, languages: Sequence[str]) -> AnyPart:
     return part.model_copy(update=changed)
 
 
-def _translated(value: Any, languages: Sequence[str]) -> Any:
+def _translated(value: object, languages: Sequence[str]) -> object:
     if isinstance(value, Text):
         known = {languages[0]: value.root} if isinstance(value.root, str) else value.root  # one string is in the first language
         first = next((known[code] for code in languages if code in known), next(iter(known.values())))

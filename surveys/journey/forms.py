@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from math import inf
-from typing import Any
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
@@ -14,7 +13,7 @@ from surveys.journey.presentation import FieldView, SensitiveQuestionView
 Errors = list[dict[str, str]]
 
 
-def read_fields(fields: Iterable[FieldView], data: QueryDict) -> tuple[dict[str, Any], tuple[FieldView, ...]]:
+def read_fields(fields: Iterable[FieldView], data: QueryDict) -> tuple[dict[str, object], tuple[FieldView, ...]]:
     """The answers by name (unanswered ones are left out), and the fields with the typed text and its errors."""
     filled = tuple(_fill(field, data) for field in fields)
     return _answers(filled), filled
@@ -79,11 +78,11 @@ def _read_number_of(field: FieldView, value: str) -> tuple[float | None, str]:
     return read_number(value, minimum=low, maximum=high, whole=field.whole)
 
 
-def _answers(fields: Iterable[FieldView]) -> dict[str, Any]:
+def _answers(fields: Iterable[FieldView]) -> dict[str, object]:
     return {field.key: answer for field in fields if (answer := _answer(field)) not in (None, [], "")}
 
 
-def _answer(field: FieldView) -> Any:
+def _answer(field: FieldView) -> object:
     if field.error:
         return None
     if field.kind == "group":

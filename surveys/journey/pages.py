@@ -22,7 +22,7 @@ from surveys.journey.presentation import Presentation, presentation
 OPEN, CLOSE = "\ue000", "\ue001"
 PLACEHOLDERS = re.compile(f"{OPEN}([a-z_]+){CLOSE}")
 
-SharedContext = Callable[[Presentation, Any], dict[str, Any]]
+SharedContext = Callable[[Presentation, Any], dict[str, object]]
 
 
 def placeholder(name: str) -> str:
@@ -30,7 +30,7 @@ def placeholder(name: str) -> str:
     return f"{OPEN}{name}{CLOSE}"
 
 
-def common_context(shown: Presentation, step: str) -> dict[str, Any]:
+def common_context(shown: Presentation, step: str) -> dict[str, object]:
     return {"study": shown, "language": shown.language, "step": step, "progress": shown.progress(step), "errors": []}
 
 
@@ -52,7 +52,7 @@ def shared_page(
 
 
 def own_page(
-    request: HttpRequest, template: str, *, shown: Presentation, step: str, context: Mapping[str, Any], status: int = 200
+    request: HttpRequest, template: str, *, shown: Presentation, step: str, context: Mapping[str, object], status: int = 200
 ) -> HttpResponse:
     """The page for one person alone, with the typed text and its errors."""
     return render(request, template, common_context(shown, step) | dict(context), status=status)

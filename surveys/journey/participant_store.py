@@ -6,7 +6,7 @@ The ORM compiles the same statement again for each request, which takes several 
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from django.db import connection, models
 
@@ -69,20 +69,20 @@ def insert(instances: Sequence[models.Model]) -> None:
         cursor.execute(_insert_sql(model, len(instances), vendor=connection.vendor), values)
 
 
-def _one(sql: str, parameters: Sequence[Any]) -> tuple[Any, ...] | None:
+def _one(sql: str, parameters: Sequence[str | int]) -> tuple[object, ...] | None:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
-        row: tuple[Any, ...] | None = cursor.fetchone()
+        row: tuple[object, ...] | None = cursor.fetchone()
         return row
 
 
-def _instance(model: type[Row], names: Sequence[str], values: Sequence[Any]) -> Row:
+def _instance(model: type[Row], names: Sequence[str], values: Sequence[object]) -> Row:
     loaded = [_field(model, name).to_python(value) for name, value in zip(names, values, strict=False)]
     return model.from_db(connection.alias, names, loaded)
 
 
 @cache
-def _field(model: type[models.Model], name: str) -> Any:
+def _field(model: type[models.Model], name: str) -> "models.Field[object, object]":
     return next(field for field in model._meta.concrete_fields if name in (field.name, field.attname))
 
 

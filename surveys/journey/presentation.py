@@ -1,10 +1,9 @@
 """A study in one language, as the templates show it; for a frozen protocol it is built once per process and language."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 from django.urls import reverse
 
@@ -12,6 +11,7 @@ from surveys.definition import BackgroundQuestion, Group, MultipleChoice, Number
 from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey.steps import DIRECT_QUESTIONS, QUESTIONS, steps_of
+from surveys.models import Media
 from surveys.protocols import frozen_protocol
 from surveys.ways_in import WayIn
 
@@ -152,7 +152,7 @@ def presentation(protocol_id: int, language: str) -> Presentation:
 def present(
     definition: StudyDefinition,
     *,
-    media: Mapping[str, Mapping[str, Any]],
+    media: Media,
     version: int,
     language: str,
     address: str,
@@ -224,9 +224,7 @@ def _said(text: Text | None, language: str) -> str:
     return text.in_language(language) if text else ""
 
 
-def _video(
-    definition: StudyDefinition, arm: str, language: str, media: Mapping[str, Mapping[str, Any]], media_address: Callable[[str], str]
-) -> VideoView:
+def _video(definition: StudyDefinition, arm: str, language: str, media: Media, media_address: Callable[[str], str]) -> VideoView:
     video = definition.arm(arm).video
     there = {name: media_address(media[name]["id"]) for name in video.files() if name in media}
     captions = video.captions_in_order([language, *definition.languages])  # a browser shows the first
@@ -237,7 +235,7 @@ def _video(
         captions=tuple((there[name], code, LANGUAGE_NAMES.get(code, code)) for code, name in captions if name in there),
         poster_url=there.get(video.poster or "", ""),
         transcript_html=sanitised_html(video.transcript.in_language(language)) if video.transcript else "",
-        duration_seconds=max((media[name]["duration_seconds"] for name in video.sources if name in there), default=0.0),
+        duration_seconds=max((media[name]["duration_seconds"] or 0.0 for name in video.sources if name in there), default=0.0),
     )
 
 

@@ -4,7 +4,6 @@ import math
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -165,7 +164,7 @@ def _page(request: HttpRequest, place: Place, own_steps: tuple[str, ...], protoc
     return render(request, f"surveys/participant/{place.step}.html", {"study": shown, "language": shown.language} | context)
 
 
-def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[str, Any]:
+def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[str, object]:
     """The page's view of the study, with look-alikes in place of personal values."""
     personal = {"resume_url": _("A personal link stands here.")}
     match place.step:
@@ -180,7 +179,7 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
             epsilons = {"epsilon_per_question": design.epsilon, "epsilon_total": design.composed_epsilon(len(shown.questions))}
             return {"die": die, "questions": shown.questions, "odds_factor": math.exp(design.epsilon), **epsilons}
         case steps.VIDEO:
-            variant: Any = (place.arm, 0, protocol.definition.watching.mode)
+            variant: object = (place.arm, 0, protocol.definition.watching.mode)
         case steps.QUIZ:
             variant = quiz_fields(protocol.definition, place.language, order="")
         case steps.DIE | steps.QUESTIONS:

@@ -4,7 +4,6 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
@@ -168,7 +167,7 @@ def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, Fro
         raise
 
 
-def record_background(token: str, *, answers: Mapping[str, Any]) -> None:
+def record_background(token: str, *, answers: Mapping[str, object]) -> None:
     """Store the background answers and assign, silently and once, subsample and arm, unless there is still something to be asked first."""
     with _before_assignment(token, steps.BACKGROUND) as (participant, protocol):
         participant.background = dict(answers)

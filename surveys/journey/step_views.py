@@ -3,7 +3,6 @@
 import random
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
@@ -34,7 +33,7 @@ class Person:
 class Invalid(Exception):  # noqa: N818  (not an error of the program: the page comes back)
     """The sent form is refused; `context` fills the page with the reason."""
 
-    def __init__(self, **context: Any) -> None:
+    def __init__(self, **context: object) -> None:
         self.context = context
 
 
@@ -48,7 +47,7 @@ class StepPage:
     personal: Callable[[Person], dict[str, str]]
     take: Callable[[QueryDict, Person], None] | None
 
-    def context(self, person: Person) -> dict[str, Any]:
+    def context(self, person: Person) -> dict[str, object]:
         return {**self.personal(person), **self.shared(person.shown, self.variant(person))}
 
 
@@ -59,7 +58,7 @@ def _take_background(data: QueryDict, person: Person) -> None:
     participation.record_background(person.token, answers=answers)
 
 
-def _direct_consent_context(shown: Presentation, variant: None) -> dict[str, Any]:
+def _direct_consent_context(shown: Presentation, variant: None) -> dict[str, object]:
     return {"direct_consent_html": shown.direct_consent_html, "percent": round(shown.direct_share * 100)}
 
 
@@ -73,7 +72,7 @@ def _video_variant(person: Person) -> tuple[str, int, str]:
     return person.participant.arm, person.participant.watched_tenths, "optional" if person.is_bot else watching.mode
 
 
-def _video_context(shown: Presentation, variant: tuple[str, int, str]) -> dict[str, Any]:
+def _video_context(shown: Presentation, variant: tuple[str, int, str]) -> dict[str, object]:
     arm, tenths, mode = variant
     return {"video": shown.videos[arm], "watch": mode, "required_share": shown.required_share, "watched_share": tenths / 10}
 
@@ -111,14 +110,14 @@ def _take_quiz(data: QueryDict, person: Person) -> None:
     answers, items = read_fields(_quiz_fields(person), data)
     if errors := errors_of(items):
         raise Invalid(items=items, errors=errors)
-    participation.record_quiz(person.token, answers=answers)
+    participation.record_quiz(person.token, answers={name: str(answer) for name, answer in answers.items()})
 
 
 # The practice case: the die forces a yes although the truth is no. A right answer shows that the participant understood the protection.
 CHECK = {"die_says": "yes", "truth": "no", "right": "yes"}
 
 
-def _die_context(shown: Presentation, subsample: str) -> dict[str, Any]:
+def _die_context(shown: Presentation, subsample: str) -> dict[str, object]:
     return {"die": shown.dice[subsample], "check": CHECK, "tried": ""}
 
 
@@ -135,7 +134,7 @@ def _take_die(data: QueryDict, person: Person) -> None:
     participation.finish_die(person.token, understood_at_once=not tried)
 
 
-def _questions_context(shown: Presentation, subsample: str) -> dict[str, Any]:
+def _questions_context(shown: Presentation, subsample: str) -> dict[str, object]:
     return {"die": shown.dice[subsample], "questions": shown.questions, "minimum_seconds": shown.minimum_seconds}
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
@@ -32,7 +31,7 @@ def participant_page(view: View) -> View:
     """A page that says why a participant cannot go on, and that no browser caches."""
 
     @wraps(view)
-    def wrapped(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
+    def wrapped(request: HttpRequest, slug: str, *args: object, **kwargs: object) -> HttpResponse:
         try:
             response = view(request, slug, *args, **kwargs)
         except JourneyError as error:
@@ -146,12 +145,12 @@ def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
         return response
 
 
-def _welcome_context(shown: Presentation, has_panel_identifier: bool) -> dict[str, Any]:
+def _welcome_context(shown: Presentation, has_panel_identifier: bool) -> dict[str, object]:
     fields = [("panel_identifier", placeholder("panel_identifier"))] if has_panel_identifier else []
     return {"entry_fields": fields, "code_value": ""}
 
 
-def _consent_context(shown: Presentation, variant: None) -> dict[str, Any]:
+def _consent_context(shown: Presentation, variant: None) -> dict[str, object]:
     return {"consent_html": shown.consent_html, "consent_version": shown.version}
 
 

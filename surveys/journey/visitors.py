@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import asdict
-from typing import Any
 
 from django.conf import settings
 from django.core import signing
@@ -36,10 +35,9 @@ def participant_with(token: str, slug: str) -> Participant | None:
 def visit_of(request: HttpRequest, study: Study) -> Visit | None:
     """A visitor's choices on the welcome page of this study."""
     try:
-        content: dict[str, Any] = signing.loads(request.COOKIES.get(COOKIE, ""), salt=f"{_VISIT_SALT}.{study.pk}", max_age=COOKIE_SECONDS)
+        return Visit(**signing.loads(request.COOKIES.get(COOKIE, ""), salt=f"{_VISIT_SALT}.{study.pk}", max_age=COOKIE_SECONDS))
     except signing.BadSignature:
         return None
-    return Visit(**content)
 
 
 def remember_visit(response: HttpResponse, study: Study, visit: Visit) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from enum import Enum, auto
 from functools import partial
-from typing import Any
 
 from django.conf import settings
 from django.core.cache import cache
@@ -31,7 +30,7 @@ class Audience(Enum):
 
 
 def record_and_tell(
-    audience: Audience, *, actor: User | None, action: str, study: Study, details: Mapping[str, Any] | None = None, page: str = ""
+    audience: Audience, *, actor: User | None, action: str, study: Study, details: Mapping[str, object] | None = None, page: str = ""
 ) -> None:
     """As `record`, and after the commit a message to everybody else of the audience.
 

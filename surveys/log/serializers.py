@@ -1,13 +1,12 @@
 """The audit log as the API shows it."""
 
-from typing import Any
-
 from rest_framework import serializers
 
 from audit.actions import registered
+from audit.models import Entry
 
 
-class LogFilterSerializer(serializers.Serializer[Any]):
+class LogFilterSerializer(serializers.Serializer[object]):
     """A filter of the audit log."""
 
     kind = serializers.CharField(required=False, help_text="An action (“study.launched”), or the beginning of several (“study.”).")
@@ -18,7 +17,7 @@ class LogFilterSerializer(serializers.Serializer[Any]):
     after = serializers.IntegerField(required=False, min_value=0, max_value=2**62, help_text="Only entries newer than this one: `newer`.")
 
 
-class LogEntrySerializer(serializers.Serializer[Any]):
+class LogEntrySerializer(serializers.Serializer[object]):
     """One entry, as in an exported file, and the meaning of its action."""
 
     sequence = serializers.IntegerField()
@@ -33,11 +32,11 @@ class LogEntrySerializer(serializers.Serializer[Any]):
     previous_hash = serializers.CharField()
     hash = serializers.CharField()
 
-    def get_meaning(self, entry: Any) -> str:
+    def get_meaning(self, entry: Entry) -> str:
         return registered().get(entry.action, "")
 
 
-class LogSerializer(serializers.Serializer[Any]):
+class LogSerializer(serializers.Serializer[object]):
     """Some entries, the latest first."""
 
     entries = LogEntrySerializer(many=True)
@@ -48,7 +47,7 @@ class LogSerializer(serializers.Serializer[Any]):
     )
 
 
-class LogFindingSerializer(serializers.Serializer[Any]):
+class LogFindingSerializer(serializers.Serializer[object]):
     """The result of checking the chain; empty while a worker checks it."""
 
     intact = serializers.IntegerField(allow_null=True, help_text="How many entries are as they were written.")

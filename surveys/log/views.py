@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -99,7 +98,7 @@ def _file(lines: Iterator[str], name: str) -> HttpResponseBase:
     return response
 
 
-def _page(request: HttpRequest, asked: Filter, *, study: Study | None, template: str, context: Mapping[str, Any]) -> HttpResponse:
+def _page(request: HttpRequest, asked: Filter, *, study: Study | None, template: str, context: Mapping[str, object]) -> HttpResponse:
     wanted = asked.cleaned_data
     filters = log_for(
         user_of(request),
@@ -138,7 +137,7 @@ GROUPS = {
 }
 
 
-def kinds() -> list[tuple[Any, str, list[tuple[str, str]]]]:
+def kinds() -> list[tuple[object, str, list[tuple[str, str]]]]:
     """The choices: groups of actions, and each action by its meaning."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, description in actions.registered().items():
@@ -148,7 +147,7 @@ def kinds() -> list[tuple[Any, str, list[tuple[str, str]]]]:
     ]
 
 
-def _lines(entries: Iterable[Entry]) -> Iterable[dict[str, Any]]:
+def _lines(entries: Iterable[Entry]) -> Iterable[dict[str, object]]:
     entries = list(entries)
     names = selectors.names_of_subjects(entries)
     known = actions.registered()
@@ -166,7 +165,7 @@ def _lines(entries: Iterable[Entry]) -> Iterable[dict[str, Any]]:
         }
 
 
-def _in_words(value: Any) -> str:
+def _in_words(value: object) -> str:
     """A value of an entry's details, shortened if long; the whole of it is one click away."""
     match value:
         case None | "" | [] | {}:

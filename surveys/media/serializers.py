@@ -1,7 +1,5 @@
 """Media files as the API shows and takes them."""
 
-from typing import Any
-
 from rest_framework import serializers
 
 from surveys.models import MediaFile
@@ -14,6 +12,6 @@ class MediaFileSerializer(serializers.ModelSerializer[MediaFile]):
         read_only_fields = fields
 
 
-class MediaUploadSerializer(serializers.Serializer[Any]):
+class MediaUploadSerializer(serializers.Serializer[object]):
     file = serializers.FileField(help_text="A video (.mp4, .webm), captions (.vtt) or a picture (.png, .jpg, .webp).")
     name = serializers.CharField(required=False, max_length=100, help_text="As in the study file; by default the name of the file.")

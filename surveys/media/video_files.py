@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -34,7 +34,7 @@ class ReadableFile(Protocol):
     """The interface common to an open file and Django's uploaded file."""
 
     def read(self, size: int = ..., /) -> bytes: ...
-    def seek(self, offset: int, whence: int = ..., /) -> Any: ...
+    def seek(self, offset: int, whence: int = ..., /) -> object: ...
     def tell(self) -> int: ...
 
 

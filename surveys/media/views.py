@@ -1,7 +1,5 @@
 """A file of a study, sent so that a browser can seek in it."""
 
-from collections.abc import Mapping
-from typing import Any
 from uuid import UUID
 
 from django.core.files.storage import default_storage
@@ -9,9 +7,7 @@ from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 
 from surveys.media.ranged_response import ranged_file_response
-from surveys.models import place_of_media
-
-Media = Mapping[str, Mapping[str, Any]]
+from surveys.models import Media, place_of_media
 
 
 def media_response(request: HttpRequest, media: Media, *, study_id: int, media_id: UUID) -> HttpResponseBase:

@@ -4,6 +4,8 @@ from surveys.models.allocation import AllocationList as AllocationList
 from surveys.models.allocation import AllocationSlot as AllocationSlot
 from surveys.models.allocation import ArmState as ArmState
 from surveys.models.allocation import SlotStatus as SlotStatus
+from surveys.models.media import Media as Media
+from surveys.models.media import MediaFacts as MediaFacts
 from surveys.models.media import MediaFile as MediaFile
 from surveys.models.media import media_path as media_path
 from surveys.models.media import place_of_media as place_of_media

@@ -1,10 +1,25 @@
 """Videos, captions and posters."""
 
 import uuid
+from collections.abc import Mapping
+from typing import TypedDict
 
 from django.db import models
 
 from surveys.models.studies import Study
+
+
+class MediaFacts(TypedDict):
+    """The facts about a file that a protocol keeps."""
+
+    id: str
+    media_type: str
+    sha256: str
+    duration_seconds: float | None
+
+
+Media = Mapping[str, MediaFacts]
+"""By the names in the study file."""
 
 
 def place_of_media(study_id: int, media_id: uuid.UUID) -> str:

@@ -1,24 +1,22 @@
 """Codes as the API shows and takes them."""
 
-from typing import Any
-
 from rest_framework import serializers
 
 
-class EntryCodeCountsSerializer(serializers.Serializer[Any]):
+class EntryCodeCountsSerializer(serializers.Serializer[object]):
     total = serializers.IntegerField()
     spent = serializers.IntegerField()
 
 
-class AddedCodesSerializer(serializers.Serializer[Any]):
+class AddedCodesSerializer(serializers.Serializer[object]):
     added = serializers.IntegerField(help_text="How many of the codes are new.")
 
 
-class CodesToCheckSerializer(serializers.Serializer[Any]):
+class CodesToCheckSerializer(serializers.Serializer[object]):
     codes = serializers.ListField(child=serializers.CharField(max_length=100), max_length=5000)
 
 
-class CheckedCodeSerializer(serializers.Serializer[Any]):
+class CheckedCodeSerializer(serializers.Serializer[object]):
     code = serializers.CharField()
     genuine = serializers.BooleanField()
     repeated = serializers.BooleanField(help_text="It stands in the list more than once.")

@@ -17,7 +17,7 @@ from surveys import actions
 from surveys.allocation.services import draw_first_list
 from surveys.definition import Allocation, Entry
 from surveys.errors import SurveyError, TransitionError
-from surveys.models import Crowd, CrowdStatus, Participant, Study, StudyStatus
+from surveys.models import Crowd, CrowdStatus, MediaFacts, Participant, Study, StudyStatus
 from surveys.protocols import ProtocolView, next_protocol
 from surveys.study_file import document_of
 
@@ -127,5 +127,5 @@ def _delete_sandbox(study: Study) -> bool:
     return True
 
 
-def _unknown() -> dict[str, object]:
+def _unknown() -> MediaFacts:
     return {"id": str(uuid4()), "media_type": "video/mp4", "sha256": "", "duration_seconds": UNKNOWN_SECONDS}

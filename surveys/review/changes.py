@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Any
 
 from surveys.definition import StudyDefinition
 
@@ -117,7 +116,7 @@ def _shortened(words: list[str], *, first: bool, last: bool) -> str:
     return "".join(words[:kept_before]) + " … " + "".join(words[len(words) - kept_after :])
 
 
-def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+def _leaves(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
     """Every text and value with its path; the parts of a list go by their names, so that their order is a value of its own."""
     match value:
         case None:

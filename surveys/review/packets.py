@@ -2,16 +2,15 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
-from surveys.definition import Group, StudyDefinition, texts_of
+from surveys.definition import Group, QuizItem, StudyDefinition, texts_of
 from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey.presentation import DieView, FieldView, Presentation, field_view, present
-from surveys.models import PacketSection, Protocol
+from surveys.models import Media, PacketSection, Protocol
 from surveys.review.changes import Change, changes_between, section_of
 from surveys.study_file import define
 
@@ -202,7 +201,7 @@ def _blocks(definition: StudyDefinition, weights: int) -> tuple[int, ...]:
     return tuple(sorted({weights * multiple for multiple in definition.allocation.block_multiples}))
 
 
-def _arms(definition: StudyDefinition, shown: Presentation, media: Mapping[str, Mapping[str, Any]]) -> list[ArmView]:
+def _arms(definition: StudyDefinition, shown: Presentation, media: Media) -> list[ArmView]:
     total = sum(definition.arm_weights.values())
     return [
         ArmView(
@@ -234,5 +233,5 @@ def _background(definition: StudyDefinition, language: str) -> list[BackgroundVi
     return found
 
 
-def _answer(item: Any, language: str) -> str:
+def _answer(item: QuizItem, language: str) -> str:
     return str(next(option.text.in_language(language) for option in item.options if option.name == item.answer))

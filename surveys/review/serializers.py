@@ -1,7 +1,5 @@
 """Review and protocols as the API shows them."""
 
-from typing import Any
-
 from rest_framework import serializers
 
 from surveys.models import Comment, Decision, PacketSection
@@ -38,26 +36,26 @@ class CommentSerializer(serializers.ModelSerializer[Comment]):
         read_only_fields = fields
 
 
-class NewCommentSerializer(serializers.Serializer[Any]):
+class NewCommentSerializer(serializers.Serializer[object]):
     section = serializers.ChoiceField(choices=PacketSection.choices)
     text = serializers.CharField(required=False, default="", allow_blank=True, max_length=5000, help_text="Needed unless it resolves.")
     resolves = serializers.BooleanField(required=False, default=False, help_text="It ends the thread of its section; for officers.")
 
 
-class ThreadSerializer(serializers.Serializer[Any]):
+class ThreadSerializer(serializers.Serializer[object]):
     section = serializers.ChoiceField(choices=PacketSection.choices)
     is_open = serializers.BooleanField(help_text="Until a comment resolves it, and again with the next one.")
     comments = CommentSerializer(many=True)
 
 
-class ConsentCountSerializer(serializers.Serializer[Any]):
+class ConsentCountSerializer(serializers.Serializer[object]):
     version = serializers.IntegerField()
     agreed = serializers.IntegerField(help_text="Those who withdrew later had agreed.")
     declined = serializers.IntegerField()
     withdrew = serializers.IntegerField()
 
 
-class ReviewSerializer(serializers.Serializer[Any]):
+class ReviewSerializer(serializers.Serializer[object]):
     study = serializers.CharField()
     status = serializers.CharField()
     suspended = serializers.BooleanField(help_text="By an officer, who alone can lift it.")
@@ -69,7 +67,7 @@ class ReviewSerializer(serializers.Serializer[Any]):
     consents = ConsentCountSerializer(many=True, help_text="Counts for each version of the consent text that anybody decided about.")
 
 
-class WaitingSerializer(serializers.Serializer[Any]):
+class WaitingSerializer(serializers.Serializer[object]):
     study = serializers.CharField(source="study.slug")
     title = serializers.CharField(source="study.title")
     owner = serializers.CharField(source="study.owner.username", help_text="User name of the investigator.")
@@ -84,44 +82,44 @@ class WaitingSerializer(serializers.Serializer[Any]):
     own = serializers.BooleanField(help_text="You have a part in this study: another officer decides.")
 
 
-class ReviewedStudySerializer(serializers.Serializer[Any]):
+class ReviewedStudySerializer(serializers.Serializer[object]):
     study = serializers.CharField(source="slug")
     title = serializers.CharField()
     approved_until = serializers.DateField(allow_null=True, help_text="Last day of the approval.")
 
 
-class QueueSerializer(serializers.Serializer[Any]):
+class QueueSerializer(serializers.Serializer[object]):
     waiting = WaitingSerializer(many=True, help_text="The oldest first.")
     ending = ReviewedStudySerializer(many=True, help_text="Approvals that end within 60 days, or have ended.")
     suspended = ReviewedStudySerializer(many=True)
 
 
-class ChangeSerializer(serializers.Serializer[Any]):
+class ChangeSerializer(serializers.Serializer[object]):
     place = serializers.CharField(source="label", help_text="Where in the study file.")
     old = serializers.CharField(help_text="Empty: it was not there.")
     new = serializers.CharField(help_text="Empty: it is not there any more.")
 
 
-class ChangedSectionSerializer(serializers.Serializer[Any]):
+class ChangedSectionSerializer(serializers.Serializer[object]):
     section = serializers.ChoiceField(choices=PacketSection.choices)
     changes = ChangeSerializer(many=True)
 
 
-class ProtocolChangesSerializer(serializers.Serializer[Any]):
+class ProtocolChangesSerializer(serializers.Serializer[object]):
     study = serializers.CharField()
     version = serializers.IntegerField()
     since = serializers.IntegerField(allow_null=True, help_text="The version compared with; null when there is none.")
     sections = ChangedSectionSerializer(many=True, help_text="Those in which anything differs.")
 
 
-class ProtocolFileSerializer(serializers.Serializer[Any]):
+class ProtocolFileSerializer(serializers.Serializer[object]):
     name = serializers.CharField()
     media_type = serializers.CharField()
     seconds = serializers.FloatField(allow_null=True, help_text="Duration of a video.")
     sha256 = serializers.CharField()
 
 
-class ProtocolSerializer(serializers.Serializer[Any]):
+class ProtocolSerializer(serializers.Serializer[object]):
     study = serializers.CharField()
     version = serializers.IntegerField()
     sha256 = serializers.CharField(help_text="SHA-256 of the definition and its files: another version has another one.")

@@ -1,7 +1,6 @@
 """The team of a study: its owner, its members, pending invitations, and an invitation as the invited person sees it."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth import login
@@ -77,7 +76,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "surveys/investigator/people.html", context, status=422 if errors else 200)
 
 
-def _offer(request: HttpRequest, invitation: Invitation, token: str) -> dict[str, Any]:
+def _offer(request: HttpRequest, invitation: Invitation, token: str) -> dict[str, object]:
     """The link, shown only this once, and whether it went out by e-mail."""
     link = request.build_absolute_uri(reverse("surveys:invitation", args=[token]))
     address = invitation.user.email if invitation.user else invitation.addressee

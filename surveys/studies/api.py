@@ -1,7 +1,6 @@
 """The list of studies, import of a study file, and the same steps as on a study's page."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -46,7 +45,7 @@ class Studies(ListAPIView[Study]):
         operation_id="studies_list",
         parameters=[OpenApiParameter("status", str, enum=StudyStatus.values, description="Only studies of this status.")],
     )
-    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def get(self, request: Request, *args: object, **kwargs: object) -> Response:
         return super().get(request, *args, **kwargs)
 
     @extend_schema(
@@ -104,5 +103,5 @@ class StudyAction(APIView):
         return Response(_detail(Seat(user, changed)))
 
 
-def _detail(seat: Seat) -> dict[str, Any]:
+def _detail(seat: Seat) -> dict[str, object]:
     return StudyDetailSerializer(seat.study, context={"seat": seat, "definition": definition_for(seat)}).data

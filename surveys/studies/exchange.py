@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import PurePosixPath
 from tempfile import SpooledTemporaryFile, TemporaryFile
-from typing import Any, TypeAlias
+from typing import IO, TypeAlias
 
 from django.core.files import File
 from django.db import transaction
@@ -19,7 +19,7 @@ from surveys.models import MediaFile, Study
 from surveys.studies.services import change_definition, create_study
 from surveys.study_file import MAXIMUM_BYTES, define, document_of, read_study_file, write_study_file
 
-AnyFile: TypeAlias = "File[Any]"
+AnyFile: TypeAlias = "File[bytes]"
 STUDY_FILES = (".yaml", ".yml", ".json")
 LARGEST_ARCHIVE = 4 * 1024**3
 MOST_ENTRIES = 500
@@ -79,7 +79,7 @@ def with_slug(definition: StudyDefinition, slug: str) -> StudyDefinition:
 def duplicate_study(study: Study, *, definition: StudyDefinition, slug: str, owner: User) -> Study:
     """A draft with the same definition and copies of the files, and without any participant's data."""
     titles = definition.title.root
-    copied: Any = (
+    copied: object = (
         {code: _copy_of(title, code) for code, title in titles.items()}
         if isinstance(titles, dict)
         else _copy_of(titles, definition.languages[0])
@@ -138,7 +138,7 @@ def _is_rubbish(entry: zipfile.ZipInfo) -> bool:
     return entry.is_dir() or "__MACOSX" in entry.filename or PurePosixPath(entry.filename).name.startswith(".")
 
 
-def _text(content: Any, name: str) -> str:
+def _text(content: IO[bytes], name: str) -> str:
     raw = content.read(MAXIMUM_BYTES + 1)
     try:
         return str(raw, "utf-8-sig")

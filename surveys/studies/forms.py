@@ -1,7 +1,6 @@
 """The words of every action on a study, and taking an action with what was typed or sent for it."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy
@@ -26,7 +25,7 @@ WORDS: Mapping[str, Words] = {
 }
 
 
-def take_action(seat: Seat, name: str, data: Mapping[str, Any] | None = None) -> Study:
+def take_action(seat: Seat, name: str, data: Mapping[str, object] | None = None) -> Study:
     """Take an action that is open to this person, with the typed or sent data. A TransitionError lists the open ones, a ValidationError the
     mistakes in `data`.
     """

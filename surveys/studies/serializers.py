@@ -38,7 +38,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
         }
 
 
-class ActionDataSerializer(serializers.Serializer[Any]):
+class ActionDataSerializer(serializers.Serializer[object]):
     """Parameters of some steps, for the description of the API; the form of the step checks them."""
 
     reason = serializers.CharField(required=False, max_length=5000, help_text="Needed by return, reject, suspend and lift.")

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -217,7 +216,7 @@ def missing_before_review(study: Study) -> list[str]:
 
 
 @transaction.atomic
-def _move(study: Study, status: StudyStatus, *, actor: User | None, action: str, details: Mapping[str, Any] | None = None) -> Study:
+def _move(study: Study, status: StudyStatus, *, actor: User | None, action: str, details: Mapping[str, object] | None = None) -> Study:
     study = locked(study)
     take_step(study, status)
     if status == StudyStatus.CLOSED:

@@ -1,7 +1,5 @@
 """The inputs of the builder: a label, a hint, an error, and for texts one input in every language, side by side."""
 
-from typing import Any
-
 from django import template
 
 from surveys.drafting.forms import Node
@@ -10,7 +8,7 @@ register = template.Library()
 
 
 @register.inclusion_tag("surveys/builder/fields/text.html")
-def text_field(node: Node, *, label: str, hint: str = "", rows: int = 1, markdown: bool = False) -> dict[str, Any]:
+def text_field(node: Node, *, label: str, hint: str = "", rows: int = 1, markdown: bool = False) -> dict[str, object]:
     """A text of the study, in every language. `rows` above 1: an area to write in."""
     return {"node": node, "label": label, "hint": hint, "rows": rows, "markdown": markdown}
 
@@ -18,7 +16,7 @@ def text_field(node: Node, *, label: str, hint: str = "", rows: int = 1, markdow
 @register.inclusion_tag("surveys/builder/fields/line.html")
 def line_field(
     node: Node, *, label: str, hint: str = "", unit: str = "", kind: str = "text", inputmode: str = "", short: bool = False
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """One value, the same in all languages."""
     return {
         "node": node,
@@ -32,7 +30,9 @@ def line_field(
 
 
 @register.inclusion_tag("components/choices.html")
-def choice_field(node: Node, *, label: str, options: Any, hint: str = "", several: bool = False, inline: bool = False) -> dict[str, Any]:
+def choice_field(
+    node: Node, *, label: str, options: object, hint: str = "", several: bool = False, inline: bool = False
+) -> dict[str, object]:
     """Radio buttons, or check boxes for `several`."""
     return {
         "name": node.place,
@@ -47,6 +47,6 @@ def choice_field(node: Node, *, label: str, options: Any, hint: str = "", severa
 
 
 @register.inclusion_tag("surveys/builder/fields/check.html")
-def check_field(node: Node, *, label: str) -> dict[str, Any]:
+def check_field(node: Node, *, label: str) -> dict[str, object]:
     """One box that is checked or not."""
     return {"node": node, "label": label}

@@ -1,9 +1,9 @@
 """The pages of one study that this person may open, for the row of links under its title."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from django import template
+from django.template import Context
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -41,7 +41,7 @@ PAGES = (
 
 
 @register.inclusion_tag("surveys/_study_navigation.html", takes_context=True)
-def study_navigation(context: dict[str, Any], study: Study) -> dict[str, Any]:
+def study_navigation(context: Context, study: Study) -> dict[str, object]:
     request = context["request"]
     here = request.resolver_match.url_name if request.resolver_match else ""
     seat = Seat(request.user, study)

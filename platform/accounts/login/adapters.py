@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from typing import Any
+from typing import TYPE_CHECKING
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context as allauth_context
@@ -16,6 +16,9 @@ from accounts.models import User
 from accounts.sending import send_later
 from accounts.services import record_failed_login
 
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
+
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Accounts come only from invitations or administrators. People's addresses are neither kept nor counted."""
@@ -23,10 +26,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 
-    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+    def pre_authenticate(self, request: HttpRequest, **credentials: object) -> None:
         """Failures are counted by `SlowedBackend`, for every door."""
 
-    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, object]) -> None:
         """Send later, in the background: neither the mail server's delay nor its failure may tell whether an address has an account."""
         request = allauth_context.request
         send_later(
@@ -71,7 +74,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         return decrypted.decode()
 
 
-def _cipher() -> Any:
+def _cipher() -> "Fernet":
     from cryptography.fernet import Fernet
 
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"second factors " + settings.SECRET_KEY.encode()).digest()))

@@ -2,7 +2,6 @@
 
 import hashlib
 from contextlib import suppress
-from typing import Any
 
 from django.contrib.auth.backends import ModelBackend
 from django.core.cache import cache
@@ -20,7 +19,7 @@ class SlowedBackend(ModelBackend):
     """After 20 failures for one name within 15 minutes, nobody can log in under it until they are over."""
 
     def authenticate(
-        self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
+        self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: object
     ) -> User | None:
         key = "login-failures:" + hashlib.sha256((username or "").lower().encode()).hexdigest()
         cache.add(key, 0, PERIOD_SECONDS)

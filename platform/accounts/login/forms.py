@@ -1,7 +1,5 @@
 """allauth's login forms, which also write to the audit log."""
 
-from typing import Any
-
 from allauth.account.forms import ResetPasswordForm
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from django.core.exceptions import ValidationError
@@ -34,7 +32,7 @@ class CodeAgainForm(_Counted, ReauthenticateForm):  # type: ignore[misc]
 class ForgottenPasswordForm(ResetPasswordForm):  # type: ignore[misc]
     """Recorded for every address alike, whether or not it has an account."""
 
-    def save(self, request: HttpRequest, **kwargs: Any) -> str:
+    def save(self, request: HttpRequest, **kwargs: object) -> str:
         record_password_asked(self.users)
         address: str = super().save(request, **kwargs)
         return address

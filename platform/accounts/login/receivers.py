@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from allauth.account.signals import password_changed, password_reset, password_set
 from allauth.mfa.signals import authentication_failed, authenticator_added, authenticator_removed, authenticator_reset
@@ -14,45 +14,48 @@ from accounts import actions, services
 from accounts.login.middleware import SEEN, SINCE
 from accounts.models import Role, User, administrator_made
 
+if TYPE_CHECKING:
+    from allauth.mfa.models import Authenticator
+
 
 @receiver(user_logged_in)
-def logged_in(sender: Any, user: User, request: HttpRequest | None = None, **kwargs: Any) -> None:
+def logged_in(sender: object, user: User, request: HttpRequest | None = None, **kwargs: object) -> None:
     if request is not None and hasattr(request, "session"):
         request.session[SINCE] = request.session[SEEN] = int(time.time())
     services.record_login(user)
 
 
 @receiver(user_logged_out)
-def logged_out(sender: Any, user: User | None, **kwargs: Any) -> None:
+def logged_out(sender: object, user: User | None, **kwargs: object) -> None:
     if user is not None:
         services.record_logout(user)
 
 
 @receiver(user_login_failed)
-def login_failed(sender: Any, credentials: Mapping[str, Any], **kwargs: Any) -> None:
+def login_failed(sender: object, credentials: Mapping[str, object], **kwargs: object) -> None:
     services.record_failed_login(str(credentials.get("username", "")))
 
 
 @receiver(administrator_made)
-def made_administrator(sender: Any, user: User, **kwargs: Any) -> None:
+def made_administrator(sender: object, user: User, **kwargs: object) -> None:
     services.record_created(user, role=Role.ADMINISTRATOR)
 
 
 @receiver([password_changed, password_reset, password_set])
-def new_password(sender: Any, user: User, **kwargs: Any) -> None:
+def new_password(sender: object, user: User, **kwargs: object) -> None:
     services.record_new_password(user)
 
 
 @receiver([authenticator_added, authenticator_reset])
-def second_factor_added(sender: Any, user: User, authenticator: Any, **kwargs: Any) -> None:
+def second_factor_added(sender: object, user: User, authenticator: "Authenticator", **kwargs: object) -> None:
     services.record_second_factor(user, action=actions.SECOND_FACTOR_ADDED, kind=authenticator.type)
 
 
 @receiver(authenticator_removed)
-def second_factor_removed(sender: Any, user: User, authenticator: Any, **kwargs: Any) -> None:
+def second_factor_removed(sender: object, user: User, authenticator: "Authenticator", **kwargs: object) -> None:
     services.record_second_factor(user, action=actions.SECOND_FACTOR_REMOVED, kind=authenticator.type)
 
 
 @receiver(authentication_failed)
-def second_factor_failed(sender: Any, user: User, authenticator: Any = None, **kwargs: Any) -> None:
+def second_factor_failed(sender: object, user: User, authenticator: object = None, **kwargs: object) -> None:
     services.record_second_factor(user, action=actions.SECOND_FACTOR_FAILED, kind=getattr(authenticator, "type", "code"))

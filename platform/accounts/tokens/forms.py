@@ -1,9 +1,10 @@
 """The form in which people make a token for a program."""
 
 from datetime import date, timedelta
-from typing import Any, cast
+from typing import cast
 
 from django import forms
+from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -19,8 +20,8 @@ class NewTokenForm(forms.Form):
     scope = forms.ChoiceField(choices=TokenScope.choices, initial=TokenScope.READ)
     last_day = forms.DateField(error_messages={"required": _("Choose the last day of the token.")})
 
-    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: QueryDict | None = None, *, user: User) -> None:
+        super().__init__(data)
         self.user = user
         self.initial.setdefault("last_day", timezone.localdate() + timedelta(days=USUAL_TOKEN_DAYS))
 

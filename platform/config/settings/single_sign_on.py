@@ -1,7 +1,6 @@
 """Single sign-on by OpenID Connect, from the environment: all of it or none of it."""
 
 import os
-from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -9,7 +8,7 @@ REQUIRED = ("OIDC_NAME", "OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET")
 ROLES = ("analyst", "investigator", "irb_officer")
 
 
-def configured() -> dict[str, Any] | None:
+def configured() -> dict[str, object] | None:
     """The provider's configuration for allauth; None without single sign-on."""
     given = [name for name in REQUIRED if os.environ.get(name)]
     if not given:

@@ -1,7 +1,6 @@
 """Write a study as a study file."""
 
 from pathlib import Path
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -18,7 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("slug")
         parser.add_argument("--output", "-o", type=Path, help="file to write; must not exist yet")
 
-    def handle(self, *args: Any, slug: str, output: Path | None, **options: Any) -> None:
+    def handle(self, *args: object, slug: str, output: Path | None, **options: object) -> None:
         study = Study.objects.filter(slug=slug).first()
         if study is None:
             raise CommandError(f"There is no study called {slug}.")

@@ -1,7 +1,5 @@
 """`manage.py forget_operational_data SLUG`."""
 
-from typing import Any
-
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from surveys.errors import TransitionError
@@ -19,7 +17,7 @@ class Command(BaseCommand):
         parser.add_argument("slug")
         parser.add_argument("--confirm", metavar="SLUG", help="the slug once more, in place of typing it when asked")
 
-    def handle(self, *args: Any, slug: str, confirm: str | None, **options: Any) -> None:
+    def handle(self, *args: object, slug: str, confirm: str | None, **options: object) -> None:
         study = Study.objects.defer("definition").filter(slug=slug).first()
         if study is None:
             raise CommandError(f"There is no study called {slug}.")

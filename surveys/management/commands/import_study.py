@@ -2,7 +2,6 @@
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -24,7 +23,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--replace", action="store_true", help="change the draft if the study exists already")
 
-    def handle(self, *args: Any, file: Path, owner: str, media: Path | None, replace: bool, **options: Any) -> None:
+    def handle(self, *args: object, file: Path, owner: str, media: Path | None, replace: bool, **options: object) -> None:
         try:
             definition = read_study_file(file.read_text(encoding="utf-8"), source=str(file))
         except (OSError, UnicodeDecodeError) as error:

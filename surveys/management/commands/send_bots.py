@@ -43,7 +43,7 @@ class Command(BaseCommand):
             "--url", default="", help="address of a running server; without it the bots walk through the application in this process"
         )
 
-    def handle(self, *args: Any, study: str, n: int, workers: int, seed: int | None, url: str, **options: Any) -> None:
+    def handle(self, *args: object, study: str, n: int, workers: int, seed: int | None, url: str, **options: Any) -> None:
         found = Study.objects.filter(slug=study).first()
         if found is None:
             raise CommandError(f"There is no study called {study}.")

@@ -1,7 +1,5 @@
 """Issue or revoke a token for the API."""
 
-from typing import Any
-
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -21,7 +19,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--revoke", action="store_true")
 
-    def handle(self, *args: Any, username: str, name: str, scope: str, days: int, revoke: bool, **options: Any) -> None:
+    def handle(self, *args: object, username: str, name: str, scope: str, days: int, revoke: bool, **options: object) -> None:
         user = User.objects.filter(username=username).first()
         if user is None:
             raise CommandError(f"There is no user called {username}.")

@@ -1,7 +1,6 @@
 """`manage.py changepassword`, recorded."""
 
 import getpass
-from typing import Any
 
 from django.contrib.auth.management.commands import changepassword
 
@@ -10,7 +9,7 @@ from accounts.services import record_password_given
 
 
 class Command(changepassword.Command):
-    def handle(self, *args: Any, **options: Any) -> str | None:
+    def handle(self, *args: object, **options: object) -> str | None:
         changed = super().handle(*args, **options)
         record_password_given(User.objects.get(username=options["username"] or getpass.getuser()))
         return changed

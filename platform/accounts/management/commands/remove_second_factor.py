@@ -1,7 +1,5 @@
 """`manage.py remove_second_factor NAME`."""
 
-from typing import Any
-
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import User
@@ -14,7 +12,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("username")
 
-    def handle(self, *args: Any, username: str, **options: Any) -> None:
+    def handle(self, *args: object, username: str, **options: object) -> None:
         user = User.objects.filter(username=username).first()
         if user is None:
             raise CommandError(f"Nobody is called {username}.")

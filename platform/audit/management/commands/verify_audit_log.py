@@ -1,7 +1,6 @@
 """`manage.py verify_audit_log`."""
 
 from pathlib import Path
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -15,7 +14,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--file", type=Path, help="a log, or a part of it, exported as JSON Lines; the database is not asked")
 
-    def handle(self, *args: Any, file: Path | None, **options: Any) -> None:
+    def handle(self, *args: object, file: Path | None, **options: object) -> None:
         lines = _lines_of(file) if file is not None else []
         head = part_head(lines[0]) if lines else None
         verification = verify() if file is None else verify_lines(lines)

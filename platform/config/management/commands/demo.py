@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.core.files import File
@@ -36,7 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("--bots", type=int, default=os.environ.get("DEMO_BOTS") or "300", help="default: DEMO_BOTS, else 300")
         parser.add_argument("--no-serve", action="store_true", help="stop when everything is built")
 
-    def handle(self, *args: Any, host: str, port: int, bots: int, no_serve: bool, **options: Any) -> None:
+    def handle(self, *args: object, host: str, port: int, bots: int, no_serve: bool, **options: object) -> None:
         if not no_serve:
             require_free_port(host, port)
         Path(settings.VAR_DIR).mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,6 @@
 import os
 import socket
 from argparse import ArgumentTypeError
-from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
@@ -38,7 +37,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_address_arguments(parser)
 
-    def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
+    def handle(self, *args: object, host: str, port: int, **options: object) -> None:
         from config.celery import app
         from config.embedded import EmbeddedServer
 

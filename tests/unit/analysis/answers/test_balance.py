@@ -1,18 +1,17 @@
 """Standardised differences by hand."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from analysis.answers.balance import SMALLEST_GROUP, answered_by_arm, in_steps, standardised_differences
+from analysis.stored_results import Balance
 
 ARM = np.array([0, 0, 0, 1, 1, 1])
 
 
 def differences(**covariates: np.ndarray) -> dict[str, float | None]:
     rows = standardised_differences(covariates, ARM, arms=["slides", "face"], control="slides")
-    return {row["variable"]: row["difference"] for row in rows}
+    return {row.variable: row.difference for row in rows}
 
 
 def test_a_number_is_compared_in_standard_deviations() -> None:
@@ -40,25 +39,25 @@ def test_every_treatment_is_compared_with_the_control() -> None:
     rows = standardised_differences(
         {"year": np.array([1.0, 2.0, 3.0, 3.0, 5.0, 6.0])}, np.array([0, 0, 1, 1, 2, 2]), arms=["a", "b", "c"], control="b"
     )
-    assert [(row["treatment"], row["control"]) for row in rows] == [("a", "b"), ("c", "b")]
+    assert [(row.treatment, row.control) for row in rows] == [("a", "b"), ("c", "b")]
 
 
 def test_the_mean_of_a_few_people_is_not_given() -> None:
     arm = np.array([0] * 5 + [1] * 4)
     grades = np.array([50.0, 60.0, 70.0, 80.0, 90.0, 50.0, 60.0, 70.0, 86.7])
     (row,) = standardised_differences({"grade": grades}, arm, arms=["slides", "face"], control="slides")
-    assert (row["control_mean"], row["treatment_mean"]) == (70.0, None)
+    assert (row.control_mean, row.treatment_mean) == (70.0, None)
 
 
-def balance(grades: list[list[float]], genders: list[list[str]]) -> dict[str, Any]:
+def balance(grades: list[list[float]], genders: list[list[str]]) -> Balance:
     """The numbers of people in two arms."""
     arm = np.repeat([0, 1], [len(grades[0]), len(grades[1])])
     covariates = {"grade": np.concatenate(grades), "gender": np.concatenate(genders)}
     arms = ["slides", "face"]
-    return {
-        "differences": standardised_differences(covariates, arm, arms=arms, control="slides"),
-        "answered": answered_by_arm(covariates, arm, arms=arms),
-    }
+    return Balance(
+        differences=standardised_differences(covariates, arm, arms=arms, control="slides"),
+        answered=answered_by_arm(covariates, arm, arms=arms),
+    )
 
 
 def test_two_moments_never_differ_by_fewer_than_five_people_of_an_arm() -> None:
@@ -66,7 +65,7 @@ def test_two_moments_never_differ_by_fewer_than_five_people_of_an_arm() -> None:
     rng = np.random.default_rng(7)
     grades: list[list[float]] = [[], []]
     genders: list[list[str]] = [[], []]
-    shown: dict[str, Any] | None = None
+    shown: Balance | None = None
     steps = {"grade": 0, "gender": 0}
     for _person in range(200):
         arm = int(rng.integers(2))
@@ -74,25 +73,23 @@ def test_two_moments_never_differ_by_fewer_than_five_people_of_an_arm() -> None:
         genders[arm].append(str(rng.choice(["woman", "man", ""])))
         before, shown = shown, in_steps(balance(grades, genders), shown)
         for name in steps:
-            rows, earlier = (
-                [row for row in one["differences"] if row["variable"].startswith(name)] if one else [] for one in (shown, before)
-            )
+            rows, earlier = ([row for row in one.differences if row.variable.startswith(name)] if one else [] for one in (shown, before))
             if rows == earlier:
                 continue
             steps[name] += 1
             for one in ("slides", "face"):
-                then = before["answered"][name].get(one, 0) if before else 0
-                assert shown["answered"][name][one] >= then + SMALLEST_GROUP
+                then = before.answered[name].get(one, 0) if before else 0
+                assert shown.answered[name][one] >= then + SMALLEST_GROUP
     assert steps["gender"] > steps["grade"] > 3, "of what few answer there is news less often"
 
 
 def test_shown_differences_stay_when_somebody_leaves_or_is_exchanged() -> None:
     first = in_steps(balance([[1.0, 2, 3, 4, 5], [2.0, 3, 4, 5, 6]], [["a"] * 5, ["b"] * 5]), None)
-    assert len(first["differences"]) == 3
+    assert len(first.differences) == 3
     left = in_steps(balance([[1.0, 2, 3, 4], [2.0, 3, 4, 5, 6]], [["a"] * 4, ["b"] * 5]), first)
     exchanged = in_steps(balance([[1.0, 2, 3, 4, 9], [2.0, 3, 4, 5, 6]], [["c"] * 5, ["b"] * 5]), left)
-    assert first["differences"] == left["differences"] == exchanged["differences"]
+    assert first.differences == left.differences == exchanged.differences
 
 
 def test_nothing_is_shown_before_every_arm_has_five() -> None:
-    assert in_steps(balance([[1.0] * 9, [2.0] * 4], [["a"] * 9, ["b"] * 4]), None)["differences"] == []
+    assert in_steps(balance([[1.0] * 9, [2.0] * 4], [["a"] * 9, ["b"] * 4]), None).differences == ()

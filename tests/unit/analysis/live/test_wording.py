@@ -1,18 +1,35 @@
 """Estimates in plain words."""
 
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
 from analysis.live.wording import cheater_sentence, effect_sentence
+from candor.results import CheaterProportion, Effect, HonestTimesEffect, Interval
 
 
-def proportion(value: float | None, low: float | None = None, high: float | None = None, *, kind: str = "wald") -> dict[str, Any]:
-    return {"value": value, "interval": {"kind": kind, "low": low, "high": high, "level": 0.95}}
+def proportion(value: float | None, low: float | None = None, high: float | None = None, *, kind: str = "wald") -> CheaterProportion:
+    return CheaterProportion(value=value, raw=value, standard_error=None, interval=Interval(kind=kind, low=low, high=high, level=0.95))
 
 
-def effect(value: float | None, low: float | None = None, high: float | None = None, *, kind: str = "fieller") -> str:
-    return effect_sentence(proportion(value, low, high, kind=kind), treatment="Face", control="Slides")
+def effect(
+    value: float | None, low: float | None = None, high: float | None = None, *, kind: str = "fieller", treatment: str = "Face"
+) -> str:
+    estimated = Effect(
+        treatment="face",
+        control="slides",
+        method="difference_in_means",
+        value=value,
+        standard_error=None,
+        interval=Interval(kind=kind, low=low, high=high, level=0.95),
+        wald=None,
+        p_value=None,
+        adjusted_p_value=None,
+        honest_times_effect=HonestTimesEffect(value=None, standard_error=None, p_value=None),
+        honest_proportion=None,
+        assumption="",
+    )
+    return effect_sentence(estimated, treatment=treatment, control="Slides")
 
 
 @pytest.mark.parametrize(
@@ -34,7 +51,7 @@ def test_an_interval_from_nobody_to_everybody_says_nothing_yet() -> None:
 
 
 def test_a_design_that_cannot_tell_says_so() -> None:
-    assert cheater_sentence({"value": None, "interval": None}) == "This design cannot tell how many did not follow the die."
+    assert cheater_sentence(replace(proportion(None), interval=None)) == "This design cannot tell how many did not follow the die."
 
 
 def test_answers_that_contradict_the_assumptions_say_so() -> None:
@@ -69,4 +86,4 @@ def test_an_effect_without_bounds_is_too_early_to_tell(unknown: str) -> None:
 
 
 def test_percent_signs_in_labels_do_no_harm() -> None:
-    assert "“100 % slides %s”" in effect_sentence(proportion(0.2, 0.1, 0.3), treatment="100 % slides %s", control="b")
+    assert "“100 % slides %s”" in effect(0.2, 0.1, 0.3, treatment="100 % slides %s")

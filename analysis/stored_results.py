@@ -1,0 +1,148 @@
+"""The findings of a run: frozen values when it is computed, JSON while it is stored, and the same values when it is read."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from typing import Annotated, Any, Self
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from candor.results import AnytimeEffect, DirectComparison, Effect, OutcomeEstimate, SpecificationTest
+
+METHOD_VERSION = "1"
+"""Raise it when a method gives other numbers or these classes change: a routine then has the results of older versions computed again."""
+
+
+NOTABLE = 0.1
+"""A standardised difference beyond this is usually worth a look (Austin 2009, Statistics in Medicine 28, 3083–3107)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedEffect(Effect):
+    """An effect that says whether it may be published: not where it uses background answers, which the die does not protect."""
+
+    for_publication: bool = True
+
+    @classmethod
+    def of(cls, effect: Effect, *, for_publication: bool = True) -> Self:
+        return cls(**_parts(effect), for_publication=for_publication)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionEstimate(OutcomeEstimate):
+    """One sensitive question: its estimates by every method that was used, and how they look at any time."""
+
+    effects: tuple[MarkedEffect, ...]
+    anytime: tuple[AnytimeEffect, ...]
+    specification_test_with_covariates: SpecificationTest | None = None
+
+    @classmethod
+    def of(
+        cls,
+        outcome: OutcomeEstimate,
+        *,
+        anytime: tuple[AnytimeEffect, ...],
+        effects: Iterable[Effect] | None = None,
+        private_methods: Collection[str] = (),
+        test_with_covariates: SpecificationTest | None = None,
+    ) -> Self:
+        """The estimates of a question; `effects` replace its own, those by `private_methods` are not for publication."""
+        marked = (
+            MarkedEffect.of(one, for_publication=one.method not in private_methods)
+            for one in (outcome.effects if effects is None else effects)
+        )
+        return cls(**_parts(outcome) | {"effects": tuple(marked)}, anytime=anytime, specification_test_with_covariates=test_with_covariates)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotYet:
+    """One sensitive question that cannot be estimated yet, and why."""
+
+    n: int
+    not_yet: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One covariate, or one level of it, in a treatment arm and in the control arm."""
+
+    treatment: str
+    control: str
+    variable: str
+    treatment_mean: float | None
+    control_mean: float | None
+    difference: float | None
+
+    @property
+    def is_notable(self) -> bool:
+        return self.difference is not None and abs(self.difference) > NOTABLE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Balance:
+    """How alike the arms are; `answered` counts the people in each arm who gave a value for each covariate."""
+
+    differences: tuple[Difference, ...]
+    answered: Mapping[str, Mapping[str, int]]
+    for_publication: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectOutcome(DirectComparison):
+    """One question as it was answered without a die."""
+
+    question: str
+
+    @classmethod
+    def of(cls, compared: DirectComparison, *, question: str) -> Self:
+        return cls(**_parts(compared), question=question)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectGroup:
+    """People who were asked without a die; `outcomes` is empty until the study has ended."""
+
+    asked: int
+    drawn_but_refused: int
+    ended: bool
+    smallest_cell: int
+    for_publication: bool = False
+    outcomes: tuple[DirectOutcome, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """Everything that one run found. Only full results have a balance, only some studies a direct group."""
+
+    n: int
+    design: Mapping[str, object]
+    outcomes: Mapping[str, Annotated[QuestionEstimate | NotYet, Field(union_mode="left_to_right")]]
+    balance: Balance | None = None
+    direct_group: DirectGroup | None = None
+
+    def estimate(self, question: str) -> QuestionEstimate | None:
+        """None where there is none, or not yet."""
+        found = self.outcomes.get(question)
+        return found if isinstance(found, QuestionEstimate) else None
+
+
+def document_of(results: Results) -> dict[str, object]:
+    """The JSON to be stored, without the parts that the study does not have."""
+    return {name: part for name, part in asdict(results).items() if part is not None}
+
+
+def read_results(document: object) -> Results | None:
+    """Read a stored document as a value. None: nothing is stored, or an older version stored it and it does not fit any more."""
+    try:
+        return None if document is None else _stored().validate_python(document)
+    except ValidationError:
+        return None
+
+
+def _parts(value: Effect | OutcomeEstimate | DirectComparison) -> dict[str, Any]:
+    return {one.name: getattr(value, one.name) for one in fields(value)}
+
+
+@cache
+def _stored() -> TypeAdapter[Results]:
+    return TypeAdapter(Results)
