@@ -1,4 +1,4 @@
-"""Identifies this library: its version, and a hash over its own source that is the same in a wheel and in a checkout."""
+"""The identity of the library: its version, and a hash over its own source that is the same in a wheel and in a checkout."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def library_sha256() -> str:
 
 
 def software() -> dict[str, str]:
-    """A data package's record of the library that computed its numbers.
+    """The description of the library that a data package carries beside its numbers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Background tasks of studies: bots are sent on, and due work is repeated at intervals. Twice does no harm."""
+"""Background tasks of studies: sending bots on, and due work at intervals. They are harmless when delivered twice."""
 
 import logging
 from datetime import timedelta
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 @job(kind="rehearsal", model=Crowd)
 def send_bots(crowd: Crowd) -> None:
     """Send the next few bots of a rehearsal."""
-    from surveys.bots import rehearsal  # what bots need, web processes can do without
+    from surveys.bots import rehearsal  # bots need modules that web processes can do without
 
     rehearsal.send_few(crowd)
 
@@ -32,7 +32,7 @@ def forget_order() -> None:
 
 @routine(kind=ROUTINE, every=HOURLY)
 def forget_due() -> None:
-    """Delete operational data whose day has come, and finish what was begun on a page or left half done by a killed worker."""
+    """Delete due operational data, and finish deletions begun on a page or left half done by a killed worker."""
     for slug in forget_what_is_due():
         logger.info("The operational data of %s are deleted", slug)
 

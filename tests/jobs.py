@@ -1,4 +1,4 @@
-"""Work that is done here and now, as a worker would, and what is given to the broker."""
+"""Work done here and now, as a worker would do it, and the messages to the broker."""
 
 from datetime import timedelta
 from typing import Any
@@ -15,7 +15,7 @@ Sent = list[dict[str, Any]]
 
 
 def catch(monkeypatch: pytest.MonkeyPatch) -> Sent:
-    """Messages to the workers, in place of giving them to the broker: kind, key and the seconds until they come."""
+    """Messages to the workers, collected instead of sent: kind, key and the seconds until they come."""
     sent: Sent = []
 
     def keep(args: tuple[str, str], *, countdown: float, **options: Any) -> None:
@@ -26,12 +26,12 @@ def catch(monkeypatch: pytest.MonkeyPatch) -> Sent:
 
 
 def work_on(lease: Lease) -> None:
-    """One message about this work comes to a worker."""
+    """Deliver one message about this work to a worker."""
     tasks.work(job_of(lease).kind, str(lease.pk))
 
 
 def claimed(lease: Lease) -> Any:
-    """The work as a worker has it who takes it now."""
+    """Claim the work as a worker would."""
     found = type(lease).claim(lease.pk)
     assert found is not None
     return found
@@ -43,12 +43,12 @@ def attempt(lease: Lease) -> None:
 
 
 def held(silent_for: float = 0) -> dict[str, Any]:
-    """Columns of work whose worker was heard of so many seconds ago."""
+    """Columns of work whose worker gave its last heartbeat so many seconds ago."""
     return {"holder": uuid4(), "due_at": timezone.now() + Lease.TERM - timedelta(seconds=silent_for), "attempts": 1}
 
 
 def fall_silent(lease: Lease, *, seconds: float = Lease.TERM.total_seconds() + 1) -> None:
-    """As if its worker had not been heard of for so long."""
+    """As if its worker had been silent for so long."""
     due_at = timezone.now() + Lease.TERM - timedelta(seconds=seconds)
     type(lease)._default_manager.filter(pk=lease.pk, holder__isnull=False).update(due_at=due_at)
 
@@ -75,7 +75,7 @@ def work_off(lease: Lease) -> None:
 
 
 def work_on_part(lease: Lease) -> None:
-    """A message about one of the parts over which this work is spread comes to a worker."""
+    """Deliver a message about one of the parts into which this work is split."""
     [kind] = [job.kind for job in JOBS.values() if job.part_of and isinstance(lease, job.whole)]
     tasks.work(kind, str(lease.pk))
 

@@ -1,4 +1,4 @@
-"""From what participants told about themselves to covariates, as the study's definition says what each answer is."""
+"""Turns participants' background answers into covariates, of the kinds that the study's definition states."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

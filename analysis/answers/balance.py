@@ -1,4 +1,4 @@
-"""How alike the arms are in what was known before the assignment."""
+"""How alike the arms are in the variables known before the assignment."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -19,7 +19,7 @@ NOT_REPORTED = -1
 def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to_direct: bool = False) -> dict[str, NDArray[np.int64]]:
     """Per sensitive question the number of people by arm, subsample and reported answer, shape (arms, subsamples, 2); last axis no, yes.
 
-    All who answered with the die, or of them only those who had agreed to be asked without it.
+    Counts people who answered with the die; on request only those who had agreed to be asked directly.
     """
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
     subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
@@ -39,7 +39,7 @@ def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to
 class People:
     """Everybody who was assigned to the die, without names, keys or order: `reported` by question is 0, 1 or `NOT_REPORTED`.
 
-    The rows are sorted by what they say, so that they tell nothing about who came when, and the same people always make the same arrays.
+    The rows are sorted by content, so that they tell nothing about the order of arrival, and the same people always make the same arrays.
     """
 
     arm: NDArray[np.intp]

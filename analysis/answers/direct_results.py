@@ -20,7 +20,7 @@ Counts = dict[str, np.ndarray[Any, np.dtype[np.int64]]]
 
 
 def direct_results(study: Study, definition: StudyDefinition) -> dict[str, Any]:
-    """The comparison of a study that asks some people directly, as JSON values; once the answers are deleted, as it was before."""
+    """The comparison of a study that asks some people directly, as JSON values; the previous one once the answers are deleted."""
     before = latest_results(study) if study.forgotten_on else None
     if before and before.results and "direct_group" in before.results:
         return dict(before.results["direct_group"])

@@ -1,4 +1,4 @@
-"""Whether people were assigned to arms and subsamples in the shares that were planned."""
+"""Whether people were assigned to arms and subsamples in the planned shares."""
 
 import math
 from collections.abc import Mapping

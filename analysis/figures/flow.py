@@ -1,4 +1,4 @@
-"""The CONSORT diagram: how many people came how far, and the curve of how they came."""
+"""The CONSORT diagram, which shows how many people reached each stage, and the curve of their arrival."""
 
 import textwrap
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ def flow_figure(flow: Flow) -> Drawing:
 
 
 def enrolment_figure(days: Sequence[DayCount], *, planned: int) -> Drawing:
-    """How many agreed and answered up to each day, and the number that was planned."""
+    """How many agreed and answered up to each day, and the planned number."""
     drawing = Drawing(width=760, height=300, title=_("Enrolment by day"))
     last = days[-1].finished_so_far if days else 0
     up = Linear.holding([0, planned, last, *(day.consented_so_far for day in days)], start=250, end=24)

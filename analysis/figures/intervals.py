@@ -44,7 +44,7 @@ def forest_figure(rows: Sequence[ForestRow], *, title: str) -> Drawing:
 def running_figure(contrasts: Mapping[str, Sequence[Moment]], *, planned: int, title: str) -> Drawing:
     """The estimate as answers came in, one panel for each contrast, all on the same scales.
 
-    The wide band holds at every moment at once, so that one may look as often as one likes.
+    The wide band holds at every moment at once, so that readers may look as often as they like.
     """
     drawing = Drawing(width=760, height=RUNNING_PANEL * len(contrasts), title=title)
     across = Linear.holding([0, planned, *(moment.n for moments in contrasts.values() for moment in moments)], start=64, end=730)

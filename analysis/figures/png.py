@@ -1,4 +1,4 @@
-"""Figures as pictures for slides and word processors, drawn on the server: the same on a machine without any fonts."""
+"""Figures as pictures for slides and word processors, drawn on the server: identical on machines without any fonts."""
 
 from pathlib import Path
 

@@ -1,8 +1,8 @@
-"""Letters in place of arms, so that whoever watches a study cannot tell which arm does better until it is closed.
+"""Letters in place of arms, so that people who watch a study cannot tell which arm does better until it is closed.
 
-With two arms, contrasts are given between letters in alphabetical order, so that they do not tell either which arm is the control.
-Sizes would tell, too: whoever knows the protocol knows which arm is the larger one, and whoever takes part sees which letter grows. So
-people are counted over all arms, and what is known of a single arm is hidden where the arms are not of one size.
+With two arms, contrasts are given between letters in alphabetical order, so that they do not tell which arm is the control. Sizes would
+tell it too: the protocol says which arm is the larger one, and participants see which letter grows. So people are counted over all arms,
+and numbers of a single arm are hidden where the arms differ in size.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from surveys.models import ENDED, ArmState, Study
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmNames:
-    """How arms are called for one reader. `shown` holds names on pages and `files` those in files, both in the order to be shown."""
+    """The names of arms for one reader. `shown` holds names on pages and `files` those in files, both in display order."""
 
     blinded: bool
     shown: Mapping[str, str]
@@ -32,7 +32,7 @@ class ArmNames:
 
     @property
     def groups(self) -> Mapping[str, str]:
-        """How arms are called where people are counted, on pages."""
+        """The names of arms where people are counted, on pages."""
         return dict.fromkeys(self.shown, _("all arms")) if self.blinded else self.shown
 
     @property
@@ -51,8 +51,7 @@ class ArmNames:
 
 
 def is_blinded(study: Study, *, reader: User, asked: bool) -> bool:
-    """Whether arms are hidden from this reader: for all, when the study is blinded, as a blinded viewer, or because they asked; never after
-    its end."""
+    """Whether arms are hidden from this reader: in a blinded study, from a blinded viewer, or on request; never after its end."""
     if study.status in ENDED:
         return False
     return asked or Blinding.objects.filter(study=study, on=True).exists() or Seat(reader, study).is_blinded

@@ -1,4 +1,4 @@
-"""The live page put together for one reader: words, numbers, figures and tables that all come from the same view of the study."""
+"""Puts the live page together for one reader: words, numbers, figures and tables from the same view of the study."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ DIRECT_QUANTITIES = {"said_yes_directly": "prevalence", "difference": "differenc
 
 @dataclass(frozen=True, kw_only=True)
 class LiveView:
-    """A study that has a protocol, as one reader sees it now. Everything is read once, and only when it is asked for."""
+    """A study with a protocol, as one reader sees it now. Everything is read once, on first use."""
 
     study: Study
     definition: StudyDefinition
@@ -94,7 +94,7 @@ class LiveView:
 
     @cached_property
     def moments(self) -> dict[tuple[str, str, str], list[Moment]]:
-        """By question, treatment and control, how the estimate moved."""
+        """How the estimate moved, by question, treatment and control."""
         found: dict[tuple[str, str, str], list[Moment]] = {}
         for n, results in history(self.study):
             outcomes = readable(results, self.names)["outcomes"]
@@ -108,7 +108,7 @@ class LiveView:
         return found
 
     def questions_in(self, outcomes: Collection[str]) -> list[str]:
-        """Those of which there are outcomes, in the order of the study: a database may give stored results back in another one."""
+        """The questions with outcomes, in the order of the study: a database may return stored results in another one."""
         return [question.name for question in self.definition.questions if question.name in outcomes]
 
     @cached_property
@@ -121,7 +121,7 @@ class LiveView:
         return _("%(treatment)s minus %(control)s") % names
 
     def outcomes(self) -> Iterator[dict[str, Any]]:
-        """Per question what the page shows: words from the first results, which are newest, and every method from the full ones."""
+        """The page's content per question: words from the first results, which are newest, and every method from the full ones."""
         full_outcomes = self.full_results.get("outcomes", {})
         for question in self.definition.questions:
             newest = self.first_outcomes.get(question.name) or full_outcomes.get(question.name)

@@ -1,4 +1,4 @@
-"""How far a study has come: who is where, who came when, and how long it will take. SQL aggregates, never rows."""
+"""The progress of a study: participants by stage and by day, and the time left. SQL aggregates, never rows."""
 
 import math
 from collections import Counter
@@ -29,7 +29,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """How many people came how far; the groups in the order in which they are shown."""
+    """How many people reached each stage; the groups in display order."""
 
     consented: int
     declined: int
@@ -60,8 +60,9 @@ class Progress:
 
 
 def progress_of(study: Study, definition: StudyDefinition, *, names: Mapping[str, str]) -> Progress:
-    """Everything about people and none of their answers; `names` are the arms as they are to be called, in the order to be shown.
-    Those called alike are counted together."""
+    """All numbers about people and none of their answers; `names` are the arms' displayed names, in display order. Arms of the same name
+    are counted together.
+    """
     present = present_people(study)
     counts = counts_of(study, present)
     watched = _watched(study, present)
@@ -108,7 +109,7 @@ def days_left(days: tuple[DayCount, ...], *, planned: int, today: date) -> int |
 
 
 def _watched(study: Study, present: Iterable[Alike]) -> Counter[tuple[str, str]]:
-    """Those who are past the lecture, by subsample and arm."""
+    """People past the lecture, by subsample and arm."""
     past = ALL_STEPS[ALL_STEPS.index(Step.VIDEO) + 1 :]
     gone = AttritionCount.objects.filter(study=study, step__in=past).values_list("subsample", "arm").annotate(Sum("count"))
     watched = Counter({(subsample, arm): count for subsample, arm, count in gone})

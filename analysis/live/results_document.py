@@ -1,4 +1,4 @@
-"""Results and numbers of people as plain values for one reader: what the live page shows, for programs. Blinded where the page is."""
+"""Results and numbers of people as plain values for one reader: the content of the live page, for programs, with the same blinding."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ LANGUAGE = "en"  # of labels, which the documents do not hold: arms have the nam
 
 
 def results_document(study: Study, *, reader: User, ask_blinded: bool) -> dict[str, Any]:
-    """The newest first and full results, as far as there are any, and what is being computed."""
+    """The newest first and full results, where there are any, and the computation under way."""
     live = live_view(study, reader=reader, language=LANGUAGE, ask_blinded=ask_blinded)
     names = live.names if live else None
     return {
@@ -58,6 +58,6 @@ def _described(run: Run | None, results: Mapping[str, Any], live: LiveView) -> d
 
 
 def _outcome(question: str, outcome: Mapping[str, Any]) -> dict[str, Any]:
-    """Estimates without covariates are fit to be published; the others say for themselves that they are not."""
+    """Estimates without covariates are fit to be published; the others say themselves that they are not."""
     effects = [{"for_publication": True, **effect} for effect in outcome.get("effects", ())]
     return {"notes": (), "prevalence": (), "anytime": (), **outcome, "question": question, "effects": effects}

@@ -68,7 +68,7 @@ def always_known_sentence(effect: Mapping[str, Any], *, treatment: str, control:
 
 
 def bounds_sentence(effect: Mapping[str, Any]) -> str:
-    """Between what the effect lies when the design cannot tell more, allowing for chance where that was computed."""
+    """The range of the effect when the design cannot tell more, allowing for chance where that was computed."""
     bounds = effect.get("confidence_bounds") or effect.get("bounds")
     if not bounds:
         return ""

@@ -13,7 +13,7 @@ from candor.planning.power import ContrastPlan, StudyPlan, participants_for_powe
 
 @dataclass(frozen=True, kw_only=True)
 class Curves:
-    """√n times the standard errors of a plan's hardest contrast, and what follows from them at other n and other privacy losses."""
+    """√n times the standard errors of a plan's hardest contrast, and their values at other n and other privacy losses."""
 
     planned: Planned
 
@@ -86,7 +86,7 @@ class Curves:
 
     @property
     def words(self) -> dict[str, str]:
-        """The numbers that sentences speak of."""
+        """The numbers that the sentences mention."""
         n = self.plan.n
         low, high = self.cheaters_interval(n) or (None, None)
         return {

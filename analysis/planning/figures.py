@@ -1,4 +1,4 @@
-"""The six figures of a plan, as data: what is drawn over which axis, with its words and the columns of its numbers."""
+"""The six figures of a plan, as data: curves, axis, words and the columns of numbers."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def _guide(value: Callable[[Curves], float | None], kind: str, label: Promise, *
 
 
 def _dice(chart: Chart, curves: Curves, _along: Sequence[float]) -> None:
-    """Where the dice that people own stand, each with its best faces."""
+    """The dice that people own, each with its best faces."""
     for die in curves.plan.dice:
         error = die.unit_effect_error / sqrt(curves.plan.n)
         words = {"die": die.die, "epsilon": decimal(die.epsilon, 2), "error": points(error)}

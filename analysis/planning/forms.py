@@ -119,7 +119,7 @@ IN_PERCENT = {"effect", "prevalence", "cheaters", "power"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberField:
-    """A number input with what was typed, the value that is used, and what is wrong."""
+    """A number input with the typed text, the value in use, and the error."""
 
     input: NumberInput
     text: str
@@ -128,7 +128,7 @@ class NumberField:
 
     @property
     def for_the_methods(self) -> Decimal:
-        """A proportion where the page shows percent; the exact decimal number that the command line would be given."""
+        """A proportion where the page shows percent; the exact decimal number for the command line."""
         return self.number / 100 if self.input.name in IN_PERCENT else self.number
 
     @property
@@ -230,7 +230,7 @@ def _possible_effect(effect: NumberField, prevalence: NumberField) -> NumberFiel
 
 
 def read_die(query: Mapping[str, Any], start: PlannedDie) -> tuple[PlannedDie, str, bool]:
-    """The die, what is wrong with it, and whether it was just taken up, so that its faces are to be chosen."""
+    """The die, its error, and whether it was just chosen, so that its faces are still to be chosen."""
     code = query.get("die", start.code).strip()
     groups = tuple(letters for name in ("group1", "group2", "group3") if (letters := query.get(name, "")))
     if not groups and code == start.code:

@@ -35,7 +35,7 @@ class ZipFile(BaseRenderer):
 
 
 class Releases(OpenToEverybody, ListAPIView[Release]):
-    """All public data, the newest first; what was retracted stays listed, with the day."""
+    """All public data, the newest first; retracted releases stay listed, with the day."""
 
     serializer_class = ReleaseSerializer
 

@@ -1,4 +1,4 @@
-"""How a release is built: claimed by one worker, its rows drawn once, then everything that follows from them. Any step may be repeated.
+"""How a release is built: one worker claims it and draws its rows once; all else follows from the rows. Any step may be repeated.
 
 The rows and their order are stored before anything is computed from them, so a worker that takes over makes the same files.
 """
@@ -44,7 +44,7 @@ FORGOTTEN = gettext_lazy("Background answers are deleted, so they cannot be coun
 
 @job(kind="release", model=Release, expects=(ReleaseError, MethodError), priority=HEAVY)
 def build(release: Release) -> None:
-    """Build what was claimed; if somebody withdrew meanwhile, it waits to be built anew."""
+    """Build a claimed release; if somebody withdrew meanwhile, it waits to be built again."""
     from analysis.packages.package import package_of  # lxml, which web processes can do without
 
     if release.data is None:
@@ -57,7 +57,7 @@ def build(release: Release) -> None:
 
 
 def recomputation(package: bytes) -> dict[str, Any]:
-    """The check that anybody can make with replicate.py, on the files as they will be: how many values there are, and how many differ."""
+    """The check that anybody can make with replicate.py, on the final files: the number of values, and of those that differ."""
     from candor.packages import replicate  # SciPy, which web processes can do without
 
     files = files_in(package)
@@ -68,7 +68,7 @@ def recomputation(package: bytes) -> dict[str, Any]:
 
 
 def _draw_rows(release: Release) -> None:
-    """Read who is in it, under the lock that a withdrawal takes too, and fix the order of the rows."""
+    """Read the people in the release, under the lock that a withdrawal takes too, and fix the order of the rows."""
     definition = protocol_in_force(release.study).definition
     with_background = release.background == BackgroundHandling.COUNTS
     with transaction.atomic():
@@ -95,7 +95,7 @@ def _draw_rows(release: Release) -> None:
 
 
 def _content_of(release: Release) -> Content:
-    """Everything that the files say. The same for the same rows, whoever computes it."""
+    """The content of all files. The same for the same rows, on any worker."""
     from candor.packages import replicate  # SciPy, which web processes can do without
 
     study, drawn = release.study, json.loads(bytes(release.data or b""))
@@ -139,7 +139,7 @@ def _content_of(release: Release) -> Content:
 
 @transaction.atomic
 def _store(release: Release, content: Content, package: bytes, *, check: dict[str, Any]) -> None:
-    """Keep the package, unless somebody withdrew since the rows were drawn: then back to the queue, to be built without them."""
+    """Keep the package, unless somebody withdrew since the rows were drawn: then queue it again, to be built without them."""
     if check["different"]:
         raise ReleaseError(_("%(different)s of %(values)s published numbers do not follow from the files.") % check)
     study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
@@ -166,13 +166,13 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
 
 
 def _reach(release: Release, stage: str) -> None:
-    """Say how far it is. Raises when it is not wanted any more."""
+    """Report the progress. Raises if the release is no longer wanted."""
     release.write(stage=stage)
 
 
 @routine(kind="outdated_releases", every=timedelta(minutes=1))
 def discard_all_outdated() -> None:
-    """Delete what withdrawals made outdated, should nobody have noticed."""
+    """Delete releases that a withdrawal made outdated, should nobody have noticed."""
     for study_id in Release.objects.filter(status__in=BUILT).values_list("study_id", flat=True):
         discard_outdated(study_id)
 
@@ -189,7 +189,7 @@ def discard_outdated(study_id: int) -> None:
 
 
 def outdate(release: Release) -> None:
-    """The rows go with the withdrawal; the choices stay, to be built again. Under the locks on study and release."""
+    """The rows go with the withdrawal; the choices stay for the next build. Call it under locks on study and release."""
     Release.objects.filter(pk=release.pk).update(
         status=ReleaseStatus.OUTDATED, package=None, package_sha256="", files=[], summary={}, people_sha256="", public_key=""
     )

@@ -1,4 +1,4 @@
-"""Reading what an investigator chose for a release. A mistake gets a sentence at its field, and everything else keeps its value."""
+"""Parsing of an investigator's choices for a release. A mistake gets a sentence at its field, and everything else keeps its value."""
 
 import re
 from collections.abc import Mapping
@@ -35,14 +35,14 @@ class ReleaseForm:
     """Whether there are background answers to be counted."""
     values: Mapping[str, Any]
     published_smallest_count: int | None = None
-    """The one threshold that can be chosen, where background answers are public already."""
+    """The threshold that must be chosen, where background answers are public already."""
     errors: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def empty(
         cls, definition: StudyDefinition, *, can_count: bool, last: Release | None, published_smallest_count: int | None = None
     ) -> "ReleaseForm":
-        """The choices of the release before, if there was one."""
+        """The choices of the previous release, if there was one."""
         language = definition.languages[0]
         values = {
             "title": last.title if last else definition.title.in_language(language)[:LONGEST_NAME],
@@ -69,7 +69,7 @@ class ReleaseForm:
         return tuple(line.strip() for line in self.values["authors"].splitlines() if line.strip())
 
     def choices(self) -> Choices:
-        """Only if there are no errors. The questions in the order of the study."""
+        """Only valid without errors. The questions are in the order of the study."""
         chosen = self.values["questions"]
         return Choices(
             title=self.values["title"],

@@ -7,5 +7,5 @@ from candor.packages.signing import private_key
 
 
 def signing_key() -> Ed25519PrivateKey:
-    """It follows from RELEASE_SIGNING_SECRET, and without one from SECRET_KEY, so that web and worker have the same."""
+    """It is derived from RELEASE_SIGNING_SECRET, or else from SECRET_KEY, so that web and worker have the same."""
     return private_key(settings.RELEASE_SIGNING_SECRET or settings.SECRET_KEY)

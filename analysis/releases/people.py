@@ -14,7 +14,7 @@ from surveys.models import Participant, Response, Step, Study
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Those who are in a release. `background` is in an order of its own, which has nothing to do with that of the rows."""
+    """The people in a release. `background` has an order of its own, unrelated to the order of the rows."""
 
     rows: list[Row]
     background: list[dict[str, Any]]
@@ -25,7 +25,7 @@ class Selection:
 
 
 def released_people(study: Study) -> QuerySet[Participant]:
-    """Everybody who finished and reported answers under the die. Bots only where there is nobody else: then all of it is simulated."""
+    """Everybody who finished and reported answers under the die. Bots only where there are no people: then all data are simulated."""
     finished = Participant.objects.filter(study=study, step=Step.FINISHED).exclude(subsample=DIRECT)
     finished = finished.filter(Exists(Response.objects.filter(participant=OuterRef("pk"))))
     people = finished.filter(is_bot=False)
@@ -33,12 +33,12 @@ def released_people(study: Study) -> QuerySet[Participant]:
 
 
 def people_sha256(study: Study) -> str:
-    """Another one as soon as somebody withdrew."""
+    """A hash that changes as soon as somebody withdraws."""
     return _sha256(released_people(study).values_list("pk", flat=True))
 
 
 def selection_of(study: Study, *, questions: Sequence[str], with_background: bool) -> Selection:
-    """Rows and background answers of everybody in a release, read together and at once taken apart."""
+    """Rows and background answers of everybody in a release, read together and separated at once."""
     answers = {
         f"answer_{index}": Max(
             Case(
@@ -50,7 +50,7 @@ def selection_of(study: Study, *, questions: Sequence[str], with_background: boo
     }
     columns = ("pk", "protocol_id", "is_bot", "arm", "subsample", *answers)
     people = list(released_people(study).annotate(**answers).values_list(*columns))
-    # Sorted by what they say, so that neither list tells where somebody stands in the other.
+    # Sorted by content, so that neither list tells a person's place in the other.
     background = released_people(study).values_list("background", flat=True) if with_background else ()
     return Selection(
         rows=[Row(arm=arm, subsample=subsample, answers=tuple(values)) for _pk, _protocol, _bot, arm, subsample, *values in people],

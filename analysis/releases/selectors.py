@@ -1,4 +1,4 @@
-"""Reading releases: those of a study for its staff, those that are public for everybody."""
+"""Reads releases: those of a study for its staff, public ones for everybody."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -21,12 +21,12 @@ FIRST_ROWS = 10
 
 
 def releases() -> QuerySet[Release]:
-    """Without the bytes, which only downloads and previews need."""
+    """Without the package's bytes, which only downloads and previews need."""
     return Release.objects.select_related("study", "requested_by", "decided_by").defer("data", "package", "study__definition")
 
 
 def access_release(user: User, slug: str, release_id: int) -> Release:
-    """A release of a study that this person may see; the same 404 whether it is forbidden or absent."""
+    """A release of a study that this person may see; the same 404 whether access is forbidden or the release absent."""
     release = releases().filter(study=access_study(user, slug).study, pk=release_id).first()
     if release is None:
         raise Http404("There is no such release.")
@@ -34,7 +34,7 @@ def access_release(user: User, slug: str, release_id: int) -> Release:
 
 
 def waiting_for(user: User) -> QuerySet[Release]:
-    """Releases that this officer can decide about."""
+    """Releases about which this officer can decide."""
     if user.role != Role.IRB_OFFICER:
         return releases().none()
     others = studies_of(user).exclude(pk__in=studies_with_results_of(user).values("pk"))
@@ -42,7 +42,7 @@ def waiting_for(user: User) -> QuerySet[Release]:
 
 
 def obstacles(study: Study) -> list[str]:
-    """Why no release of this study can be built, one sentence each; nothing, if one can."""
+    """Why no release of this study can be built, one sentence each; empty if one can."""
     if study.rehearsal_of_id is not None:
         return [_("This is a rehearsal. Its data are of no use to anybody and are never released.")]
     if study.status not in (StudyStatus.CLOSED, StudyStatus.ARCHIVED) or study.protocol_id is None:
@@ -66,7 +66,7 @@ def obstacles(study: Study) -> list[str]:
 
 
 def published_smallest_count(study: Study) -> int | None:
-    """Below what background answers are hidden in what is public already. Another threshold could give back what is hidden there."""
+    """The threshold below which public releases hide background answers. Another threshold could reveal hidden counts."""
     counted = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, background=BackgroundHandling.COUNTS)
     return counted.order_by("version").values_list("smallest_count", flat=True).first()
 
@@ -99,7 +99,7 @@ class Preview:
 
 
 def preview(release: Release) -> Preview:
-    """The files as they will be, or are."""
+    """The files as planned, or as built."""
     package = Release.objects.filter(pk=release.pk).values_list("package", flat=True).first()
     if package is None:
         return Preview()

@@ -56,7 +56,7 @@ class Choices:
 
 @transaction.atomic
 def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> Release:
-    """Fix the choices and have the package built. `site` is the address of this server, which stands in the files."""
+    """Fix the choices and have the package built. `site` is the address of this server, which the files name."""
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if not Seat(actor, study).may_change:
         raise ReleaseError(_("Only those who run the study can release its data."))
@@ -84,7 +84,7 @@ def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> 
 
 @transaction.atomic
 def request_approval(release: Release, *, actor: User) -> None:
-    """The investigator has looked at the package and asks the officer."""
+    """Record that the investigator has examined the package, and ask the officer."""
     release = _locked(release, ReleaseStatus.BUILT)
     if not Seat(actor, release.study).may_change:
         raise ReleaseError(_("Only those who run the study can ask for its release."))
@@ -114,7 +114,7 @@ def approve(release: Release, *, actor: User) -> bool:
 
 @transaction.atomic
 def refuse(release: Release, *, reason: str, actor: User) -> None:
-    """The officer says no, and why. The package is deleted."""
+    """Refuse publication, with the officer's reason. The package is deleted."""
     release = _locked(release, ReleaseStatus.REQUESTED)
     if not Seat(actor, release.study).may_review:
         raise ReleaseError(_("Only an IRB officer who has no part in the study can refuse its release."))
@@ -125,7 +125,7 @@ def refuse(release: Release, *, reason: str, actor: User) -> None:
 
 @transaction.atomic
 def discard(release: Release, *, actor: User) -> None:
-    """The investigator gives it up before it is public. A worker that is at it will notice."""
+    """Give the release up before it is public. A worker at it will notice."""
     release = _locked(release, *OPEN_RELEASES)
     if not Seat(actor, release.study).may_change:
         raise ReleaseError(_("Only those who run the study can discard its release."))
@@ -135,7 +135,7 @@ def discard(release: Release, *, actor: User) -> None:
 
 @transaction.atomic
 def retract(release: Release, *, reason: str, actor: User) -> None:
-    """Take a public release back: its page says why, its files are deleted, their hashes stay so that copies can be told."""
+    """Retract a public release: its page says why, its files are deleted, and their hashes stay to identify copies."""
     release = _locked(release, ReleaseStatus.PUBLISHED)
     if not (Seat(actor, release.study).may_change or Seat(actor, release.study).may_review):
         raise ReleaseError(_("Only those who run the study and IRB officers can retract its release."))
@@ -146,7 +146,7 @@ def retract(release: Release, *, reason: str, actor: User) -> None:
 
 
 def download(slug: str, version: int, *, counted: bool) -> tuple[Release, bytes]:
-    """The package of a public release. `counted`: one more in its count, and nothing else about who asked."""
+    """The package of a public release. `counted`: add one to its count, and record nothing else about the reader."""
     release = public_release(slug, version)
     package = Release.objects.filter(pk=release.pk, status=ReleaseStatus.PUBLISHED).values_list("package", flat=True).first()
     if package is None:
@@ -186,7 +186,7 @@ def _require_sensible(study: Study, choices: Choices) -> None:
 
 
 def _locked(release: Release, *statuses: ReleaseStatus) -> Release:
-    """The release as it is now, under the locks on its study and on itself, if it has one of these statuses."""
+    """The current release, under the locks on its study and on itself, if it has one of these statuses."""
     study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
     found = Release.objects.select_for_update().get(pk=release.pk)
     found.study = study
@@ -198,7 +198,7 @@ def _locked(release: Release, *statuses: ReleaseStatus) -> Release:
 
 
 def _record(release: Release, action: str, *, actor: User, tell: Audience, **details: str) -> None:
-    """Into the log of its study, and to those whose turn it is now."""
+    """Record the step in the study's log, and notify the people whose turn it is now."""
     record_and_tell(tell, page=PAGE, actor=actor, action=action, study=release.study, details={"version": release.version} | details)
 
 

@@ -1,4 +1,4 @@
-"""Pages of releases: for those who run a study, for the IRB officer, and for everybody."""
+"""Pages of releases: for people who run a study, for IRB officers, and for everybody."""
 
 from collections.abc import Callable
 from typing import Any
@@ -70,7 +70,7 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
 @require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
-    """One release: where it stands, what is in it, what it promises and risks, and what can be done with it now."""
+    """One release: its state, its content, its promises and risks, and the actions possible now."""
     user = user_of(request)
     release = access_release(user, slug, release_id)
     if request.method == "POST":
@@ -98,7 +98,7 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
 
 @require_safe
 def public_list(request: HttpRequest, slug: str = "") -> HttpResponse:
-    """All public data, or those of one study; for an IRB officer also what waits for a decision."""
+    """All public data, or those of one study; for an IRB officer also the releases that wait for a decision."""
     found = public_releases()
     if slug and not (found := found.filter(study__slug=slug)):
         raise Http404("This study has no public data.")
@@ -108,7 +108,7 @@ def public_list(request: HttpRequest, slug: str = "") -> HttpResponse:
 
 @require_safe
 def public_page(request: HttpRequest, slug: str, version: int) -> HttpResponse:
-    """The page of a release at its address for good; once it is retracted, the reason."""
+    """The page of a release at its permanent address; once it is retracted, the reason."""
     release = public_release(slug, version)
     context = {
         "release": release,
@@ -129,7 +129,7 @@ def public_package(request: HttpRequest, slug: str, version: int) -> HttpRespons
 
 @require_safe
 def signing_keys(request: HttpRequest) -> HttpResponse:
-    """The key of this installation, and after it those that it had before, as far as public data were signed with them."""
+    """The key of this installation, followed by its former keys with which public data were signed."""
     now = public_pem(signing_key())
     return HttpResponse(now + "".join(key for key in public_keys() if key != now), content_type="application/x-pem-file")
 
@@ -151,7 +151,7 @@ def _steps_open_to(user: User, release: Release) -> set[str]:
 
 
 def _take_step(request: HttpRequest, release: Release, user: User) -> None:
-    """The services say themselves who may."""
+    """The services check permissions themselves."""
     reason = request.POST.get("reason", "")
     steps: dict[str, Callable[[], object]] = {
         "request": lambda: services.request_approval(release, actor=user),
@@ -167,7 +167,7 @@ def _take_step(request: HttpRequest, release: Release, user: User) -> None:
 
 
 def _step_of(release: Release) -> int:
-    """Where it stands in the row of steps: built, looked at, decided, public."""
+    """Its place in the row of steps: built, examined, decided, public."""
     return {
         ReleaseStatus.QUEUED: 2,
         ReleaseStatus.BUILDING: 2,

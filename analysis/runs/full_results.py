@@ -1,4 +1,4 @@
-"""Everything that can be said about a study's answers: every method, with its bootstrap. Pure computation over `People`.
+"""All results from a study's answers: every method, with its bootstrap. Pure computation over `People`.
 
 Results from background answers are not protected by the die; they carry `for_publication: False`.
 """
@@ -10,17 +10,13 @@ from typing import Any
 
 from analysis.answers.balance import answered_by_arm, in_steps, standardised_differences
 from analysis.answers.datasets import People
-from analysis.models import ChunkFamily
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
-from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, adjusted_cells, effects_with_covariates
+from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, adjusted_cells
 from candor.designs.design import Design
 from candor.errors import MethodError
-from candor.estimators.effects import estimate_outcome
 from candor.estimators.sequential import anytime_effects
 from candor.resampling.bootstrap import BootstrapChunk, ResampledStudy, bootstrap_chunk, chunk_count, merge, with_bootstrap
-from candor.resampling.resampled_counts import ResampledCounts
-from candor.resampling.resampled_patterns import ResampledPatterns
-from candor.results import Effect
+from candor.studies.answers import Answers
 from surveys.definition import StudyDefinition
 
 REPLICATES = 5000
@@ -46,7 +42,7 @@ class QuestionAnalysis:
 
     @cached_property
     def adjusted(self) -> AdjustedStudy:
-        """With working models fitted; raises MethodError where there are too few answers."""
+        """Fits the working models too; raises MethodError where there are too few answers."""
         there = self.people.who_answered(self.question)
         return adjusted_study(
             self.people.reported[self.question][there],
@@ -57,16 +53,14 @@ class QuestionAnalysis:
         )
 
     @cached_property
+    def answers(self) -> Answers:
+        """The answers as the library takes them: with covariates where there are background questions."""
+        return Answers(design=self.design, counts=self.counts, adjusted=self.adjusted if self.people.covariates else None)
+
+    @property
     def by_family(self) -> Mapping[str, ResampledStudy]:
-        """The statistics that can be resampled: none where the design does not identify the effect, no patterns without background
-        questions.
-        """
-        if not self.design.identification.effect:
-            return {}
-        found: dict[str, ResampledStudy] = {ChunkFamily.COUNTS: ResampledCounts(self.counts, design=self.design)}
-        if self.people.covariates:
-            found[ChunkFamily.PATTERNS] = ResampledPatterns(self.adjusted)
-        return found
+        """The studies to resample, by the family of their chunks."""
+        return self.answers.resampled
 
     def chunks(self) -> list[tuple[str, int]]:
         """Family and index of every chunk of the bootstrap."""
@@ -76,21 +70,17 @@ class QuestionAnalysis:
         return bootstrap_chunk(self.by_family[family], replicates=REPLICATES, seed=seed, chunk_index=index)
 
     def results(self, chunks: Mapping[str, Iterable[BootstrapChunk]] | None = None) -> dict[str, Any]:
-        """The estimates as JSON values, with the bootstrap of all its chunks by family, if they are there."""
-        outcome = estimate_outcome(self.counts, design=self.design)
-        effects: tuple[Effect, ...] = outcome.effects
-        adjusted_test = None
-        if self.people.covariates:
-            effects += effects_with_covariates(self.adjusted)
-            test = adjusted_cells(self.adjusted).fit.specification_test()
-            adjusted_test = None if test is None else asdict(test)
+        """The estimates as JSON values, with the bootstrap of all its chunks by family, where these are given."""
+        outcome = self.answers.estimate()
+        effects = outcome.effects
+        adjusted_test = adjusted_cells(self.adjusted).fit.specification_test() if self.people.covariates else None
         for family, parts in (chunks or {}).items():
             effects = with_bootstrap(effects, merge(parts), study=self.by_family[family])
         anytime = anytime_effects(self.counts, design=self.design, planned_n=self.definition.planned_with_die)
         return asdict(outcome) | {
             "effects": [asdict(effect) | {"for_publication": effect.method not in USES_COVARIATES} for effect in effects],
             "anytime": [asdict(one) for one in anytime],
-            "specification_test_with_covariates": adjusted_test,
+            "specification_test_with_covariates": adjusted_test and asdict(adjusted_test),
         }
 
 
@@ -99,7 +89,7 @@ def question_analyses(people: People, definition: StudyDefinition) -> dict[str, 
 
 
 def outcome_results(analysis: QuestionAnalysis, chunks: Mapping[str, Iterable[BootstrapChunk]] | None = None) -> dict[str, Any]:
-    """The question's results; an error that is expected becomes part of them."""
+    """The question's results; an expected error becomes part of them."""
     try:
         return analysis.results(chunks)
     except MethodError as error:
@@ -107,7 +97,7 @@ def outcome_results(analysis: QuestionAnalysis, chunks: Mapping[str, Iterable[Bo
 
 
 def balance_of(people: People, definition: StudyDefinition, *, shown: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Standardised differences of all who were assigned: the background answers came before the assignment. `shown`: the last ones."""
+    """Standardised differences of all assigned people: the background answers came before the assignment. `shown`: the last ones."""
     arms = [arm.name for arm in definition.arms]
     fresh = {
         "differences": standardised_differences(people.covariates, people.arm, arms=arms, control=definition.control),

@@ -1,4 +1,4 @@
-"""Long computations that let the web server, the database and quick results go first on the processors that they share."""
+"""Lets the web server, the database and quick results go first on processors shared with long computations."""
 
 import os
 import sys
@@ -16,8 +16,8 @@ T = TypeVar("T")
 def at_low_priority(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `work` in a thread that gives way to other processes, and return its result. It must not touch the database.
 
-    A thread of its own, because nobody but the superuser may take a priority back. Not where the worker is a thread of the web server
-    itself: all would wait for the interpreter's lock while its holder gives way. Other systems than Linux know no priority of a thread.
+    The thread is separate because only the superuser may raise a priority again. Where the worker is a thread of the web server itself,
+    priorities stay: all would wait for the interpreter's lock while its holder gives way. Only Linux has priorities of threads.
     """
     if sys.platform != "linux" or threading.current_thread() is not threading.main_thread():
         return work(*args, **kwargs)
@@ -26,5 +26,5 @@ def at_low_priority(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
 
 
 def _give_way() -> None:
-    with suppress(OSError):  # a sandbox may forbid it; then the work is only less polite
+    with suppress(OSError):  # a sandbox may forbid it; then the work only competes more
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + NICENESS)

@@ -17,7 +17,7 @@ from surveys.protocols import protocol_in_force
 
 
 def effects_of(chunk: Chunk) -> bytes:
-    """The replicates of one chunk, as they are stored."""
+    """The replicates of one chunk, as stored."""
     seed = Run.objects.values_list("seed", flat=True).get(pk=chunk.run_id)
     with single_threaded_blas():
         analysis = _analyses(chunk.run_id, seed)[chunk.question]
@@ -37,7 +37,7 @@ def merged(run: Run) -> dict[str, Any]:
 
 @lru_cache(maxsize=2)
 def _analyses(run_id: int, seed: int | None) -> dict[str, QuestionAnalysis]:
-    """The run's questions with their working models, kept from chunk to chunk. The seed tells runs of the same number apart."""
+    """The run's questions with their working models, kept from chunk to chunk. The seed distinguishes runs of the same number."""
     run = Run.objects.select_related("study").get(pk=run_id)
     definition = protocol_in_force(run.study).definition
     return question_analyses(People.from_bytes(bytes(run.data or b"")), definition)

@@ -29,11 +29,11 @@ LANES = max(1, min(4, (os.cpu_count() or 1) - 1))
 
 
 def queue_run(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS, after: timedelta | None = None) -> Run | None:
-    """Ask for a computation that will see everything committed until it starts. None: one is waiting already, and will do."""
+    """Ask for a computation that will see everything committed until it starts. None: a waiting one will do."""
     if Run.objects.filter(study_id=study_id, kind=kind, status=RunStatus.QUEUED).exists():
         return None
     if kind == RunKind.FULL_RESULTS and Study.objects.filter(pk=study_id, forgotten_on__isnull=False).exists():
-        return None  # the background answers are deleted; what was computed from them stays as it is
+        return None  # the background answers are deleted; results computed from them stay as they are
     due_at = timezone.now() + (DEBOUNCE[kind] if after is None else after)
     seed = secrets.randbelow(LARGEST_SEED) if kind == RunKind.FULL_RESULTS else None
     try:
@@ -51,7 +51,7 @@ def compute_first_results(run: Run) -> None:
 
 @job(kind=RunKind.FULL_RESULTS, model=Run, where={"kind": RunKind.FULL_RESULTS}, priority=HEAVY)
 def compute_full_results(run: Run) -> None:
-    """Begin, and leave the bootstrap in chunks to all workers; once they are done, put them together."""
+    """Begin, and leave the bootstrap in chunks to all workers; once they are done, combine them."""
     from analysis.runs import resampling  # SciPy, which web processes can do without
 
     if run.data is None:
@@ -89,7 +89,7 @@ def first_results(study: Study, definition: StudyDefinition) -> dict[str, Any]:
 
 
 def begin_full_results(run: Run, definition: StudyDefinition) -> None:
-    """Keep a copy of the data, which all chunks look at while more answers come in, and write down which chunks there are."""
+    """Keep a copy of the data, which all chunks use while more answers come in, and list the chunks."""
     from analysis.runs.full_results import balance_of, outcome_results, question_analyses
 
     people = people_of(run.study, definition)
@@ -109,7 +109,7 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
 
 
 def balance_shown_before(run: Run) -> dict[str, Any] | None:
-    """That of the last computation that anybody may have seen."""
+    """The balance of the last computation that anybody may have seen."""
     before = Run.objects.filter(study_id=run.study_id, kind=run.kind, pk__lt=run.pk, results__isnull=False).order_by("-pk")
     results = before.values_list("results", flat=True).first() or {}
     return results.get("balance")
@@ -124,13 +124,13 @@ def store(run: Run, results: dict[str, Any]) -> None:
 
 
 def end_unfinished(study_id: int, *, kind: RunKind, status: RunStatus) -> bool:
-    """Stop what waits or is under way; its worker will notice. False: there was nothing."""
+    """Stop the waiting or running computation; its worker will notice. False: there was none."""
     unfinished = Run.objects.filter(study_id=study_id, kind=kind, status__in=(RunStatus.QUEUED, RunStatus.RUNNING))
     return Run.end(unfinished, status=status) > 0
 
 
 def tell(run: Run) -> None:
-    """Write to the outbox that there are new results and, by the quick ones, whether the planned number is reached."""
+    """Tell the outbox that there are new results and, for quick ones, whether the planned number is reached."""
     emit(run.study_id, Event.RESULTS_UPDATED)
     if run.kind == RunKind.FIRST_RESULTS and run.study.protocol_id is not None:
         planned = frozen_protocol(run.study.protocol_id).definition.allocation.planned_participants
@@ -139,7 +139,7 @@ def tell(run: Run) -> None:
 
 
 def thin_history(run: Run) -> None:
-    """Keep of the history one result for each percent more people; all, while there are fewer than a hundred."""
+    """Thin out the history to one result for each percent more people; keep all while there are fewer than a hundred."""
     done = Run.objects.filter(study_id=run.study_id, kind=run.kind, status=RunStatus.DONE, pk__lt=run.pk)
     last = [(pk, n or 0) for pk, n in done.order_by("-pk").values_list("pk", "n")[:2]]
     if len(last) == 2:

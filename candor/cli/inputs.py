@@ -18,7 +18,7 @@ STANDARD_INPUT = "-"
 
 
 class StandardInput:
-    """Keeps standard input in a temporary file for as long as the command runs."""
+    """Standard input, read when it is first asked for and kept in a temporary file until `close`."""
 
     @cached_property
     def _kept(self) -> IO[bytes]:

@@ -11,8 +11,7 @@ from pathlib import Path
 
 PROGRAM = "replicate.py"
 
-# The modules that programs of published packages import. A name that stands here stays importable with this meaning: packages cannot be
-# changed.
+# Programs of published packages import these. A name that stands here stays importable with this meaning: packages cannot be changed.
 OLDER_NAMES = {
     "analysis.methods.bootstrap": "candor.resampling.bootstrap",
     "analysis.methods.designs": "candor.designs.design",

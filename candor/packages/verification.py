@@ -90,7 +90,7 @@ def unsigned(files: Mapping[str, bytes]) -> list[str]:
 
 
 def software_named_in(files: Mapping[str, bytes]) -> dict[str, Any] | None:
-    """The library that computed the numbers, by results.json; None where it names none."""
+    """The library that computed the numbers, as results.json names it; None where it names none."""
     try:
         named = json.loads(files["results.json"].decode("utf-8-sig"))["software"]
     except (KeyError, ValueError, TypeError):

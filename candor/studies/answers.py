@@ -1,4 +1,4 @@
-"""The answers of a study, as counts or one entry per participant, and all that is computed from the answers to one question."""
+"""The answers of a study, as counts or one entry per participant, and all results computed from the answers to one question."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Answers:
         workers: int | None = None,
         progress: Progress | None = None,
     ) -> OutcomeEstimate:
-        """Add the bootstrap to what `estimate` gave, on the cores of this machine."""
+        """Add the bootstrap to the results of `estimate`, on the cores of this machine."""
         effects = outcome.effects
         if any(effect.value is not None for effect in effects):
             for study in self.resampled.values():
@@ -145,7 +145,7 @@ class AnswerColumns:
 def chosen_columns(
     names: Sequence[str], *, outcomes: Sequence[str], covariates: Sequence[str], holds_answers: Callable[[str], bool], have: str
 ) -> tuple[str, ...]:
-    """The columns of outcomes: those that were asked for, or every other column that holds answers.
+    """The columns of outcomes: the requested ones, or every other column that holds answers.
 
     Raises
     ------
@@ -166,5 +166,5 @@ def chosen_columns(
 
 
 def mostly_answers(texts: Sequence[str]) -> bool:
-    """Whether at least half of what is there are answers 0 and 1; a column without any answer is none."""
+    """Whether at least half of the values are answers 0 and 1; a column without any answer does not count."""
     return 2 * sum(ANSWERS.get(text, MISSING) != MISSING for text in texts) >= max(sum(text != "" for text in texts), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -20,8 +21,13 @@ def estimate_html(
 
 def _section(name: str, result: OutcomeEstimate, design: Design, *, sensitivity: Sequence[CheatingSensitivity]) -> str:
     title, *others = (one for part in outcome_parts(name, result, design, sensitivity=sensitivity) for one in part)
-    body = "".join(_table(one) if isinstance(one, Table) else f"<p>{escape(one)}</p>" for one in others)
+    body = "".join(_table(one) if isinstance(one, Table) else f"<p>{_line(one)}</p>" for one in others)
     return f"<section><h3>{escape(str(title))}</h3>{body}</section>"
+
+
+def _line(text: str) -> str:
+    """A line of the terminal, unwrapped; HTML does not keep the spaces that hold its columns apart."""
+    return escape(re.sub(r"\n *", " ", text).replace("  ", " · "))
 
 
 def _table(table: Table) -> str:

@@ -50,7 +50,7 @@ def _forest_row(outcome: str, effect: Effect) -> ForestRow:
 
 
 def outcome_parts(name: str, result: OutcomeEstimate, design: Design, *, sensitivity: Sequence[CheatingSensitivity]) -> list[Part]:
-    """All that is said about one outcome, the first line being its heading; parts stand apart."""
+    """All results for one outcome, with its heading in the first line; parts are set apart."""
     epsilon = "∞" if result.epsilon is None else f"{result.epsilon:.3f}"
     cheaters, test = result.cheater_proportion, result.specification_test
     by_contrast = result.effects[: len(design.treatments)]
@@ -81,7 +81,7 @@ def _honest_times_effect(effect: Effect) -> str:
 
 
 def _bounds(result: OutcomeEstimate, by_contrast: Sequence[Effect]) -> Table:
-    """The uncertainty that design and chance leave, and the part that would remain with any number of answers."""
+    """The bounds that design and chance leave, and those that would stay with any number of answers."""
     both = [(result.confidence_bounds, [effect.confidence_bounds for effect in by_contrast])]
     both.append((result.bounds, [effect.bounds for effect in by_contrast]))
     header = ["what the answers leave open", "cheater proportion", *(f"effect: {effect.treatment}" for effect in by_contrast)]

@@ -1,4 +1,4 @@
-"""`candor.estimate`: everything that collected answers say about the effects, and how it shows itself."""
+"""`candor.estimate`: all estimates of the effects from collected answers, and their display."""
 
 from __future__ import annotations
 
@@ -96,13 +96,13 @@ def estimate(
 
 
 def _names(names: Sequence[str]) -> Sequence[str]:
-    """One name alone is a sequence of letters."""
+    """Wrap a single name, which Python would read as a sequence of letters."""
     return [names] if isinstance(names, str) else names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """How answers are to be analysed, whatever they come from.
+    """Settings of an analysis, wherever the answers come from.
 
     Raises
     ------
@@ -146,7 +146,7 @@ class Analysis:
 
 
 def _notes(outcome: OutcomeEstimate, *, missing: int) -> Iterator[str]:
-    """How many rows have no answer, what is said of the outcome, and what is said of its effects, each once."""
+    """The number of rows without an answer, and the notes about the outcome and about its effects, each once."""
     if missing:
         yield "1 row has no answer and is left out." if missing == 1 else f"{missing} rows have no answer and are left out."
     of_effects = (f"{effect.method}, {effect.treatment}: {note}" for effect in outcome.effects for note in effect.notes)
@@ -195,7 +195,7 @@ class StudyEstimates:
         return plain
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row per outcome, contrast and method, as plain values; what is undefined is None."""
+        """One row per outcome, contrast and method, as plain values; undefined values are None."""
         return [
             {
                 "outcome": name,
@@ -232,7 +232,7 @@ class StudyEstimates:
         return pandas.DataFrame(self.rows())
 
     def plot(self, axes: Any = None) -> Any:
-        """The forest plot: an SVG document that shows itself in a notebook, or drawn on axes of matplotlib, which are given back.
+        """The forest plot: an SVG document that displays itself in a notebook, or drawn on the given matplotlib axes, which are returned.
 
         Parameters
         ----------

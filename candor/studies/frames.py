@@ -1,4 +1,4 @@
-"""Answers from a pandas or polars DataFrame, a pyarrow Table, or a mapping of arrays: whatever names its columns and gives them by name."""
+"""Answers from a pandas or polars DataFrame, a pyarrow Table, or a mapping of arrays: any object with named columns."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def answers_in(frame: Any, *, design: Design, outcomes: Sequence[str], covariate
 
 
 def text_of(value: Any) -> str:
-    """A value as it would stand in a file: whole numbers without a point, nothing for what is missing.
+    """A value as in a file: whole numbers without a point, empty text for missing values.
 
     Examples
     --------

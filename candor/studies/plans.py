@@ -1,4 +1,4 @@
-"""`candor.plan`: what a study can be expected to find, before anybody is recruited."""
+"""`candor.plan`: the expected findings of a study, before anybody is recruited."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def plan(
     questions: int = 1,
     epsilon_cap: float | None = None,
 ) -> PlannedStudy:
-    """Say what a study can be expected to find: errors, power, participants needed, the cost of privacy, better dice.
+    """Compute the expected findings of a study: errors, power, participants needed, the cost of privacy, better dice.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def plan(
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PlannedStudy:
-    """A design and what can be expected of it."""
+    """A design and the expected findings."""
 
     design: Design
     expected: StudyPlan

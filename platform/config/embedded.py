@@ -43,7 +43,7 @@ class EmbeddedServer:
     def run(self) -> NoReturn:
         """Serve; ends the process with status 0."""
         sys.setswitchinterval(SWITCH_SECONDS)
-        # There is no other worker: what is marked as held was left by a process that was killed.
+        # There is no other worker: anything marked as held was left by a killed process.
         take_over_everything()
         with suppress(KeyboardInterrupt):
             for number in (signal.SIGINT, signal.SIGTERM):

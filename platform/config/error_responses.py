@@ -38,7 +38,7 @@ class Problem:
     code: str = ""
     """A name for programs, such as `step-out-of-order`; it never changes with the language."""
     errors: Any = None
-    """Per field, what is wrong with it (API only)."""
+    """The errors of each field (API only)."""
 
 
 BAD_REQUEST = Problem(

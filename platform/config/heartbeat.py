@@ -10,7 +10,7 @@ SILENT_AFTER_SECONDS = 30
 
 
 def leave_sign(part: str) -> None:
-    """`part` ("worker", "beat") is alive."""
+    """Record that `part` ("worker", "beat") is alive."""
     cache.set(f"heartbeat:{part}", 1, SILENT_AFTER_SECONDS)
 
 
@@ -44,7 +44,7 @@ class SweepAtStart(bootsteps.StartStopStep):
 
 
 class Scheduler(beat.Scheduler):
-    """Celery's plain scheduler with a heartbeat. It keeps nothing on disk: what beat starts is a sweep that may run at any time."""
+    """Celery's plain scheduler with a heartbeat. It keeps nothing on disk: beat starts only a sweep, which may run at any time."""
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
         leave_sign("beat")

@@ -6,7 +6,7 @@ from django.views.generic import TemplateView
 from drf_spectacular.views import SpectacularAPIView
 
 from accounts.views import admin_door
-from config import work_page
+from config import views
 
 handler400 = "config.error_responses.bad_request"
 handler403 = "config.error_responses.permission_denied"
@@ -20,7 +20,7 @@ urlpatterns = [
     path("admin/login/", admin_door, name="admin_door"),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
-    path("work/", work_page.work, name="work"),
+    path("work/", views.work, name="work"),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("", include("surveys.urls")),
     path("", include("webhooks.urls")),

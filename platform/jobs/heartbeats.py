@@ -1,4 +1,4 @@
-"""Signs of life of long work: when they stop, another worker takes over."""
+"""Heartbeats of long work: when they stop, another worker takes over."""
 
 import logging
 import threading

@@ -19,7 +19,7 @@ LONGEST_ERROR = 2000
 class Lease(models.Model):
     """A piece of work: it waits, a worker holds it, it has ended. A worker that falls silent loses it to the next one.
 
-    A kind of work inherits from this, and says in mappings of its own columns how it shows where it stands.
+    A kind of work inherits from this, and says in mappings of its own columns how it shows its state.
     """
 
     due_at = models.DateTimeField(
@@ -37,7 +37,7 @@ class Lease(models.Model):
     KEEPS_ITS_TIME: ClassVar[bool] = False
     """Whether a message that comes early is ignored; otherwise the time only gathers several requests into one."""
     HAS_PARTS: ClassVar[bool] = False
-    """Whether it can be spread over the rows of another kind; while they are being done, it is shown as held."""
+    """Whether it can be split into rows of another kind; while these are being done, it is shown as held."""
     RELATED: ClassVar[tuple[str, ...]] = ()
     DAY_OF_THE_END: ClassVar[str] = ""
     WAITING: ClassVar[Mapping[str, Any]] = {}
@@ -61,13 +61,13 @@ class Lease(models.Model):
 
     @classmethod
     def claim(cls, key: object) -> Self | None:
-        """Take what waits for this worker. None: it was taken before, has ended, or another one excludes it for now."""
+        """Claim this waiting work. None: it was claimed before, has ended, or another piece of work excludes it for now."""
         waiting = cls.waiting()
         return cls._held(waiting.filter(due_at__lte=timezone.now()) if cls.KEEPS_ITS_TIME else waiting, key)
 
     @classmethod
     def claim_spread(cls, key: object) -> Self | None:
-        """Take back what was spread over its parts, to put them together."""
+        """Claim work again whose parts are done, to combine them."""
         return cls._held(cls.spread_out(), key)
 
     @classmethod
@@ -82,18 +82,18 @@ class Lease(models.Model):
             with transaction.atomic():  # the update locks the row; only one of two finds it free
                 if not free.filter(pk=key).update(holder=holder, due_at=until, attempts=F("attempts") + 1, **cls.HELD):
                     return None
-        except IntegrityError:  # of some work only one of a kind may be under way
+        except IntegrityError:  # some kinds of work allow only one at a time
             return None
         return cls._default_manager.select_related(*cls.RELATED).filter(pk=key, holder=holder).first()
 
     @classmethod
     def end(cls, rows: QuerySet[Self], **values: Any) -> int:
-        """End the work in `rows`, whoever holds it; gives how many there were. Clock time and holder go."""
+        """End the work in `rows`, whoever holds it; return how many rows there were. Clock time and holder are deleted."""
         return rows.update(holder=None, due_at=None, **values)
 
     @property
     def progress(self) -> str:
-        """How far it is, for those who look after the server."""
+        """The progress, for people who look after the server."""
         return ""
 
     @property
@@ -103,7 +103,7 @@ class Lease(models.Model):
         return self.HAS_PARTS and self.holder is None and self.due_at is None and shown_as_held
 
     def mine(self) -> QuerySet[Self]:
-        """The row, as long as this worker's claim on it stands."""
+        """The row, while this worker's claim on it stands."""
         return type(self)._default_manager.filter(pk=self.pk, holder__isnull=False, holder=self.holder)
 
     def beating(self) -> AbstractContextManager[None]:
@@ -119,12 +119,12 @@ class Lease(models.Model):
         self._written(self.end(self.mine(), **values), values | {"holder": None, "due_at": None})
 
     def wait(self, after: timedelta = timedelta(0), **values: Any) -> None:
-        """Give the work back, to be taken again."""
+        """Return the work to the queue."""
         values = {**self.WAITING, **values, "holder": None, "due_at": timezone.now() + after}
         self._written(self.mine().update(**values), values)
 
     def spread(self, **values: Any) -> None:
-        """Leave the work to its parts; after the last one somebody claims it again."""
+        """Leave the work to its parts; after the last one, somebody claims it again."""
         values |= {"holder": None, "due_at": None, "attempts": 0}
         self._written(self.mine().update(**values), values)
 
@@ -133,7 +133,7 @@ class Lease(models.Model):
         self._written(self.end(self.mine(), **values), values | {"holder": None, "due_at": None})
 
     def take_over(self) -> bool:
-        """Take the work from a worker that fell silent: it waits for another one, or is given up. False: the worker was heard of."""
+        """Take the work from a silent worker: it waits for another one, or is given up. False: the worker gave a heartbeat."""
         holder, until = uuid4(), timezone.now() + self.TERM
         if not self.mine().filter(due_at=self.due_at).update(holder=holder, due_at=until):
             return False
@@ -149,7 +149,7 @@ class Lease(models.Model):
         return True
 
     def _written(self, rows: int, values: Mapping[str, Any]) -> None:
-        """Raises `TakenError` if the row was no longer this worker's: a transaction around takes back what was written beside it."""
+        """Raises `TakenError` if the row was no longer this worker's; a surrounding transaction then rolls back all of it."""
         if not rows:
             raise TakenError
         for name, value in values.items():
@@ -157,7 +157,7 @@ class Lease(models.Model):
 
 
 class Routine(Lease):
-    """Work that comes back at intervals, by the name of its kind. It never ends: done or failed, it waits for its next time."""
+    """Work repeated at intervals, by the name of its kind. It never ends: done or failed, it waits for its next time."""
 
     name = models.CharField(max_length=50, primary_key=True)
 

@@ -17,10 +17,10 @@ FIRST, QUICK, HEAVY, LAST = 0, 3, 6, 9
 
 @dataclass(frozen=True, kw_only=True)
 class Job(Generic[T]):
-    """A kind of work, and the decorator of what workers do: the function is given a row that its worker holds, and writes what came of it.
+    """A kind of work, and the decorator of its function, which gets a row that its worker holds and writes the outcome.
 
-    It is for the rows that are as `where` says. `expects` are the errors that are no bugs. `part_of` names the foreign key to the work
-    that was spread over such rows; `lanes` is how many workers may be at the parts of one piece at once.
+    It applies to rows that match `where`. `expects` are the errors that are no bugs. `part_of` names the foreign key to the work that was
+    split into such rows; `lanes` is how many workers may be at the parts of one piece at once.
     """
 
     kind: str
@@ -43,12 +43,12 @@ class Job(Generic[T]):
         return self.model._default_manager.filter(**self.where)
 
     def parts_of(self, key: object) -> QuerySet[T]:
-        """The parts that are not done yet of one piece of work."""
+        """The unfinished parts of one piece of work."""
         return self.rows().filter(**{self.part_of: key}, due_at__isnull=False)
 
     @property
     def whole(self) -> type[Lease]:
-        """The model of what this is a part of."""
+        """The model of the whole to which this part belongs."""
         return cast(type[Lease], self.model._meta.get_field(self.part_of).related_model)
 
 

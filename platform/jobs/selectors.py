@@ -23,7 +23,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """All work of one kind. `oldest` is for how long the first of what waits has been due, `next_in` when the next is."""
+    """All work of one kind. `oldest` is how long the first waiting row has been due, `next_in` the time until the next one is."""
 
     name: str
     slug: str

@@ -13,9 +13,9 @@ from jobs.models import Lease, Routine
 from jobs.registry import JOBS, Job, job_of
 
 AGAIN = timedelta(seconds=1)
-"""After how long work that another one excludes is tried again."""
+"""The delay before work excluded by other work is tried again."""
 LOOK_AGAIN = timedelta(seconds=5)
-"""After how long somebody looks whether a part that others do was left behind."""
+"""The delay before somebody checks whether a part of others was left behind."""
 SOON = timedelta(minutes=1)
 AT_MOST = 1000
 
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 def send(lease: Lease) -> None:
-    """Tell the workers of a piece of work that waits. A broker that is away does no harm: the sweep will find the row."""
+    """Tell the workers about waiting work. An unreachable broker does no harm: the sweep will find the row."""
     if lease.due_at is not None:
         _send(job_of(lease), lease.pk, after=lease.due_at - timezone.now())
 
@@ -37,7 +37,7 @@ def send_now(kind: str) -> None:
 
 @shared_task(name="jobs.tasks.work")
 def work(kind: str, key: str | int) -> None:
-    """One attempt at a piece of work; harmless when it comes twice."""
+    """One attempt at a piece of work; harmless when delivered twice."""
     job = JOBS[kind]
     if job.part_of:
         _work_on_a_part(job, key)
@@ -50,7 +50,7 @@ def work(kind: str, key: str | int) -> None:
 
 @shared_task(name="jobs.tasks.sweep")
 def sweep() -> None:
-    """Take over from workers that fell silent, and send again whatever waits: the broker may have lost it."""
+    """Take over from silent workers, and resend all waiting work: the broker may have lost the messages."""
     now = timezone.now()
     there = set(Routine.objects.values_list("pk", flat=True))
     missing = [Routine(name=name, due_at=now) for name in Routine.EVERY if name not in there]
@@ -75,7 +75,7 @@ def take_over_everything() -> None:
 
 
 def attempt(job: Job[Any], lease: Lease) -> None:
-    """Do a piece of work that this worker holds. Failure is written down; taken away, nothing is written; a bug is raised, too."""
+    """Do a piece of work that this worker holds. Failures are recorded; work taken away is left alone; bugs are recorded and raised."""
     expected: tuple[type[Exception], ...] = (ExpectedError, *job.expects)
     try:
         with lease.beating():
@@ -98,7 +98,7 @@ def attempt(job: Job[Any], lease: Lease) -> None:
 
 
 def _work_on_a_part(job: Job[Any], key: object) -> None:
-    """Do the first part that waits, and queue up for the next, so that other work comes in between; after the last, end the whole."""
+    """Do the first waiting part, and queue up for the next, so that other work comes in between; after the last, end the whole."""
     parts = job.parts_of(key)
     waiting = parts.filter(holder=None).order_by("pk").values_list("pk", flat=True)
     if parts.filter(holder__isnull=False, due_at__gt=timezone.now()).count() < job.lanes:
@@ -138,5 +138,5 @@ def _send(job: Job[Any], key: object, *, after: timedelta = timedelta(0), times:
             work.apply_async(
                 args=(job.kind, str(key)), countdown=max(after.total_seconds(), 0.0), priority=job.priority, retry=False, **limit
             )
-    except OperationalError:  # the row stands in the database; the sweep will find it when the broker is back
+    except OperationalError:  # the database holds the row; the sweep will find it when the broker is back
         logger.warning("The broker is away; %s waits for the sweep", job.kind)

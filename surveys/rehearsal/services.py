@@ -35,7 +35,7 @@ class RehearsalError(SurveyError, ValueError):
 class Planted:
     """The population of bots. Shares and the effect are proportions, not percentages; `effect` is that of every arm but the control.
 
-    `under_reports` is the share who deny a true yes when they are asked without a die.
+    `under_reports` is the share who deny a true yes when asked directly.
     """
 
     bots: int
@@ -98,7 +98,7 @@ def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: U
 
 @transaction.atomic
 def stop_rehearsal(study: Study, *, actor: User) -> bool:
-    """Send no further bots; those who are on their way come to their end. False: there was nothing to stop."""
+    """Send no further bots; those on their way finish. False: there was nothing to stop."""
     walking = Crowd.objects.filter(study__rehearsal_of=study, status=CrowdStatus.WALKING)
     if not Crowd.end(walking, status=CrowdStatus.STOPPED):
         return False

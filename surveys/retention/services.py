@@ -37,7 +37,7 @@ from surveys.retention.selectors import day_of_forgetting
 
 CHUNK = 1000
 ROUTINE = "retention"
-"""The kind of work that deletes what is due."""
+"""The kind of work that deletes due data."""
 
 
 def forget_what_is_due(today: date | None = None) -> list[str]:

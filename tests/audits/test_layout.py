@@ -20,15 +20,14 @@ WIDER: dict[str, str] = {}
 PAGES_BY_SUBJECT = ("surveys", "builder")
 NAMED_OTHERWISE = {
     "analysis/methods_page.py": "one page, of the whole application",
-    "analysis/models.py": "a run ends with its chunks",
+    "analysis/models.py": "a run ends together with its chunks",
     "analysis/releases/building.py": "the work of a worker, a step at a time",
     "analysis/runs/runner.py": "the work of a worker, a step at a time",
     "platform/accounts/login/middleware.py": "answers before any view",
     "platform/accounts/models.py": "Django calls the manager that makes an administrator",
     "platform/accounts/login/single_sign_on.py": "called by allauth",
     "platform/config/error_responses.py": "errors as pages",
-    "platform/config/work_page.py": "one page, of the whole installation",
-    "platform/jobs/models.py": "a lease is claimed under a row lock",
+    "platform/jobs/models.py": "to be claimed and given back is what a lease is",
     "surveys/bots/rehearsal.py": "the work of a worker, a step at a time",
     "surveys/journey/pages.py": "renders what all participants share",
     "surveys/journey/preview.py": "the participant's pages for staff",

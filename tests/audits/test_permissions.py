@@ -388,8 +388,7 @@ def test_an_absent_study_is_answered_like_a_forbidden_one(visitor: str, people: 
 def test_the_admin_is_for_administrators(visitor: str, people: dict[str, User]) -> None:
     names = {name: parameters for name, parameters in routes() if name.startswith("admin:") and name not in ADMIN_DOOR | {"admin:"}}
     assert len(names) > 10
-    client = client_of(visitor, people)
-    wrong = []
+    client, wrong = client_of(visitor, people), []
     for name, parameters in names.items():
         values = {"object_id": "1", "id": "1", "app_label": "accounts", "content_type_id": "1"}
         address = reverse(name, kwargs={parameter: values[parameter] for parameter in parameters} or None)

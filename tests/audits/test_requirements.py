@@ -15,7 +15,7 @@ NAMES = ("production", "development", "sources", "schemas")
 PRODUCTION, DEVELOPMENT, SOURCES, SCHEMAS = (ROOT / f"requirements/{name}.txt" for name in NAMES)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 GROUPS = PROJECT["dependency-groups"]
-# A server's requirements: those of the library, of the platform and of the package's build.
+# A server needs the library, the packages of the platform, and those that build the package.
 SERVER: list[str] = PROJECT["project"]["dependencies"] + GROUPS["platform"] + GROUPS["build"]
 
 
@@ -62,7 +62,7 @@ def test_every_direct_dependency_in_the_locks_is_one_of_ours() -> None:
 
 
 def test_the_library_wants_little_and_nothing_of_the_web() -> None:
-    """Checking a package or analysing a file installs no Django, no Celery and no database driver."""
+    """People who check a package or analyse a file install no Django, no Celery and no database driver."""
     library = {canonicalize_name(Requirement(line).name) for line in PROJECT["project"]["dependencies"]}
     assert library == {"numpy", "scipy", "click", "cryptography", "pyyaml"}
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.utils import timezone
 from kombu.exceptions import OperationalError
-from surveys.selectors import edition_for
 
 from analysis.models import RunKind
 from analysis.runs import runner
@@ -17,7 +16,9 @@ from jobs import heartbeats, tasks
 from jobs.errors import ExpectedError, TakenError
 from jobs.models import Lease, Routine
 from jobs.registry import JOBS, job, job_of
+from surveys.access import Seat
 from surveys.bots import rehearsal
+from surveys.protocols import protocol_view_for
 from surveys.rehearsal.services import Planted, rehearse
 from tests.factories import draft_study, everything_stored, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people
@@ -48,7 +49,7 @@ def chunk() -> Lease:
 def crowd() -> Lease:
     study = draft_study()
     planted = Planted(bots=2, prevalence=0.4, effect=0.2, cheater_proportion=0.1, behaviour="random", drops_out=0.0)
-    return rehearse(study, edition=edition_for(study.owner, study), planted=planted, actor=study.owner)
+    return rehearse(study, protocol=protocol_view_for(Seat(study.owner, study)), planted=planted, actor=study.owner)
 
 
 def delivery() -> Lease:
@@ -59,7 +60,7 @@ def delivery() -> Lease:
     return Delivery.objects.get()
 
 
-# For each kind, something that waits for a worker.
+# For each kind, an object that waits for a worker.
 EXAMPLES: dict[str, Callable[[], Lease]] = {
     RunKind.FIRST_RESULTS: partial(run_of, RunKind.FIRST_RESULTS),
     RunKind.FULL_RESULTS: partial(run_of, RunKind.FULL_RESULTS),
@@ -284,7 +285,7 @@ def test_a_message_goes_out_with_its_priority_and_never_waits_for_the_broker(kin
 
 
 def assert_ended(work: Lease) -> None:
-    """Nobody holds it, and no time is left; a routine waits for its next one."""
+    """Nobody holds the work, and no time is left; a routine waits for its next one."""
     work.refresh_from_db()
     assert work.holder is None
     if isinstance(work, Routine):

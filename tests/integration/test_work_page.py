@@ -61,5 +61,5 @@ def test_how_far_a_computation_is_stands_beside_it() -> None:
 
 @pytest.mark.parametrize(("silent", "words"), [("worker", "No worker was heard of"), ("beat", "The scheduler (beat) was not heard of")])
 def test_a_silent_part_is_named(silent: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("config.work_page.is_alive", lambda part: part != silent)
+    monkeypatch.setattr("config.views.is_alive", lambda part: part != silent)
     assert words in page_text()

@@ -1,4 +1,4 @@
-"""The page of what waits, runs and failed, for administrators."""
+"""The page of waiting, running and failed work, for administrators."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render

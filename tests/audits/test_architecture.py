@@ -1,0 +1,72 @@
+"""The house stays small enough to be understood: how many rooms an answer enters, and how many a release is built in."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from analysis.models import RunKind
+from candor.estimators import effects
+from tests.audits.tree import APPLICATIONS, LIBRARY, ROOT
+from tests.factories import ANSWERS, recruiting_study, send, walk
+from tests.finished_people import compute
+
+PRODUCTION = tuple(str(ROOT / folder) + "/" for folder in (LIBRARY, *APPLICATIONS))
+VIEW = "surveys/journey/views.py"
+ROOMS_OF_AN_ANSWER = 8
+
+
+def rooms_on(frame: FrameType | None) -> list[str]:
+    """The modules of production code on the stack, outermost first, each once."""
+    found = []
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(PRODUCTION):
+            found.append(str(Path(frame.f_code.co_filename).relative_to(ROOT)))
+        frame = frame.f_back
+    return list(dict.fromkeys(reversed(found)))
+
+
+@contextmanager
+def who_touches(table: str) -> Iterator[list[list[str]]]:
+    """The rooms on the way to each statement about a table."""
+    ways: list[list[str]] = []
+
+    def look(execute: Any, sql: str, *arguments: Any) -> Any:
+        if f'"{table}"' in sql:
+            ways.append(rooms_on(sys._getframe()))
+        return execute(sql, *arguments)
+
+    with connection.execute_wrapper(look):
+        yield ways
+
+
+@pytest.mark.django_db
+def test_an_answer_enters_at_most_eight_rooms_from_view_to_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    study, client = recruiting_study(), Client()
+    walk(client, study, until="questions")
+    estimated: list[list[str]] = []
+    checked_counts = effects.checked_counts
+
+    def look(*arguments: Any, **options: Any) -> Any:
+        estimated.append(rooms_on(sys._getframe()))
+        return checked_counts(*arguments, **options)
+
+    monkeypatch.setattr(effects, "checked_counts", look)
+    with who_touches("surveys_response") as written:
+        send(client, study, "questions", **ANSWERS["questions"])
+    with who_touches("surveys_response") as read:
+        compute(study, RunKind.FIRST_RESULTS)
+    assert written
+    assert read
+    assert estimated
+    # What stands above the view, as the middleware does, is the same for every page and sees no answer.
+    from_view = [way[way.index(VIEW) :] for way in written]
+    rooms = {room for way in (*from_view, *read, *estimated) for room in way}
+    assert {VIEW, "candor/estimators/effects.py"} <= rooms
+    assert len(rooms) <= ROOMS_OF_AN_ANSWER, sorted(rooms)
