@@ -87,7 +87,7 @@ def blank(code: re.Match[str]) -> str:
     return "\n" * code[0].count("\n")
 
 
-LEFT_OUT = {"vendor", "migrations", "CHANGELOG.md", Path(__file__).name}
+LEFT_OUT = {"vendor", "migrations", Path(__file__).name}
 """Other people's words, generated ones, a history, and the planted sentences below."""
 READERS: dict[str, Callable[[str], Passages]] = {
     ".py": python_passages,
