@@ -123,10 +123,10 @@ class Blinding(models.Model):
     """Whether those who run a study see its arms as letters until it is closed."""
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="blinding")
-    on = models.BooleanField(default=False)
+    is_active = models.BooleanField(default=False)
 
     def __str__(self) -> str:
-        return f"{self.study}: {'blinded' if self.on else 'open'}"
+        return f"{self.study}: {'blinded' if self.is_active else 'open'}"
 
 
 class ReleaseStatus(models.TextChoices):

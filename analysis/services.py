@@ -49,9 +49,9 @@ def cancel_full_results(study: Study, *, actor: User) -> bool:
 def blind(study: Study, *, on: bool, actor: User) -> None:
     """From now on show everybody letters instead of arms, until the study is closed; or show the arms again."""
     blinding, _created = Blinding.objects.select_for_update().get_or_create(study=study)
-    if blinding.on == on:
+    if blinding.is_active == on:
         return
-    blinding.on = on
+    blinding.is_active = on
     blinding.full_clean()
     blinding.save()
     record(actor=actor, action=actions.BLINDED if on else actions.UNBLINDED, subject=study)

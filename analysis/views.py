@@ -37,7 +37,7 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     if request.GET.get("state") == state:
         return HttpResponse(status=204)
     figures = {name: draw() for name, draw in live.figures().items()} if live else {}
-    blinded_for_all = Blinding.objects.filter(study=study, on=True).exists()
+    blinded_for_all = Blinding.objects.filter(study=study, is_active=True).exists()
     context = {
         "study": study,
         "live": live,

@@ -4,7 +4,7 @@ import logging
 from datetime import timedelta
 
 from jobs.registry import job, routine
-from surveys.models import Crowd
+from surveys.models import BotRun
 from surveys.retention.order_of_arrival import forget_order_of_arrival
 from surveys.retention.services import ROUTINE, forget_what_is_due
 from surveys.review.services import pause_expired_studies, remind_of_ends
@@ -15,12 +15,12 @@ HOURLY = timedelta(hours=1)
 logger = logging.getLogger(__name__)
 
 
-@job(kind="rehearsal", model=Crowd)
-def send_bots(crowd: Crowd) -> None:
+@job(kind="rehearsal", model=BotRun)
+def send_bots(bot_run: BotRun) -> None:
     """Send the next few bots of a rehearsal."""
     from surveys.bots import rehearsal  # bots need modules that web processes can do without
 
-    rehearsal.send_few(crowd)
+    rehearsal.send_few(bot_run)
 
 
 @routine(kind="order_of_arrival", every=HOURLY)

@@ -103,7 +103,7 @@ class BlindingState(APIView):
     @extend_schema(operation_id="studies_blinding", responses=BlindingSerializer)
     def get(self, request: Request, slug: str) -> Response:
         study = access_results(person_of(request), slug).study
-        return Response({"on": Blinding.objects.filter(study=study, on=True).exists()})
+        return Response({"on": Blinding.objects.filter(study=study, is_active=True).exists()})
 
     @extend_schema(operation_id="studies_set_blinding", request=BlindingSerializer, responses=BlindingSerializer)
     def put(self, request: Request, slug: str) -> Response:

@@ -59,7 +59,7 @@ def is_blinded(study: Study, *, reader: User, asked: bool) -> bool:
     """Whether arms are hidden from this reader: in a blinded study, from a blinded viewer, or on request; never after its end."""
     if study.status in ENDED:
         return False
-    return asked or Blinding.objects.filter(study=study, on=True).exists() or Seat(reader, study).is_blinded
+    return asked or Blinding.objects.filter(study=study, is_active=True).exists() or Seat(reader, study).is_blinded
 
 
 def arm_names(study: Study, definition: StudyDefinition, *, blinded: bool, language: str) -> ArmNames:

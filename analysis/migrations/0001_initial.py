@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             name="Blinding",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("on", models.BooleanField(default=False)),
+                ("is_active", models.BooleanField(default=False)),
                 ("study", models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name="blinding", to="surveys.study")),
             ],
         ),

@@ -1,1 +1,1 @@
-"""The rehearsal page: what was planted in a crowd of bots, and what the analysis found of it."""
+"""The rehearsal page: what was planted in a run of bots, and what the analysis found of it."""

@@ -12,7 +12,7 @@ from analysis.stored_results import NotYet, QuestionEstimate, Results, read_resu
 from candor.results import Interval, UnderReporting
 from surveys.counts import Counts, counts_of
 from surveys.definition import StudyDefinition
-from surveys.models import Crowd, CrowdStatus, Study
+from surveys.models import BotRun, BotRunStatus, Study
 from surveys.protocols import protocol_in_force
 
 MAIN_METHOD = "difference_in_means"
@@ -44,7 +44,7 @@ class RehearsedQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsalView:
-    crowd: Crowd
+    bot_run: BotRun
     counts: Counts
     sent: int
     questions: tuple[RehearsedQuestion, ...]
@@ -55,30 +55,30 @@ class RehearsalView:
 
     @property
     def seconds(self) -> int:
-        return round(self.crowd.seconds)
+        return round(self.bot_run.seconds)
 
 
 def rehearsal_view(sandbox: Study, *, language: str) -> RehearsalView:
-    definition, crowd, counts = protocol_in_force(sandbox).definition, sandbox.crowd, counts_of(sandbox)
+    definition, bot_run, counts = protocol_in_force(sandbox).definition, sandbox.bot_run, counts_of(sandbox)
     full = latest_results(sandbox, RunKind.FULL_RESULTS)
     first = latest_results(sandbox)
     newest = full if full and first and (full.n or 0) >= (first.n or 0) else first or full
     results = read_results(newest.results) if newest else None
     waits = {state_of_work(sandbox, kind).status for kind in RunKind} & {RunStatus.QUEUED, RunStatus.RUNNING}
-    turned_away = int(crowd.endings.get("turned away", 0))
+    turned_away = int(bot_run.endings.get("turned away", 0))
     return RehearsalView(
-        crowd=crowd,
+        bot_run=bot_run,
         counts=counts,
-        sent=min(counts.consented + counts.declined + turned_away, crowd.bots),
-        questions=tuple(_questions(definition, crowd, results, language)) if results else (),
-        warning=_broken_assumption(definition, crowd),
-        behaviour=str(dict(BEHAVIOURS).get(crowd.behaviour, crowd.behaviour)),
+        sent=min(counts.consented + counts.declined + turned_away, bot_run.bots),
+        questions=tuple(_questions(definition, bot_run, results, language)) if results else (),
+        warning=_broken_assumption(definition, bot_run),
+        behaviour=str(dict(BEHAVIOURS).get(bot_run.behaviour, bot_run.behaviour)),
         turned_away=turned_away,
-        is_working=crowd.status == CrowdStatus.WALKING or bool(waits),
+        is_working=bot_run.status == BotRunStatus.RUNNING or bool(waits),
     )
 
 
-def _questions(definition: StudyDefinition, crowd: Crowd, results: Results, language: str) -> Iterator[RehearsedQuestion]:
+def _questions(definition: StudyDefinition, bot_run: BotRun, results: Results, language: str) -> Iterator[RehearsedQuestion]:
     direct = results.direct_group.outcomes if results.direct_group else ()
     denied = {one.question: one.under_reporting for one in direct}
     for question in definition.questions:
@@ -91,13 +91,13 @@ def _questions(definition: StudyDefinition, crowd: Crowd, results: Results, lang
             n=outcome.n,
             comparisons=()
             if isinstance(outcome, NotYet)
-            else tuple(_comparisons(definition, crowd, outcome, denied.get(question.name, ()), language)),
+            else tuple(_comparisons(definition, bot_run, outcome, denied.get(question.name, ()), language)),
             note=outcome.not_yet if isinstance(outcome, NotYet) else "",
         )
 
 
 def _comparisons(
-    definition: StudyDefinition, crowd: Crowd, outcome: QuestionEstimate, under_reporting: Sequence[UnderReporting], language: str
+    definition: StudyDefinition, bot_run: BotRun, outcome: QuestionEstimate, under_reporting: Sequence[UnderReporting], language: str
 ) -> Iterator[Comparison]:
     labels = {arm.name: arm.label.in_language(language) for arm in definition.arms}
     for effect in outcome.effects:
@@ -107,23 +107,23 @@ def _comparisons(
             yield _compared(
                 _("Effect: %(treatment)s minus %(control)s") % arms,
                 _("effect"),
-                crowd.effect,
+                bot_run.effect,
                 effect.value,
                 effect.interval,
                 bootstrap=_spread(boot.low, boot.high) if boot else "",
             )
     cheaters = outcome.cheater_proportion
     yield _compared(
-        _("Share who did not follow the die"), _("share of cheaters"), crowd.cheater_proportion, cheaters.value, cheaters.interval
+        _("Share who did not follow the die"), _("share of cheaters"), bot_run.cheater_proportion, cheaters.value, cheaters.interval
     )
-    prevalence = {arm.name: crowd.prevalence + (crowd.effect if arm.name != definition.control else 0.0) for arm in definition.arms}
+    prevalence = {arm.name: bot_run.prevalence + (bot_run.effect if arm.name != definition.control else 0.0) for arm in definition.arms}
     for one in outcome.prevalence:
         what = _("Prevalence: %(arm)s") % {"arm": labels[one.arm]}
         yield _compared(what, _("prevalence"), prevalence[one.arm], one.value, one.interval)
     for gap in under_reporting:
         if gap.value is not None:
             what = _("Denied without a die: %(arm)s") % {"arm": labels[gap.arm]}
-            yield _compared(what, _("denial"), crowd.under_reports * prevalence[gap.arm], gap.value, gap.interval)
+            yield _compared(what, _("denial"), bot_run.under_reports * prevalence[gap.arm], gap.value, gap.interval)
 
 
 def _compared(
@@ -180,11 +180,11 @@ def _spread(low: float | None, high: float | None) -> str:
     return _("%(low)s to %(high)s") % {"low": short(low), "high": short(high)}
 
 
-def _broken_assumption(definition: StudyDefinition, crowd: Crowd) -> str:
+def _broken_assumption(definition: StudyDefinition, bot_run: BotRun) -> str:
     """Where the bots do what the analysis assumes nobody does."""
-    if crowd.cheater_proportion == 0:
+    if bot_run.cheater_proportion == 0:
         return ""
-    rate, assumed = YES_RATES.get(crowd.behaviour), definition.design().cheater_model.yes_rate
+    rate, assumed = YES_RATES.get(bot_run.behaviour), definition.design().cheater_model.yes_rate
     if rate is None:
         return _(
             "How these bots cheat depends on the truth or on the die. No design assumes that, so the intervals may miss what was planted."

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from analysis.rehearsal.forms import BEHAVIOURS, PlantedForm
 from analysis.serializers import CountsSerializer, NumberField, WholeField
-from surveys.models import CrowdStatus
+from surveys.models import BotRunStatus
 from surveys.rehearsal.services import MOST_BOTS, Planted
 
 
@@ -73,12 +73,12 @@ class RehearsedQuestionSerializer(serializers.Serializer[object]):
 
 
 class RehearsalSerializer(serializers.Serializer[object]):
-    status = serializers.ChoiceField(choices=CrowdStatus.choices, source="crowd.status")
+    status = serializers.ChoiceField(choices=BotRunStatus.choices, source="bot_run.status")
     is_working = serializers.BooleanField(help_text="Bots are on their way, or results are being computed: ask again.")
     sent = serializers.IntegerField(help_text="How many bots have come.")
     turned_away = serializers.IntegerField(help_text="Because the study was full.")
-    error = serializers.CharField(source="crowd.error", allow_blank=True, help_text="Where the bots could not go on.")
-    planted = WhatWasPlantedSerializer(source="crowd")
+    error = serializers.CharField(source="bot_run.error", allow_blank=True, help_text="Where the bots could not go on.")
+    planted = WhatWasPlantedSerializer(source="bot_run")
     counts = CountsSerializer()
     warning = serializers.CharField(allow_blank=True, help_text="An assumption of the analysis that these bots break.")
     questions = RehearsedQuestionSerializer(many=True, help_text="Planted values beside found ones.")

@@ -330,48 +330,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="Crowd",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "due_at",
-                    models.DateTimeField(
-                        blank=True,
-                        help_text="Waiting: not before. Held: until when its worker is believed to live. Empty: nothing to do.",
-                        null=True,
-                    ),
-                ),
-                (
-                    "holder",
-                    models.UUIDField(blank=True, editable=False, help_text="Drawn for each attempt; only its worker may write.", null=True),
-                ),
-                ("attempts", models.PositiveSmallIntegerField(default=0, help_text="How many workers took it since it last got on.")),
-                ("error", models.TextField(blank=True)),
-                (
-                    "status",
-                    models.CharField(
-                        choices=[("walking", "On their way"), ("done", "Done"), ("stopped", "Stopped"), ("failed", "Failed")],
-                        default="walking",
-                        max_length=10,
-                    ),
-                ),
-                ("bots", models.PositiveIntegerField()),
-                ("seed", models.BigIntegerField()),
-                ("prevalence", models.FloatField()),
-                ("effect", models.FloatField()),
-                ("cheater_proportion", models.FloatField()),
-                ("behaviour", models.CharField(max_length=20)),
-                ("drops_out", models.FloatField()),
-                ("under_reports", models.FloatField(default=0.0)),
-                ("endings", models.JSONField(blank=True, default=dict, help_text="How they ended → how many.")),
-                ("seconds", models.FloatField(default=0)),
-                ("study", models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name="crowd", to="surveys.study")),
-            ],
-            options={
-                "abstract": False,
-            },
-        ),
-        migrations.CreateModel(
             name="Comment",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
@@ -410,6 +368,48 @@ class Migration(migrations.Migration):
             ],
             options={
                 "ordering": ("pk",),
+            },
+        ),
+        migrations.CreateModel(
+            name="BotRun",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "due_at",
+                    models.DateTimeField(
+                        blank=True,
+                        help_text="Waiting: not before. Held: until when its worker is believed to live. Empty: nothing to do.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "holder",
+                    models.UUIDField(blank=True, editable=False, help_text="Drawn for each attempt; only its worker may write.", null=True),
+                ),
+                ("attempts", models.PositiveSmallIntegerField(default=0, help_text="How many workers took it since it last got on.")),
+                ("error", models.TextField(blank=True)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[("walking", "On their way"), ("done", "Done"), ("stopped", "Stopped"), ("failed", "Failed")],
+                        default="walking",
+                        max_length=10,
+                    ),
+                ),
+                ("bots", models.PositiveIntegerField()),
+                ("seed", models.BigIntegerField()),
+                ("prevalence", models.FloatField()),
+                ("effect", models.FloatField()),
+                ("cheater_proportion", models.FloatField()),
+                ("behaviour", models.CharField(max_length=20)),
+                ("drops_out", models.FloatField()),
+                ("under_reports", models.FloatField(default=0.0)),
+                ("endings", models.JSONField(blank=True, default=dict, help_text="How they ended → how many.")),
+                ("seconds", models.FloatField(default=0)),
+                ("study", models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name="bot_run", to="surveys.study")),
+            ],
+            options={
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
@@ -658,22 +658,6 @@ class Migration(migrations.Migration):
                 name="approval_and_only_it_has_a_last_day",
             ),
         ),
-        migrations.AddIndex(
-            model_name="crowd",
-            index=models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="crowd_by_due_time"),
-        ),
-        migrations.AddConstraint(
-            model_name="crowd",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("holder", None), ("due_at__isnull", False), _connector="OR"), name="held_crowd_has_a_term"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="crowd",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("due_at__isnull", True), ("status", "walking"), _connector="OR"), name="ended_crowd_keeps_no_time"
-            ),
-        ),
         migrations.AddConstraint(
             model_name="comment",
             constraint=models.CheckConstraint(
@@ -707,6 +691,22 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(("resolves", True), models.Q(("text", ""), _negated=True), _connector="OR"),
                 name="comment_says_something_or_resolves",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="botrun",
+            index=models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="botrun_by_due_time"),
+        ),
+        migrations.AddConstraint(
+            model_name="botrun",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("holder", None), ("due_at__isnull", False), _connector="OR"), name="held_botrun_has_a_term"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="botrun",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("due_at__isnull", True), ("status", "walking"), _connector="OR"), name="ended_crowd_keeps_no_time"
             ),
         ),
         migrations.AddConstraint(

@@ -21,8 +21,8 @@ from surveys.models.participants import ShardedCounter as ShardedCounter
 from surveys.models.participants import Step as Step
 from surveys.models.recruitment import EntryCode as EntryCode
 from surveys.models.recruitment import PanelMember as PanelMember
-from surveys.models.rehearsal import Crowd as Crowd
-from surveys.models.rehearsal import CrowdStatus as CrowdStatus
+from surveys.models.rehearsal import BotRun as BotRun
+from surveys.models.rehearsal import BotRunStatus as BotRunStatus
 from surveys.models.review import Comment as Comment
 from surveys.models.review import Decision as Decision
 from surveys.models.review import PacketSection as PacketSection

@@ -9,18 +9,18 @@ from jobs.models import Lease
 from surveys.models.studies import Study
 
 
-class CrowdStatus(models.TextChoices):
-    WALKING = "walking", _("On their way")
+class BotRunStatus(models.TextChoices):
+    RUNNING = "walking", _("On their way")
     DONE = "done", _("Done")
     STOPPED = "stopped", _("Stopped")
     FAILED = "failed", _("Failed")
 
 
-class Crowd(Lease):
+class BotRun(Lease):
     """The bots of a rehearsal: the work order while they are on their way, and what was planted in them."""
 
-    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="crowd")
-    status = models.CharField(max_length=10, choices=CrowdStatus, default=CrowdStatus.WALKING)
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="bot_run")
+    status = models.CharField(max_length=10, choices=BotRunStatus, default=BotRunStatus.RUNNING)
     bots = models.PositiveIntegerField()
     seed = models.BigIntegerField()
     prevalence = models.FloatField()
@@ -33,8 +33,8 @@ class Crowd(Lease):
     seconds = models.FloatField(default=0)
 
     RELATED = ("study",)
-    DONE: ClassVar = {"status": CrowdStatus.DONE}
-    FAILED: ClassVar = {"status": CrowdStatus.FAILED}
+    DONE: ClassVar = {"status": BotRunStatus.DONE}
+    FAILED: ClassVar = {"status": BotRunStatus.FAILED}
 
     class Meta(Lease.Meta):
         constraints = (

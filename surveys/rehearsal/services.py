@@ -17,7 +17,7 @@ from surveys import actions
 from surveys.allocation.services import draw_first_list
 from surveys.definition import Allocation, Entry
 from surveys.errors import SurveyError, TransitionError
-from surveys.models import Crowd, CrowdStatus, MediaFacts, Participant, Study, StudyStatus
+from surveys.models import BotRun, BotRunStatus, MediaFacts, Participant, Study, StudyStatus
 from surveys.protocols import ProtocolView, next_protocol
 from surveys.study_file import document_of
 
@@ -59,7 +59,7 @@ class Planted:
 
 
 @transaction.atomic
-def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: User) -> Crowd:
+def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: User) -> BotRun:
     """Make a sandbox copy of `protocol` that replaces an older one, and send the bots on their way."""
     if study.rehearsal_of_id is not None:
         raise TransitionError(_("A rehearsal cannot be rehearsed."))
@@ -88,19 +88,19 @@ def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: U
     sandbox.status, sandbox.launched_on = StudyStatus.RECRUITING, timezone.localdate()
     sandbox.save()
     draw_first_list(sandbox, definition)
-    crowd = Crowd(study=sandbox, due_at=timezone.now(), seed=secrets.randbits(32), **asdict(planted))
-    crowd.full_clean()
-    crowd.save()
-    record(actor=actor, action=actions.REHEARSED, subject=study, details={**asdict(planted), "seed": crowd.seed})
-    transaction.on_commit(partial(send, crowd))
-    return crowd
+    bot_run = BotRun(study=sandbox, due_at=timezone.now(), seed=secrets.randbits(32), **asdict(planted))
+    bot_run.full_clean()
+    bot_run.save()
+    record(actor=actor, action=actions.REHEARSED, subject=study, details={**asdict(planted), "seed": bot_run.seed})
+    transaction.on_commit(partial(send, bot_run))
+    return bot_run
 
 
 @transaction.atomic
 def stop_rehearsal(study: Study, *, actor: User) -> bool:
     """Send no further bots; those on their way finish. False: there was nothing to stop."""
-    walking = Crowd.objects.filter(study__rehearsal_of=study, status=CrowdStatus.WALKING)
-    if not Crowd.end(walking, status=CrowdStatus.STOPPED):
+    walking = BotRun.objects.filter(study__rehearsal_of=study, status=BotRunStatus.RUNNING)
+    if not BotRun.end(walking, status=BotRunStatus.STOPPED):
         return False
     record(actor=actor, action=actions.REHEARSAL_STOPPED, subject=study)
     return True

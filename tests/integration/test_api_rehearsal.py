@@ -7,7 +7,7 @@ import pytest
 from accounts.models import Role, User
 from audit.models import Entry
 from surveys.bots import rehearsal
-from surveys.models import Crowd, CrowdStatus, MemberRole, Study, StudyMember
+from surveys.models import BotRun, BotRunStatus, MemberRole, Study, StudyMember
 from tests.api_requests import API, get, post, problem
 from tests.factories import draft_study, logged_in, person
 from tests.integration.test_rehearsal import computed, turns
@@ -29,7 +29,7 @@ def test_bots_are_sent_and_what_they_were_planted_is_compared_with_what_is_found
     assert get(study.owner, address) == {"study": study.slug, "rehearsal": None}
     sent = post(logged_in(study.owner), address, {"bots": 40, "prevalence": "2/5", "cheaters": 0, "behaviour": "random", "dropout": 0})
     assert sent.status_code == 202, sent.content
-    crowd = Crowd.objects.get()
+    crowd = BotRun.objects.get()
     assert keys(queued, "rehearsal") == [str(crowd.pk)]
     waiting = get(study.owner, address)["rehearsal"]
     planted = {"bots": 40, "prevalence": 0.4, "effect": 0.2, "cheaters": 0, "behaviour": "random", "dropout": 0, "under_reporting": 0}
@@ -50,7 +50,7 @@ def test_a_rehearsal_is_stopped_and_deleted_and_each_step_is_recorded() -> None:
     address, client = f"studies/{study.slug}/rehearsal/", logged_in(study.owner)
     assert post(client, f"{address}stop/").json()["rehearsal"] is None
     assert post(client, address, {}).status_code == 202
-    assert post(client, f"{address}stop/").json()["rehearsal"]["status"] == CrowdStatus.STOPPED
+    assert post(client, f"{address}stop/").json()["rehearsal"]["status"] == BotRunStatus.STOPPED
     for _again in range(2):
         assert client.delete(API + address).status_code == 204
     assert not Study.objects.filter(rehearsal_of=study).exists()
@@ -75,7 +75,7 @@ def test_effects_that_cannot_be_planted_are_refused(planted: dict[str, Any], fie
     study = draft_study()
     answer = problem(post(logged_in(study.owner), f"studies/{study.slug}/rehearsal/", planted), 400)
     assert set(answer.get("errors", ())) == ({field} if field else set())
-    assert not Crowd.objects.exists()
+    assert not BotRun.objects.exists()
 
 
 def test_only_those_who_may_change_the_study_rehearse_it() -> None:

@@ -11,13 +11,13 @@ from django.test import Client
 
 from accounts.models import Role
 from audit.models import Entry
-from surveys.models import Crowd, DirectAnswer, EntryCode, PanelMember, Participant, Response, ShardedCounter, Step, Study
+from surveys.models import BotRun, DirectAnswer, EntryCode, PanelMember, Participant, Response, ShardedCounter, Step, Study
 from surveys.recruitment.services import add_entry_codes
 from tests.factories import STEPS, address_of, answer, document, everything_stored, participant_of, person, recruiting_study, token_of, walk
 
 pytestmark = pytest.mark.django_db
 
-CLOCK_TIMES_OF_PROGRAMS = {(Crowd, "due_at")}
+CLOCK_TIMES_OF_PROGRAMS = {(BotRun, "due_at")}
 """When a worker that sends bots was last heard of. No other field of no other model may tell a time."""
 SURVEY_MODELS = list(apps.get_app_config("surveys").get_models(include_auto_created=True))
 # Names of an arm or its files; "instructor" and "slides" alone also occur in the texts that everybody reads.

@@ -19,7 +19,7 @@ from surveys.bots.walker import UnexpectedPageError
 from surveys.counts import counts_of
 from surveys.errors import TransitionError
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
-from surveys.models import Crowd, CrowdStatus, DirectAnswer, MediaFile, Participant, Response, Study, StudyStatus
+from surveys.models import BotRun, BotRunStatus, DirectAnswer, MediaFile, Participant, Response, Study, StudyStatus
 from surveys.protocols import protocol_view_for
 from surveys.rehearsal.selectors import rehearsal_of
 from surveys.rehearsal.services import Planted, RehearsalError, delete_rehearsal, rehearse, stop_rehearsal
@@ -40,11 +40,11 @@ def queued(monkeypatch: pytest.MonkeyPatch) -> Sent:
     return catch(monkeypatch)
 
 
-def start(study: Study, **changes: Any) -> Crowd:
+def start(study: Study, **changes: Any) -> BotRun:
     return rehearse(study, protocol=protocol_view_for(Seat(study.owner, study)), planted=Planted(**{**FEW, **changes}), actor=study.owner)
 
 
-def turns(crowd: Crowd) -> int:
+def turns(crowd: BotRun) -> int:
     """Do the work as the workers do, a few bots after the other; gives how many times some were sent."""
     times = 0
     while is_unfinished(crowd):
@@ -71,13 +71,13 @@ def test_bots_walk_a_copy_and_the_page_says_whether_what_was_planted_is_found(qu
     form = {"action": "start", "bots": "70", "prevalence": "40", "effect": "20", "cheaters": "0", "behaviour": "random", "dropout": "10"}
     client, address = logged_in(study.owner), reverse("analysis:rehearsal", args=[study.slug])
     assert client.post(address, form).status_code == 302
-    crowd = Crowd.objects.get()
+    crowd = BotRun.objects.get()
     assert keys(queued, "rehearsal") == [str(crowd.pk)]
     assert turns(crowd) == 3
     crowd.refresh_from_db()
     sandbox = crowd.study
     counts = counts_of(sandbox)
-    assert (crowd.status, sum(crowd.endings.values())) == (CrowdStatus.DONE, 70)
+    assert (crowd.status, sum(crowd.endings.values())) == (BotRunStatus.DONE, 70)
     assert counts.finished == crowd.endings["finished"] > 0
     assert counts.consented + counts.declined == 70
     assert not Participant.objects.filter(study=study).exists()
@@ -113,7 +113,7 @@ def test_the_denial_that_was_planted_stands_beside_what_was_found(monkeypatch: p
     form = {"action": "start", "bots": "80", "prevalence": "60", "effect": "0", "cheaters": "0", "behaviour": "random", "dropout": "0"}
     assert client.post(address, form).status_code == 422, "the page asks how many deny"
     assert client.post(address, form | {"under_reporting": "20"}).status_code == 302
-    crowd = Crowd.objects.get()
+    crowd = BotRun.objects.get()
     assert turns(crowd) == 1
     outcomes = computed(crowd.study)["direct_group"]["outcomes"]
     # About 8 of 16 people in an arm say yes: fewer than five, which would be withheld, for all questions in both arms, is as good as
@@ -176,8 +176,8 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nobody_and_counts_nobody_tw
     monkeypatch.setattr(rehearsal, "send_bots", real)
 
     assert swept(queued, "rehearsal") == []
-    assert Crowd.claim(crowd.pk) is None
-    killed_one = Crowd.objects.get()
+    assert BotRun.claim(crowd.pk) is None
+    killed_one = BotRun.objects.get()
     fall_silent(crowd)
     assert swept(queued, "rehearsal") == [str(crowd.pk)]
     with pytest.raises(TakenError):
@@ -185,7 +185,7 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nobody_and_counts_nobody_tw
     assert turns(crowd) == 2
     crowd.refresh_from_db()
     counts = counts_of(crowd.study)
-    assert crowd.status == CrowdStatus.DONE
+    assert crowd.status == BotRunStatus.DONE
     assert counts.consented + counts.declined == 20
     assert Response.objects.count() == 4 * counts.finished
 
@@ -194,13 +194,13 @@ def test_the_sweep_sends_on_what_the_broker_forgot_and_gives_up_in_the_end(queue
     crowd = start(draft_study())
     for _again in range(2):  # a message that was lost is no worker that fell silent
         assert swept(queued, "rehearsal") == [str(crowd.pk)]
-    for _silent in range(Crowd.MOST_ATTEMPTS):
+    for _silent in range(BotRun.MOST_ATTEMPTS):
         assert swept(queued, "rehearsal") == [str(crowd.pk)]
         claimed(crowd)
         fall_silent(crowd)
     assert swept(queued, "rehearsal") == []
     crowd.refresh_from_db()
-    assert (crowd.status, crowd.error) == (CrowdStatus.FAILED, "Given up after 5 workers fell silent.")
+    assert (crowd.status, crowd.error) == (BotRunStatus.FAILED, "Given up after 5 workers fell silent.")
 
 
 def test_bots_that_meet_a_broken_page_say_so(queued: Sent, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +221,7 @@ def test_bots_that_are_stopped_stay_where_they_are() -> None:
     study = draft_study()
     crowd = start(study)
     assert stop_rehearsal(study, actor=study.owner)
-    assert Crowd.claim(crowd.pk) is None
+    assert BotRun.claim(crowd.pk) is None
     assert not stop_rehearsal(study, actor=study.owner)
     assert "Stopped after 0 of 20 bots." in page_text(study)
 
@@ -244,8 +244,8 @@ def test_a_new_rehearsal_takes_the_place_of_the_old_one() -> None:
     first = start(study)
     second = start(study, bots=30)
     assert rehearsal_of(study) == second.study != first.study
-    assert list(Crowd.objects.all()) == [second]
-    assert Crowd.claim(first.pk) is None
+    assert list(BotRun.objects.all()) == [second]
+    assert BotRun.claim(first.pk) is None
 
 
 def test_a_draft_without_its_videos_and_with_codes_can_be_rehearsed() -> None:
@@ -281,4 +281,4 @@ def test_a_mistake_in_the_form_is_named_and_nothing_is_made() -> None:
     assert response.status_code == 422
     named = page_of(response).xpath("//*[@role='alert']//a/@href")
     assert named == ["#bots", "#dropout", "#effect"]
-    assert not Crowd.objects.exists()
+    assert not BotRun.objects.exists()

@@ -178,7 +178,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "StudyStatus": "surveys.models.StudyStatus",
         "RunStatus": "analysis.models.RunStatus",
-        "CrowdStatus": "surveys.models.CrowdStatus",
+        "CrowdStatus": "surveys.models.BotRunStatus",
         "WebhookEvent": "webhooks.models.Event",
     },
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "config.api_schema.with_problems"],

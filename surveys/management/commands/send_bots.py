@@ -13,8 +13,8 @@ from audit.services import record
 from candor.errors import MethodError
 from candor.planning.simulation import Behaviour
 from surveys import actions
-from surveys.bots.crowd import send_bots
 from surveys.bots.population import Habits, Population
+from surveys.bots.sending import send_bots
 from surveys.models import Study, StudyStatus
 from surveys.protocols import frozen_protocol
 

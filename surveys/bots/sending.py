@@ -34,7 +34,7 @@ def send_bots(
 ) -> Counter[Ending]:
     """Let `n` bots walk `study`, and count how they ended. The same seed gives the same bots; their dice always differ.
 
-    `first` is the number of the first bot, for batches of a larger crowd.
+    `first` is the number of the first bot, for batches of a larger run.
     """
     protocol = protocol_in_force(study)
     arm_of_media = {protocol.media[name]["id"]: arm.name for arm in protocol.definition.arms for name in arm.video.sources}
