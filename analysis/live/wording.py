@@ -49,21 +49,18 @@ def specification_sentence(test: SpecificationTest | None) -> str:
 
 
 def always_known_sentence(effect: Effect, *, treatment: str, control: str) -> str:
-    """The findings that hold no matter who cheats: the sign of the effect, and that it is at least Δ in size."""
+    """The sign of the effect and its least size Δ, which need no knowledge of the cheaters but that they answer alike in both arms."""
     delta, names = effect.honest_times_effect, {"treatment": treatment, "control": control}
     if delta.value is None or delta.p_value is None:
         return ""
     if delta.p_value >= 0.05:
-        return _("No matter who cheats, chance alone explains the difference so far between “%(treatment)s” and “%(control)s”.") % names
+        return _("So far, chance alone explains the difference between “%(treatment)s” and “%(control)s”.") % names
     numbers = names | {"points": round(abs(delta.value) * 100)}
     if delta.value > 0:
-        return (
-            _("No matter who cheats, “%(treatment)s” makes yes more frequent than “%(control)s”, by about %(points)d in 100 or more.")
-            % numbers
-        )
-    return (
-        _("No matter who cheats, “%(treatment)s” makes yes less frequent than “%(control)s”, by about %(points)d in 100 or more.") % numbers
-    )
+        finding = _("“%(treatment)s” makes yes more frequent than “%(control)s”, by about %(points)d in 100 or more") % numbers
+    else:
+        finding = _("“%(treatment)s” makes yes less frequent than “%(control)s”, by about %(points)d in 100 or more") % numbers
+    return _("%(finding)s, if people who do not follow the die answer alike in both groups.") % {"finding": finding}
 
 
 def bounds_sentence(effect: Effect) -> str:
@@ -72,7 +69,10 @@ def bounds_sentence(effect: Effect) -> str:
     if not bounds:
         return ""
     numbers = {"low": round(bounds[0] * 100), "high": round(bounds[1] * 100)}
-    return _("The effect lies between %(low)+d and %(high)+d in 100, no matter what cheaters answer.") % numbers
+    return (
+        _("The effect lies between %(low)+d and %(high)+d in 100, if people who do not follow the die answer alike in both groups.")
+        % numbers
+    )
 
 
 METHODS = {

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.live.wording import cheater_sentence, effect_sentence
+from analysis.live.wording import always_known_sentence, bounds_sentence, cheater_sentence, effect_sentence
 from candor.results import CheaterProportion, Effect, HonestTimesEffect, Interval
 
 
@@ -12,23 +12,27 @@ def proportion(value: float | None, low: float | None = None, high: float | None
     return CheaterProportion(value=value, raw=value, standard_error=None, interval=Interval(kind=kind, low=low, high=high, level=0.95))
 
 
+ESTIMATED = Effect(
+    treatment="face",
+    control="slides",
+    method="difference_in_means",
+    value=None,
+    standard_error=None,
+    interval=None,
+    wald=None,
+    p_value=None,
+    adjusted_p_value=None,
+    honest_times_effect=HonestTimesEffect(value=None, standard_error=None, p_value=None),
+    honest_proportion=None,
+    assumption="",
+)
+CONDITION = "if people who do not follow the die answer alike in both groups."
+
+
 def effect(
     value: float | None, low: float | None = None, high: float | None = None, *, kind: str = "fieller", treatment: str = "Face"
 ) -> str:
-    estimated = Effect(
-        treatment="face",
-        control="slides",
-        method="difference_in_means",
-        value=value,
-        standard_error=None,
-        interval=Interval(kind=kind, low=low, high=high, level=0.95),
-        wald=None,
-        p_value=None,
-        adjusted_p_value=None,
-        honest_times_effect=HonestTimesEffect(value=None, standard_error=None, p_value=None),
-        honest_proportion=None,
-        assumption="",
-    )
+    estimated = replace(ESTIMATED, value=value, interval=Interval(kind=kind, low=low, high=high, level=0.95))
     return effect_sentence(estimated, treatment=treatment, control="Slides")
 
 
@@ -87,3 +91,20 @@ def test_an_effect_without_bounds_is_too_early_to_tell(unknown: str) -> None:
 
 def test_percent_signs_in_labels_do_no_harm() -> None:
     assert "“100 % slides %s”" in effect(0.2, 0.1, 0.3, treatment="100 % slides %s")
+
+
+@pytest.mark.parametrize(("value", "direction"), [(0.12, "more"), (-0.12, "less")])
+def test_a_finding_about_the_sign_carries_its_condition(value: float, direction: str) -> None:
+    """Cheaters who answer differently in two arms can turn the sign, and no test sees it where t is the same in all subsamples."""
+    found = replace(ESTIMATED, honest_times_effect=HonestTimesEffect(value=value, standard_error=0.03, p_value=0.001))
+    sentence = always_known_sentence(found, treatment="Face", control="Slides")
+    assert sentence == f"“Face” makes yes {direction} frequent than “Slides”, by about 12 in 100 or more, {CONDITION}"
+
+
+def test_chance_alone_is_said_of_the_answers_and_not_of_the_cheaters() -> None:
+    found = replace(ESTIMATED, honest_times_effect=HonestTimesEffect(value=0.01, standard_error=0.03, p_value=0.7))
+    assert always_known_sentence(found, treatment="Face", control="Slides").startswith("So far, chance alone explains the difference")
+
+
+def test_bounds_carry_the_same_condition() -> None:
+    assert bounds_sentence(replace(ESTIMATED, bounds=(0.1, 0.3))) == f"The effect lies between +10 and +30 in 100, {CONDITION}"
