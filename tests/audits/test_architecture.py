@@ -11,15 +11,18 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from analysis.models import RunKind
+from analysis.models import ReleaseStatus, RunKind
 from candor.estimators import effects
 from tests.audits.tree import APPLICATIONS, LIBRARY, ROOT
 from tests.factories import ANSWERS, recruiting_study, send, walk
 from tests.finished_people import compute
+from tests.jobs import work_off
+from tests.releases import closed_study, started_release
 
 PRODUCTION = tuple(str(ROOT / folder) + "/" for folder in (LIBRARY, *APPLICATIONS))
 VIEW = "surveys/journey/views.py"
 ROOMS_OF_AN_ANSWER = 8
+ROOMS_OF_A_RELEASE = 12
 
 
 def rooms_on(frame: FrameType | None) -> list[str]:
@@ -70,3 +73,25 @@ def test_an_answer_enters_at_most_eight_rooms_from_view_to_estimate(monkeypatch:
     rooms = {room for way in (*from_view, *read, *estimated) for room in way}
     assert {VIEW, "candor/estimators/effects.py"} <= rooms
     assert len(rooms) <= ROOMS_OF_AN_ANSWER, sorted(rooms)
+
+
+@pytest.mark.django_db
+def test_a_release_is_built_in_at_most_twelve_rooms() -> None:
+    """Here a room is a folder: every folder in which a function runs counts, down to the library."""
+    release = started_release(closed_study())
+    rooms: set[str] = set()
+
+    def look(frame: FrameType, event: str, _argument: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_name != "<module>" and code.co_filename.startswith(PRODUCTION):
+            rooms.add(str(Path(code.co_filename).relative_to(ROOT).parent))
+
+    sys.setprofile(look)
+    try:
+        work_off(release)
+    finally:
+        sys.setprofile(None)
+    release.refresh_from_db()
+    assert release.status == ReleaseStatus.BUILT
+    assert {"analysis/releases", "analysis/packages", "candor/packages"} <= rooms
+    assert len(rooms) <= ROOMS_OF_A_RELEASE, sorted(rooms)
