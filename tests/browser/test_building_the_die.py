@@ -54,7 +54,7 @@ def test_faces_are_turned_by_keyboard_and_the_page_answers_at_once(page: Page, s
     page.keyboard.press("Space")
     page.keyboard.press("Space")
     expect(facts).to_contain_text("The size of the effect: yes.")
-    page.get_by_label("Which die").select_option("other")
+    page.get_by_label("Choose a die").select_option("other")
     page.get_by_label("Another number of sides").fill("7")
     expect(page.locator(".plan-face")).to_have_count(14)
     page.get_by_role("button", name="Save").click()

@@ -20,6 +20,7 @@ from analysis.answers.datasets import cell_counts, people_of
 from analysis.models import Chunk, Run, RunKind, RunStatus
 from analysis.runs import runner
 from analysis.runs.full_results import REPLICATES, question_analyses
+from analysis.stored_results import Results
 from candor.estimators.effects import estimate_outcome
 from candor.resampling.bootstrap import BootstrapChunk, bootstrap, with_bootstrap
 from candor.resampling.resampled_counts import ResampledCounts
@@ -367,7 +368,7 @@ def test_a_bug_in_a_chunk_fails_the_run_and_is_raised(study: Study, monkeypatch:
 def test_the_history_keeps_one_result_for_each_percent_more_people() -> None:
     study = recruiting_study()
     for n in (*range(10, 20), *range(1000, 1100)):
-        runner.store(Run.objects.create(study=study, status=RunStatus.RUNNING, **held()), {"n": n})
+        runner.store(Run.objects.create(study=study, status=RunStatus.RUNNING, **held()), Results(n=n, design={}, outcomes={}))
     kept = list(Run.objects.filter(study=study).order_by("pk").values_list("n", flat=True))
     assert kept[:10] == list(range(10, 20))
     assert kept[-1] == 1099

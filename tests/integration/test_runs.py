@@ -13,6 +13,7 @@ from kombu.exceptions import OperationalError
 from analysis import services
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
+from analysis.stored_results import Results
 from jobs import tasks
 from jobs.errors import TakenError
 from surveys.journey import services as participation
@@ -137,7 +138,7 @@ def test_a_worker_that_comes_back_late_does_not_overwrite_who_took_over(study: S
     swept(sent)
     taken = claimed(late)
     with pytest.raises(TakenError):
-        runner.store(late, {"n": 99})
+        runner.store(late, Results(n=99, design={}, outcomes={}))
     assert statuses() == ["running"]
     attempt(taken)
     assert Run.objects.get().n == 0

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from analysis.models import RunKind
 from analysis.runs import runner
+from analysis.stored_results import Results
 from audit.models import Entry
 from jobs import tasks
 from surveys.models import Study
@@ -225,7 +226,7 @@ def test_the_full_results_are_told_too(study: Study) -> None:
     hook_of(study)
     run = runner.queue_run(study.pk, kind=RunKind.FULL_RESULTS)
     assert run is not None
-    runner.store(claimed(run), {"n": 0, "outcomes": {}})
+    runner.store(claimed(run), Results(n=0, design={}, outcomes={}))
     assert Delivery.objects.get().event == "results.updated"
 
 
