@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from django.db.models import Count, Min, Q
 from django.utils import timezone
-from django.utils.timesince import timesince, timeuntil
+from django.utils.timesince import timesince
+from django.utils.translation import gettext as _
 
 from jobs.models import Routine
 from jobs.registry import JOBS, Job
@@ -60,9 +61,9 @@ def _work(job: Job[Any]) -> Work:
         name=job.kind.replace("_", " ").capitalize(),
         slug=job.kind,
         waiting=found["waiting"],
-        oldest=timesince(found["since"] or now, now),
+        oldest=_in_words(now - (found["since"] or now)),
         later=found["later"],
-        next_in=timeuntil(found["next"] or now, now),
+        next_in=_in_words((found["next"] or now) - now),
         running=found["running"],
         progress=[lease.progress for lease in job.rows().filter(holder__isnull=False)[:NEWEST] if lease.progress]
         if found["running"]
@@ -70,3 +71,8 @@ def _work(job: Job[Any]) -> Work:
         failed=found["failed"],
         failures=[Failure(day=getattr(lease, day) if day else None, error=lease.error) for lease in failures],
     )
+
+
+def _in_words(time: timedelta) -> str:
+    now = timezone.now()
+    return timesince(now - time, now) if time >= timedelta(minutes=1) else _("less than a minute")
