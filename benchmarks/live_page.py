@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from surveys.protocols import protocol_in_force
-
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "platform")]
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.test")
@@ -44,6 +42,9 @@ def main(people: int) -> None:
     try:
         from analysis.models import Run
         from analysis.runs import runner
+        from jobs.registry import job_of
+        from jobs.tasks import attempt
+        from surveys.protocols import protocol_in_force
         from tests.factories import logged_in, recruiting_study
         from tests.finished_people import add_finished_people
 
@@ -52,9 +53,8 @@ def main(people: int) -> None:
         for seed in range(10):
             add_finished_people(study, people // 10, seed=seed)
             run = runner.queue_run(study.pk)
-            claimed = runner.claim(run.pk) if run else None
-            if claimed:
-                runner.execute(claimed)
+            if run and (claimed := Run.claim(run.pk)):
+                attempt(job_of(claimed), claimed)
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
         print(f"{connection.vendor}: {people:,} people finished (put there in {time.perf_counter() - start:.0f} s)", flush=True)
@@ -63,10 +63,10 @@ def main(people: int) -> None:
         client, address = logged_in(study.owner), reverse("analysis:results", args=[study.slug])
         opening = seconds_of(lambda: client.get(address))
         full = runner.queue_run(study.pk, kind=runner.RunKind.FULL_RESULTS)
-        claimed = runner.claim(full.pk) if full else None
+        claimed = Run.claim(full.pk) if full else None
         start = time.perf_counter()
         if claimed:
-            runner.execute(claimed)
+            runner.compute_full_results(claimed)
         begun = time.perf_counter() - start
         for what, times, wanted in (("counting again", counting, 1.0), ("opening the live page", opening, 0.5)):
             print(f"  {what}: median {statistics.median(times):.3f} s, slowest {max(times):.3f} s (wanted: under {wanted:g} s)")
