@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 __version__ = "0.2.0"
 DISTRIBUTION = "candor-trials"
@@ -42,7 +41,7 @@ def software() -> dict[str, str]:
     return {"candor": __version__, "distribution": DISTRIBUTION, "library_sha256": library_sha256()}
 
 
-def described(named: Mapping[str, Any]) -> str:
+def described(named: Mapping[str, object]) -> str:
     """`software` in words; packages of older versions name no hash.
 
     Examples

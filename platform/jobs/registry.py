@@ -25,7 +25,7 @@ class Job(Generic[T]):
 
     kind: str
     model: type[T]
-    where: Mapping[str, Any] = field(default_factory=dict)
+    where: Mapping[str, object] = field(default_factory=dict)
     expects: tuple[type[Exception], ...] = ()
     priority: int = QUICK
     most_seconds: float | None = None
