@@ -5,6 +5,7 @@ finish, panel members, entry codes. Kept: arm, subsample and reported answers of
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from datetime import date
 
 from django.db import transaction
@@ -41,16 +42,25 @@ ROUTINE = "retention"
 
 
 def forget_what_is_due(today: date | None = None) -> list[str]:
-    """Delete all data due by their protocols, and finish deletions already begun; return the slugs of the studies concerned."""
+    """Delete all data due by their protocols, and finish deletions already begun; return the slugs of the studies concerned.
+
+    It looks again after each round of deletions: somebody may have begun another one meanwhile, which must not wait for the next hour.
+    """
     today = today or timezone.localdate()
-    found = []
+    found: list[str] = []
+    while due := [study for study in _due(today) if study.slug not in found]:
+        for study in due:
+            forget_operational_data(study)
+            found.append(study.slug)
+    return found
+
+
+def _due(today: date) -> Iterator[Study]:
     begun_or_due = Q(forgotten_on__isnull=False) | Q(closed_on__lt=today)
     for study in Study.objects.filter(begun_or_due, status__in=ENDED).defer("definition"):
         day = day_of_forgetting(study) if study.forgotten_on is None else None
         if _is_unfinished(study) or (day is not None and day <= today):
-            forget_operational_data(study)
-            found.append(study.slug)
-    return found
+            yield study
 
 
 def forget_operational_data(study: Study, *, actor: User | None = None) -> None:

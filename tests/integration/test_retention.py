@@ -213,6 +213,20 @@ def test_a_kill_in_the_middle_loses_nothing_and_the_next_run_goes_on(monkeypatch
     }
 
 
+def test_a_deletion_begun_while_another_runs_does_not_wait_for_the_next_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+    (first, *_), (second, *_) = closed_study(), closed_study(slug="another-study")
+    retention.begin_forgetting(first, actor=first.owner)
+    forget = retention.forget_operational_data
+
+    def begin_another(study: Study, **options: Any) -> None:
+        if study == first:
+            retention.begin_forgetting(second, actor=second.owner)
+        forget(study, **options)
+
+    monkeypatch.setattr(retention, "forget_operational_data", begin_another)
+    assert retention.forget_what_is_due() == [first.slug, second.slug]
+
+
 def test_twice_changes_nothing() -> None:
     study, _client, _code = closed_study(finished=1)
     retention.forget_operational_data(study)
