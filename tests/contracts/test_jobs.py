@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
-from analysis.models import RunKind
+from analysis.models import Chunk, RunKind
 from analysis.runs import runner
 from jobs import heartbeats, tasks
 from jobs.errors import ExpectedError, TakenError
@@ -43,7 +43,7 @@ def run_of(kind: RunKind, people: int = 0) -> Lease:
 def chunk() -> Lease:
     run = run_of(RunKind.FULL_RESULTS, people=48)
     attempt(claimed(run))
-    return run.chunks.order_by("pk")[0]  # type: ignore[no-any-return, attr-defined]
+    return Chunk.objects.filter(run=run.pk).order_by("pk")[0]
 
 
 def crowd() -> Lease:
