@@ -44,9 +44,14 @@ class Participant(models.Model):
     consented_on = models.DateField(null=True, blank=True, help_text="None once operational data are deleted.")
     finished_on = models.DateField(null=True, blank=True)
     counted = models.BooleanField(default=False, help_text="Whether a batch has let them into the numbers that are shown.")
+    held_back = models.BooleanField(default=False, help_text="Left out of the shown numbers, so that nobody sees who withdrew.")
 
     class Meta:
-        indexes = (models.Index(fields=("study",), condition=models.Q(counted=False, step=Step.FINISHED), name="waits_for_next_batch"),)
+        # They name no column that a step changes before the last one: PostgreSQL then updates a row without touching any index.
+        indexes = (
+            models.Index(fields=("study",), condition=models.Q(counted=False, finished_on__isnull=False), name="finished_and_not_counted"),
+            models.Index(fields=("consented_on",), condition=models.Q(counted=False, finished_on=None), name="unfinished_by_day"),
+        )
         constraints = (
             models.CheckConstraint(
                 condition=models.Q(subsample="", arm="", step__in=(Step.BACKGROUND, Step.DIRECT_CONSENT))
@@ -60,6 +65,7 @@ class Participant(models.Model):
                 | models.Q(step=Step.FINISHED, consented_on__isnull=True, finished_on__isnull=True),
                 name="finished_participant_has_a_day",
             ),
+            models.CheckConstraint(condition=models.Q(counted=False) | models.Q(held_back=False), name="nobody_is_counted_and_held_back"),
         )
 
     def __str__(self) -> str:

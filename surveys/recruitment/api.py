@@ -1,6 +1,5 @@
 """Personal entry codes come in; completion codes that students hand in are checked."""
 
-from django.db.models import Count, Q
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
@@ -11,6 +10,7 @@ from accounts.models import Role
 from accounts.tokens.api_access import person_of
 from surveys.access import access_own_study
 from surveys.models import EntryCode
+from surveys.recruitment.selectors import spent_codes_shown
 from surveys.recruitment.serializers import AddedCodesSerializer, CheckedCodeSerializer, CodesToCheckSerializer, EntryCodeCountsSerializer
 from surveys.recruitment.services import MAXIMUM_BYTES, add_entry_codes, check_completion_codes, read_codes
 from surveys.request_bodies import LimitedBytes
@@ -30,7 +30,7 @@ class EntryCodes(APIView):
     @extend_schema(operation_id="studies_codes", responses=EntryCodeCountsSerializer)
     def get(self, request: Request, slug: str) -> Response:
         study = access_own_study(person_of(request), slug).study
-        counts = EntryCode.objects.filter(study=study).aggregate(total=Count("pk"), spent=Count("pk", filter=Q(spent=True)))
+        counts = {"total": EntryCode.objects.filter(study=study).count(), "spent": spent_codes_shown(study)}
         return Response(EntryCodeCountsSerializer(counts).data)
 
     @extend_schema(

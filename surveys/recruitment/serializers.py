@@ -5,7 +5,7 @@ from rest_framework import serializers
 
 class EntryCodeCountsSerializer(serializers.Serializer[object]):
     total = serializers.IntegerField()
-    spent = serializers.IntegerField()
+    spent = serializers.IntegerField(help_text="In whole tens while the study runs, the newest ten held back.")
 
 
 class AddedCodesSerializer(serializers.Serializer[object]):

@@ -12,7 +12,8 @@ from audit.services import record_once_a_day
 from surveys import actions
 from surveys.access import access_own_study
 from surveys.errors import SurveyError
-from surveys.models import EntryCode
+from surveys.models import RUNNING, EntryCode
+from surveys.recruitment.selectors import spent_codes_shown
 from surveys.recruitment.services import MAXIMUM_BYTES, add_entry_codes, check_completion_codes, read_codes
 
 
@@ -39,12 +40,12 @@ def codes(request: HttpRequest, slug: str) -> HttpResponse:
             errors = [{"field": "file", "message": str(error)}]
     if request.method == "GET":
         record_once_a_day(actor=user, action=actions.CODES_OPENED, subject=found)
-    entry_codes = EntryCode.objects.filter(study=found)
     context = {
         "study": found,
         "errors": errors,
         "checked": checked,
-        "code_count": entry_codes.count(),
-        "spent_count": entry_codes.filter(spent=True).count(),
+        "code_count": EntryCode.objects.filter(study=found).count(),
+        "spent_count": spent_codes_shown(found),
+        "counts_in_tens": found.status in RUNNING,
     }
     return render(request, "surveys/investigator/codes.html", context, status=422 if errors else 200)
