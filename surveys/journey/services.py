@@ -4,24 +4,39 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date, timedelta
 
+from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from surveys.allocation.services import has_room, take_slot
+from surveys.batches.order_of_arrival import forget_what_was_overwritten
+from surveys.batches.services import hide_withdrawal
 from surveys.definition import DIRECT
 from surveys.errors import EntryRefusedError, JourneyError, StepOutOfOrderError, StudyClosedError, StudyFullError, StudyNotOpenError
 from surveys.events import answers_changed, counted_people_changed
 from surveys.journey import steps
-from surveys.journey.participant_store import insert, read_participant, read_study, update
+from surveys.journey.participant_store import hold_participant, insert, read_participant, read_study, update
 from surveys.models import ENDED, RUNNING, CounterKind, DirectAnswer, Participant, Response, ShardedCounter, Study, StudyStatus
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.recruitment import services as recruitment
-from surveys.recruitment.selectors import panel_member
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, withdrawal_code
 
 COUNTER_SHARDS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What a withdrawal deleted, and until when back-ups may still hold it. It says nothing else about the person, and is not kept."""
+
+    day: date
+    answers: int
+    background: bool
+    panel_number: bool
+    results: bool
+    backups_until: date
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,15 +156,13 @@ def _way_of_asking(participant: Participant) -> tuple[str, ...]:
     return steps.DIRECTLY if participant.agrees_to_direct else steps.NOT_AT_ALL
 
 
-def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str, token: str) -> None:
+def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str) -> None:
     participant.step = steps.step_after(participant.step, protocol.definition, asked=_way_of_asking(participant))
     if participant.step != steps.FINISHED:
         update(participant, "step", *fields)
         return
     participant.finished_on = timezone.localdate()
     update(participant, "step", "finished_on", *fields)
-    if protocol.definition.entry.way.identifier_in:
-        panel_member(participant.study_id, withdrawal_code(token)).update(finished=True)
     _tell_listeners(participant.study_id)
 
 
@@ -162,8 +175,8 @@ def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, Fro
             yield participant, protocol
     except StudyFullError:
         with transaction.atomic():
-            panel_member(participant.study_id, withdrawal_code(token)).delete()
-            Participant.objects.filter(pk=participant.pk, step=step).delete()
+            if Participant.objects.filter(pk=participant.pk, step=step).delete()[0]:
+                recruitment.forget_panel_member(participant.study, withdrawal_code=withdrawal_code(token), may_come_again=True)
         raise
 
 
@@ -197,21 +210,21 @@ def record_watched(token: str, *, tenths: int) -> None:
 @transaction.atomic
 def finish_video(token: str) -> None:
     participant, protocol = _at(token, steps.VIDEO)
-    _advance(participant, protocol, token=token)
+    _advance(participant, protocol)
 
 
 @transaction.atomic
 def record_quiz(token: str, *, answers: Mapping[str, str]) -> None:
     participant, protocol = _at(token, steps.QUIZ)
     participant.quiz = dict(answers)
-    _advance(participant, protocol, "quiz", token=token)
+    _advance(participant, protocol, "quiz")
 
 
 @transaction.atomic
 def finish_die(token: str, *, understood_at_once: bool) -> None:
     """Go on to the questions. Whether the practice was understood is counted, not kept with the person."""
     participant, protocol = _at(token, steps.DIE)
-    _advance(participant, protocol, token=token)
+    _advance(participant, protocol)
     kind = CounterKind.COMPREHENSION_PASSED if understood_at_once else CounterKind.COMPREHENSION_FAILED
     count(participant.study, kind, version=protocol.version)
 
@@ -227,7 +240,7 @@ def record_responses(token: str, *, reported: Mapping[str, bool]) -> None:
             % {"expected": ", ".join(sorted(expected)), "reported": ", ".join(sorted(reported)) or _("none")}
         )
     insert([Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items()])
-    _advance(participant, protocol, token=token)
+    _advance(participant, protocol)
 
 
 @transaction.atomic
@@ -240,33 +253,58 @@ def record_direct_answers(token: str, *, answers: Mapping[str, bool]) -> None:
         )
     if answers:
         insert([DirectAnswer(participant=participant, question=name, yes=yes) for name, yes in answers.items()])
-    _advance(participant, protocol, token=token)
+    _advance(participant, protocol)
 
 
 def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
     return Participant.objects.filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).exists()
 
 
-@transaction.atomic
-def withdraw(study: Study, *, code: str) -> bool:
-    """Delete everything stored about the person who holds this code; only the count of assigned people stays. False: no such code."""
+def withdraw(study: Study, *, code: str) -> Receipt | None:
+    """Delete everything stored about the person who holds this code; only the count of assigned people stays. None: no such code."""
+    with transaction.atomic():
+        receipt = _withdraw(study, code=code)
+    if receipt is not None:
+        forget_what_was_overwritten()
+    return receipt
+
+
+def _withdraw(study: Study, *, code: str) -> Receipt | None:
     # First the participant, then the study: every step locks them in this order.
-    participant = Participant.objects.select_for_update().filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).first()
+    withdrawal_hash = hash_of_withdrawal_code(code)
+    participant = hold_participant(study.pk, withdrawal_hash=withdrawal_hash)
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if study.data_published:
         raise JourneyError(_("The data of this study are published."), situation="published")
     if study.forgotten_on is not None:
         raise JourneyError(_("Nobody's answers can be found any more."), situation="forgotten")
     if participant is None:
-        return False
+        return None
+    answers = participant.responses.count() + participant.direct_answers.count()
+    seen, told = participant.counted, bool(participant.background)
     participant.delete()
-    panel_member(study.pk, code).delete()
-    if participant.counted:
-        Study.objects.filter(pk=study.pk, status__in=RUNNING).update(numbers_withheld=True)
-        counted_people_changed.send(sender=Study, study_id=study.pk)
+    member = recruitment.forget_panel_member(study, withdrawal_code=code)
     count(study, CounterKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
+    if seen:
+        _forget_numbers_of(study, participant)
     _tell_listeners(study.pk)
-    return True
+    today = timezone.localdate()
+    return Receipt(
+        day=today,
+        answers=answers,
+        background=told,
+        panel_number=member,
+        results=seen,
+        backups_until=today + timedelta(days=settings.BACKUP_DAYS),
+    )
+
+
+def _forget_numbers_of(study: Study, participant: Participant) -> None:
+    """Withhold all numbers that saw this person: until the next batch, or, where none comes any more, until all is computed again."""
+    if study.status in RUNNING:
+        Study.objects.filter(pk=study.pk).update(numbers_withheld=True)
+    hide_withdrawal(study, withdrawn=participant)
+    counted_people_changed.send(sender=Study, study_id=study.pk)
 
 
 def count(study: Study, kind: CounterKind, *, version: int) -> None:

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from surveys.models import EntryCode
-from surveys.retention.order_of_arrival import TABLES, forget_order_of_arrival
+from surveys.batches.order_of_arrival import TABLES
 from tests.factories import recruiting_study
 
 pytestmark = pytest.mark.django_db(transaction=True)

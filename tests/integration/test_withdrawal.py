@@ -119,7 +119,7 @@ def test_a_second_click_takes_nothing_out_twice(client: Client, study: Study) ->
     withdraw(client, study, code)
     withdraw(client, study, code)
     assert counts_of(study).withdrew == 1
-    assert participation.withdraw(study, code=code) is False
+    assert participation.withdraw(study, code=code) is None
     assert sum(ShardedCounter.objects.filter(kind=CounterKind.WITHDREW).values_list("count", flat=True)) == 1
 
 

@@ -145,6 +145,8 @@ SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [single_sign_on.APP] if si
 SESSION_COOKIE_AGE = 12 * 60 * 60
 SECURE_REFERRER_POLICY = "same-origin"  # `no-referrer` would break CSRF
 X_FRAME_OPTIONS = "DENY"
+# How long the people who run this installation keep back-ups; those who withdraw are told.
+BACKUP_DAYS = int(os.environ.get("BACKUP_DAYS", "30"))
 # Secret for the release signing key; defaults to SECRET_KEY. Before rotating SECRET_KEY, set this to its old value.
 RELEASE_SIGNING_SECRET = os.environ.get("RELEASE_SIGNING_SECRET", "")
 CSRF_FAILURE_VIEW = "config.error_responses.csrf_failure"
