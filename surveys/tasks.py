@@ -3,6 +3,8 @@
 import logging
 from datetime import timedelta
 
+from django.db import DatabaseError
+
 from jobs.registry import job, routine
 from surveys.batches.order_of_arrival import forget_order_of_days, forget_recent_order
 from surveys.batches.services import ORDER_OF_DAYS
@@ -37,6 +39,14 @@ def forget_days() -> None:
     """Write down codes and panel members apart from answers, and make the age of the rows tell nothing about the day."""
     write_down_entries()
     _say(forget_order_of_days())
+
+
+def leave_no_order() -> None:
+    """The same when a server stops, which nothing may keep from stopping."""
+    try:
+        _say(forget_recent_order())
+    except DatabaseError:
+        logger.warning("The order of those who came last could not be hidden at the end; the next start does it")
 
 
 def _say(busy: list[str]) -> None:

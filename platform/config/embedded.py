@@ -16,6 +16,7 @@ from waitress.server import create_server
 
 from config.heartbeat import Scheduler
 from jobs.tasks import take_over_everything
+from surveys.tasks import leave_no_order
 
 WEB_THREADS = 8
 WORKER_THREADS = 2
@@ -53,6 +54,7 @@ class EmbeddedServer:
             self.web.run()
         self.beat.stop()
         self.worker.terminate()
+        leave_no_order()
         logging.shutdown()
         os._exit(0)
 
