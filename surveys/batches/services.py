@@ -9,7 +9,7 @@ from django.db.models import Count, Q
 
 from jobs.tasks import send_now
 from surveys.batches import rules
-from surveys.batches.order_of_arrival import lay_anew
+from surveys.batches.order_of_arrival import forget_what_was_overwritten, lay_anew
 from surveys.batches.selectors import GROUP, group_of, people_of_group, people_until_next, waiting_people
 from surveys.lifecycle.steps import locked
 from surveys.models import ENDED, RUNNING, Participant, Study
@@ -37,6 +37,7 @@ def count_next_batch(study: Study) -> bool:
     Participant.objects.filter(pk__in=batch).update(counted=True)
     lay_anew(batch)
     Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
+    transaction.on_commit(forget_what_was_overwritten)
     return True
 
 
