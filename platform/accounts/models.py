@@ -33,7 +33,9 @@ class Accounts(UserManager["User"]):
     use_in_migrations = False
 
     def create_superuser(self, username: str, email: str | None = None, password: str | None = None, **fields: object) -> "User":
-        self.model(username=username).clean()  # Django's command checks single fields only
+        asked = self.model(username=username)  # Django's command checks single fields only
+        asked.clean()
+        asked.validate_unique()
         with transaction.atomic(using=self.db):
             user = super().create_superuser(username, email, password, **{**fields, "role": Role.ADMINISTRATOR})
             administrator_made.send(type(user), user=user)
@@ -41,7 +43,7 @@ class Accounts(UserManager["User"]):
 
 
 class SkeletonField(models.CharField):  # type: ignore[type-arg]
-    """What the user's name looks like; it follows the name as `auto_now` follows the clock."""
+    """The look of the user's name; it follows the name as `auto_now` follows the clock."""
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:
         user = cast(User, model_instance)

@@ -71,7 +71,7 @@ def _script(letter: str) -> str:
 
 
 def reason_against(name: str, *, may_be_reserved: bool) -> str | None:
-    """What is wrong with a new name, in words; None if nothing is. Other accounts are not looked at."""
+    """The fault of a new name, in words; None if it has none. Other accounts are not looked at."""
     if mixes_alphabets(name):
         return _("Use letters of one alphabet only, with the digits 0 to 9 and the signs @ . + - _ between them.")
     if is_reserved(name) and not may_be_reserved:

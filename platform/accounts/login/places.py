@@ -34,4 +34,4 @@ class Places:
 
 FOR_STRANGERS = Places(at_once=1, waiting=2)
 FOR_KNOWN_DEVICES = Places(at_once=1, waiting=2)
-"""Of their own, so that no crowd of strangers stands in the way."""
+"""Apart, so that no crowd of strangers stands in the way."""
