@@ -71,6 +71,8 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "analysis:plan":                   (LOGIN,  200,    403,    403,    403,    200,    200,    403,    200),
     "surveys:review_queue":            (LOGIN,  403,    403,    403,    403,    403,    200,    403,    403),
     "surveys:api_review_queue":        (NO,     403,    403,    403,    403,    403,    200,    403,    403),
+    "surveys:privacy_limit":           (LOGIN,  403,    403,    403,    403,    403,    200,    403,    403),
+    "surveys:api_privacy_limit":       (NO,     403,    403,    403,    403,    403,    200,    403,    403),
     "schema":                          (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:api_studies":             (NO,     200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:invitation":              (404,    404,    404,    404,    404,    404,    404,    404,    404),
