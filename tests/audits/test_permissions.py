@@ -136,6 +136,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:review":                  (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
     "surveys:comment":                 (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
     "surveys:codes":                   (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:study_link_qr":           (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
     "surveys:study_log":               (LOGIN,  200,    200,    404,    404,    404,    200,    404,    200),
     "surveys:export_study_log":        (LOGIN,  200,    200,    404,    404,    404,    200,    404,    200),
     "surveys:api_study_log":           (NO,     200,    200,    404,    404,    404,    200,    404,    200),
@@ -157,6 +158,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:api_definition":          (NO,     200,    200,    200,    200,    404,    200,    404,    200),
     "surveys:api_media":               (NO,     200,    200,    200,    200,    404,    200,    404,    200),
     "surveys:api_codes":               (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:api_make_codes":          (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "surveys:api_completion_codes":    (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "surveys:api_arms":                (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:api_arm":                 (NO,     405,    405,    405,    405,    405,    405,    405,    405),
@@ -193,6 +195,7 @@ DRAFT = RECRUITING | {
     "surveys:allocation":              (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "surveys:study":                   (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:preview":                 (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
+    "surveys:study_link_qr":           (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:action":                  (LOGIN,  OUT,    OUT,    OUT,    OUT,    404,    404,    404,    OUT),
     "surveys:protocol":                (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:protocol_version":        (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
@@ -218,6 +221,7 @@ DRAFT = RECRUITING | {
 }  # fmt: skip
 # Status of a POST at the addresses that take nothing else, while the study recruits.
 SENT: dict[str, tuple[Any, ...]] = {
+    "surveys:api_make_codes":          (NO,     400,    400,    404,    404,    404,    404,    404,    400),
     "analysis:compute":                (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
     "analysis:blinding":               (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
     "surveys:api_action":              (NO,     409,    409,    409,    409,    404,    409,    404,    409),
