@@ -237,7 +237,8 @@ def _list_of(reading: _Reading, text: str, *, source: str, skipped: int, encodin
     rows = _rows(text, reading.delimiter, skipped=skipped)
     headings = next(rows)[1] if reading.has_headings else []
     codes: dict[str, int] = {}
-    refused, refused_count, characters = [], 0, 0
+    refused: list[str] = []
+    refused_count = characters = 0
     for line, row in rows:
         code = tidied(row[reading.column]) if reading.column < len(row) else ""
         if code not in codes and CODE.fullmatch(code):

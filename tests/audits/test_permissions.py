@@ -41,6 +41,7 @@ REFUSED = (LOGIN, NO, 403, 404)
 
 # Status of a GET, for:               nobody  owner   editor  viewer  blinded colleag officer analyst administrator
 EVERYWHERE: dict[str, tuple[Any, ...]] = {
+    "favicon":                         (OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
     "home":                            (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_login":                   (200,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
     "account_logout":                  (405,    405,    405,    405,    405,    405,    405,    405,    405),
