@@ -24,6 +24,7 @@ class ArmView:
     name: str
     label: str
     is_control: bool
+    weight: int
     share: float
     quota: int | None
     files: tuple[str, ...]
@@ -209,6 +210,7 @@ def _arms(definition: StudyDefinition, shown: Presentation, media: Media) -> lis
             name=arm.name,
             label=arm.label.in_language(shown.language),
             is_control=arm.name == definition.control,
+            weight=arm.weight,
             share=arm.weight / total,
             quota=arm.quota,
             files=arm.video.sources,
