@@ -1,6 +1,5 @@
 """The protocol packet: everything an officer must know about one version of a study, frozen or still a draft."""
 
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +10,8 @@ from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey.presentation import DieView, FieldView, Presentation, field_view, present
 from surveys.models import Media, PacketSection, Protocol
+from surveys.privacy.limits import reason_is_needed
+from surveys.privacy.words import privacy_in_words
 from surveys.review.changes import Change, changes_between, section_of
 from surveys.study_file import define
 
@@ -23,6 +24,7 @@ class ArmView:
     name: str
     label: str
     is_control: bool
+    weight: int
     share: float
     quota: int | None
     files: tuple[str, ...]
@@ -94,8 +96,8 @@ class Packet:
     release_plan: str
     epsilon: float
     epsilon_total: float
-    odds_factor: float
-    odds_factor_total: float
+    privacy: tuple[str, ...]
+    needs_reason: str
     assumption: str
     identified: bool
 
@@ -148,8 +150,8 @@ def packet_of(protocol: Protocol, *, language: str) -> Packet:
         release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",
         epsilon=design.epsilon,
         epsilon_total=design.composed_epsilon(len(definition.questions)),
-        odds_factor=max(die.odds_factor for die in shown.dice.values()),
-        odds_factor_total=math.exp(design.composed_epsilon(len(definition.questions))),
+        privacy=privacy_in_words(design.epsilon, questions=len(definition.questions)),
+        needs_reason=reason_is_needed(definition),
         assumption=design.identification.assumption,
         identified=design.identification.effect,
     )
@@ -208,6 +210,7 @@ def _arms(definition: StudyDefinition, shown: Presentation, media: Media) -> lis
             name=arm.name,
             label=arm.label.in_language(shown.language),
             is_control=arm.name == definition.control,
+            weight=arm.weight,
             share=arm.weight / total,
             quota=arm.quota,
             files=arm.video.sources,

@@ -15,6 +15,7 @@ from surveys.errors import SurveyError
 from surveys.lifecycle.selectors import approval_of, stopped_by
 from surveys.lifecycle.steps import obstacles_to_recruiting
 from surveys.models import RUNNING, StudyStatus
+from surveys.privacy.words import privacy_in_words
 from surveys.retention.selectors import day_of_forgetting, forgets_soon
 from surveys.studies.forms import WORDS, take_action
 from surveys.studies.readiness import to_do
@@ -47,6 +48,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         except SurveyError as error:
             messages.error(request, str(error))
         return redirect("surveys:study", slug)
+    definition = define(found.definition)
     context = {
         "study": found,
         "counts": counts_of(found),
@@ -54,7 +56,8 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "obstacles": obstacles_to_recruiting(found) if found.status in (StudyStatus.APPROVED, *RUNNING) else [],
         "approval": approval_of(found),
         "stopped_by": stopped_by(found),
-        "warnings": define(found.definition).warnings(),
+        "warnings": definition.warnings(),
+        "privacy": privacy_in_words(definition.design().epsilon, questions=len(definition.questions)),
         "missing": [one for one in to_do(found) if one.needed] if found.status == StudyStatus.DRAFT else [],
         "may_change": seat.may_change,
         "forgets_on": day_of_forgetting(found) if seat.owns else None,

@@ -28,6 +28,11 @@ OF_A_STUDY = (
     "build/debrief",
     "build/quiz",
     "build/questions",
+    "build/allocation",
+    "build/arms",
+    "build/die",
+    "plan",
+    "protocol",
 )
 
 
