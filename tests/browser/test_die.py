@@ -77,12 +77,9 @@ def test_the_face_to_the_front_is_the_face_that_was_rolled(at_questions: Callabl
     for face in range(1, 7):
         page.evaluate(f"() => {{ sessionStorage.clear(); crypto.getRandomValues = (bytes) => bytes.fill({face - 1}); }}")
         roll(page)
-        front = (
-            page.locator("[data-picture]")
-            .first.evaluate(
-                """(picture) => { const { x, y, width, height } = picture.querySelector(".die-hop").getBoundingClientRect();
+        front = page.locator("[data-picture]").first.evaluate(
+            """(picture) => { const { x, y, width, height } = picture.querySelector(".die-hop").getBoundingClientRect();
             return document.elementFromPoint(x + width / 2, y + height / 2).closest(".die-side").className; }"""
-            )
         )
         assert front == f"die-side die-side-{face}"
         assert page.locator("[data-die]").first.locator(f".die-side-{face} .pip").count() == face

@@ -2,7 +2,7 @@
  * The sensitive questions, one at a time: the die comes first, then the question, at the end a look at all answers and one submit.
  *
  * Before its roll a question cannot be reached by eye, key, screen reader or search. Going back and forth sends nothing and rolls
- * nothing. The answers are kept in the memory of this page alone. What the die showed is not read here, only that it has been rolled.
+ * nothing. The answers are kept in the memory of this page alone. The script never reads what a die shows, only that it was rolled.
  */
 
 import { need } from "./need.js";

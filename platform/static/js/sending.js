@@ -51,7 +51,7 @@ export async function sendUntilAnswered(form, { delay = 0, submitter = null } = 
   else sendNatively(form, submitter);
 }
 
-/** Whatever the server says to the form is a page; only the browser can show it. */
+/** The server's objection is a page, which only the browser can show. An objection changes nothing, so asking twice does no harm. */
 function sendNatively(form, submitter) {
   if (submitter?.name) {
     const chosen = document.createElement("input");
