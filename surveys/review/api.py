@@ -125,7 +125,8 @@ class ProtocolPacket(APIView):
     def get(self, request: Request, slug: str) -> Response:
         seat = access_study(person_of(request), slug)
         study, found = seat.study, _asked_protocol(request, seat)
-        packet, reviewed = packet_of(found, language=""), last_reviewed_before(found)
+        reviewed = last_reviewed_before(found)
+        packet = packet_of(found, language="", before=reviewed)
         document = {
             "study": study.slug,
             "version": packet.version,
@@ -137,6 +138,7 @@ class ProtocolPacket(APIView):
             "epsilon_total": packet.epsilon_total,
             "identified": packet.identified,
             "assumption": packet.assumption,
+            "outdated_translations": packet.outdated,
             "files": packet.files,
             "definition": found.definition,
         }

@@ -69,7 +69,7 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
     threads = threads_of(study)
     context = {
         "study": study,
-        "packet": packet_of(found, language=request.GET.get("language", "")),
+        "packet": packet_of(found, language=request.GET.get("language", ""), before=reviewed),
         "sections": [(section, threads[section.value]) for section in PacketSection],
         "versions": study.protocols.values_list("version", flat=True),
         "reviewed": reviewed,
