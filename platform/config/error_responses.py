@@ -38,6 +38,8 @@ class Problem:
     """A name for programs, such as `step-out-of-order`; it never changes with the language."""
     errors: object = None
     """The errors of each field (API only)."""
+    retry_after: int = 0
+    """Seconds after which it is worth trying again; 0 if that is not known."""
 
 
 BAD_REQUEST = Problem(
@@ -106,15 +108,27 @@ def problem_of(error: Exception) -> Problem | None:
             title, advice = getattr(error, "title", ""), getattr(error, "advice", "")
             if message == title:
                 message = ""
-            return Problem(status=HTTPStatus(error.http_status), title=title, message=message, advice=advice, code=_code(error))
+            retry_after = getattr(error, "retry_after", 0)
+            return Problem(
+                status=HTTPStatus(error.http_status),
+                title=title,
+                message=message,
+                advice=advice,
+                code=_code(error),
+                retry_after=retry_after,
+            )
     return None
 
 
 def respond(request: HttpRequest, problem: Problem) -> HttpResponse:
     """A page, or a problem document for programs."""
     if wants_json(request):
-        return JsonResponse(problem_details(problem), status=problem.status, content_type=PROBLEM_JSON)
-    return render(request, "error.html", page_context(problem), status=problem.status)
+        response: HttpResponse = JsonResponse(problem_details(problem), status=problem.status, content_type=PROBLEM_JSON)
+    else:
+        response = render(request, "error.html", page_context(problem), status=problem.status)
+    if problem.retry_after:
+        response["Retry-After"] = str(problem.retry_after)
+    return response
 
 
 def wants_json(request: HttpRequest) -> bool:

@@ -37,6 +37,8 @@ SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60
 SECURE_HSTS_INCLUDE_SUBDOMAINS = True
 SECURE_HSTS_PRELOAD = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+# Browsers take cookies of these names from an encrypted page of this very host only, so that no neighbouring host plants one.
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 
 CELERY_BROKER_URL = os.environ["REDIS_URL"]
 # A participant's submit must not wait for an absent broker: the database holds the work to do, and the sweep will find it.
