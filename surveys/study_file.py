@@ -70,7 +70,7 @@ def read_study_file(text: str, *, source: str = "study file") -> StudyDefinition
 
 
 def define(document: dict[str, object], *, source: str = "study", lines: Any = None) -> StudyDefinition:
-    """The definition that `document` describes, or a DefinitionError of at most `MOST_PROBLEMS` sentences. `lines` are those of the values."""
+    """The definition that `document` describes, or a DefinitionError of at most `MOST_PROBLEMS` sentences, with lines if they are known."""
     try:
         return StudyDefinition.model_validate(document)
     except ValidationError as error:
