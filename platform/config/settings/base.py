@@ -164,7 +164,7 @@ REST_FRAMEWORK = {
         "accounts.tokens.api_access.HasRole",
         "accounts.tokens.api_access.HasScope",
     ],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["surveys.request_bodies.BoundedJson"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "PAGE_SIZE": 50,
     # By account, never by address: requests without an account are refused before anything is counted.
