@@ -205,6 +205,8 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "propagate": True},
         "waitress.queue": {"level": "ERROR"},
+        # "Task … received" follows each finished participant within a second, and whatever collects these lines stamps them.
+        "celery": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
     },
 }
