@@ -220,7 +220,7 @@ class ExpectedErrorMiddleware:
         return respond(request, problem) if problem else None
 
 
-def api_error(error: Exception, context: dict[str, object]) -> JsonResponse | None:
+def api_error(error: Exception, context: dict[str, object]) -> HttpResponse | None:
     """REST framework's `EXCEPTION_HANDLER`."""
     problem = problem_of(error)
     if problem is None:
