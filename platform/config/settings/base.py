@@ -39,6 +39,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.content_security.ContentSecurityPolicyMiddleware",
+    "config.body_sizes.BodySizeMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "config.api_schema.ConditionalApiMiddleware",
@@ -209,6 +210,8 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "propagate": True},
         "waitress.queue": {"level": "ERROR"},
+        # "Task … received" follows each finished participant within a second, and whatever collects these lines stamps them.
+        "celery": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
     },
 }
