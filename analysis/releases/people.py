@@ -24,9 +24,11 @@ class Selection:
 
 
 def released_people(study: Study) -> QuerySet[Participant]:
-    """Everybody who finished and reported answers under the die. Bots only where there are no people: then all data are simulated."""
-    finished = Participant.objects.filter(study=study, step=Step.FINISHED).exclude(subsample=DIRECT)
-    finished = finished.filter(Exists(Response.objects.filter(participant=OuterRef("pk"))))
+    """Everybody in the shown numbers who finished and reported answers under the die.
+
+    Bots only where there are no people: then all data are simulated.
+    """
+    finished = _finished(study).filter(Exists(Response.objects.filter(participant=OuterRef("pk"))))
     people = finished.filter(is_bot=False)
     return people if people.exists() else finished
 
@@ -49,6 +51,7 @@ def selection_of(study: Study, *, questions: Sequence[str], with_background: boo
     }
     columns = ("pk", "protocol_id", "is_bot", "arm", "subsample", *answers)
     people = list(released_people(study).annotate(**answers).values_list(*columns))
+    simulated = any(bot for _pk, _protocol, bot, *_rest in people)
     # Sorted by content, so that neither list tells a person's place in the other.
     background = released_people(study).values_list("background", flat=True) if with_background else ()
     return Selection(
@@ -56,11 +59,13 @@ def selection_of(study: Study, *, questions: Sequence[str], with_background: boo
         background=sorted((dict(one) for one in background), key=repr),
         protocols=sorted({protocol for _pk, protocol, *_rest in people}),
         people_sha256=_sha256(pk for pk, *_rest in people),
-        simulated=any(bot for _pk, _protocol, bot, *_rest in people),
-        bots_left_out=Participant.objects.filter(study=study, step=Step.FINISHED, is_bot=True).exclude(subsample=DIRECT).count()
-        if not any(bot for _pk, _protocol, bot, *_rest in people)
-        else 0,
+        simulated=simulated,
+        bots_left_out=0 if simulated else _finished(study).filter(is_bot=True).count(),
     )
+
+
+def _finished(study: Study) -> QuerySet[Participant]:
+    return Participant.objects.filter(study=study, step=Step.FINISHED, counted=True).exclude(subsample=DIRECT)
 
 
 def _sha256(keys: Iterable[object]) -> str:
