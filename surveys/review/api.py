@@ -15,13 +15,14 @@ from rest_framework.views import APIView
 from accounts.models import Role
 from accounts.tokens.api_access import asked_choice, person_of
 from surveys.access import Seat, access_study
+from surveys.batches.selectors import consent_counts
 from surveys.models import Protocol
 from surveys.privacy.limits import limit
 from surveys.privacy.services import set_limit
 from surveys.protocols import protocol_for
 from surveys.review import services as reviews
 from surveys.review.packets import changes_since, packet_of
-from surveys.review.selectors import consent_counts, last_reviewed_before, queue_of, threads_of
+from surveys.review.selectors import last_reviewed_before, queue_of, threads_of
 from surveys.review.serializers import (
     CommentSerializer,
     NewCommentSerializer,

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.access import require_role, user_of
 from accounts.models import Role
 from surveys.access import OWNER_ROLES, access_study, studies_of, studies_with_results_of
-from surveys.counts import counts_of
+from surveys.batches.selectors import batch_progress, shown_counts
 from surveys.errors import SurveyError
 from surveys.lifecycle.selectors import approval_of, stopped_by
 from surveys.lifecycle.steps import obstacles_to_recruiting
@@ -30,7 +30,8 @@ def studies(request: HttpRequest) -> HttpResponse:
     """The studies that this person may see."""
     user = user_of(request)
     with_results = set(studies_with_results_of(user).values_list("pk", flat=True))
-    context = {"studies": [(study, study.pk in with_results) for study in studies_of(user)], "may_create": user.role in OWNER_ROLES}
+    rows = [(study, study.pk in with_results, batch_progress(study) if study.status in RUNNING else None) for study in studies_of(user)]
+    context = {"studies": rows, "may_create": user.role in OWNER_ROLES}
     return render(request, "surveys/investigator/study_list.html", context)
 
 
@@ -52,7 +53,8 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     definition = define(found.definition)
     context = {
         "study": found,
-        "counts": counts_of(found),
+        "counts": shown_counts(found),
+        "batch": batch_progress(found),
         "actions": {name: words for name, words in open_now.items() if not words.irreversible},
         "final_actions": {name: words for name, words in open_now.items() if words.irreversible},
         "obstacles": obstacles_to_recruiting(found) if found.status in (StudyStatus.APPROVED, *RUNNING) else [],
