@@ -23,7 +23,7 @@ class Selection:
 
 
 def released_people(study: Study, *, simulated: bool) -> QuerySet[Participant]:
-    """Everybody in the shown numbers who reported answers under the die; or, `simulated`, every such bot. They are never in one data set."""
+    """Everybody in the shown numbers who reported answers under the die; or, `simulated`, every such bot. Never both together."""
     finished = Participant.objects.filter(study=study, step=Step.FINISHED, counted=True, is_bot=simulated).exclude(subsample=DIRECT)
     return finished.filter(Exists(Response.objects.filter(participant=OuterRef("pk"))))
 

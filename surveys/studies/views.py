@@ -96,7 +96,7 @@ def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
         "action": words,
         "form": form,
         "errors": errors,
-        "consequences": consequences_of(found, action, counts=counts_of(found)) if words.irreversible else [],
+        "consequences": consequences_of(found, action, counts=shown_counts(found)) if words.irreversible else [],
         "obstacles": obstacles_to_recruiting(found) if action == "launch" else [],
     }
     return render(request, "surveys/irb/action.html", context, status=422 if errors else 200)
