@@ -93,6 +93,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/", studies.Studies.as_view(), name="api_studies"),
     path("api/v1/studies/<slug:slug>/", studies.StudyDetail.as_view(), name="api_study"),
     path("api/v1/studies/<slug:slug>/definition/", definitions.Definition.as_view(), name="api_definition"),
+    path("api/v1/studies/<slug:slug>/translations/", definitions.Translations.as_view(), name="api_translations"),
     path("api/v1/studies/<slug:slug>/media/", files.MediaFiles.as_view(), name="api_media"),
     path("api/v1/studies/<slug:slug>/codes/", codes.EntryCodes.as_view(), name="api_codes"),
     path("api/v1/studies/<slug:slug>/codes/made/", codes.MadeCodes.as_view(), name="api_make_codes"),

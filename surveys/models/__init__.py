@@ -18,6 +18,7 @@ from surveys.models.participants import DirectAnswer as DirectAnswer
 from surveys.models.participants import Participant as Participant
 from surveys.models.participants import Response as Response
 from surveys.models.participants import ShardedCounter as ShardedCounter
+from surveys.models.participants import ShownNumbers as ShownNumbers
 from surveys.models.participants import Step as Step
 from surveys.models.recruitment import EntryCode as EntryCode
 from surveys.models.recruitment import PanelMember as PanelMember

@@ -123,6 +123,18 @@ class ShardedCounter(models.Model):
         return f"{self.kind}: {self.count}"
 
 
+class ShownNumbers(models.Model):
+    """The numbers of people on their way as they are shown while a study runs: in steps, renewed at moments that name nobody."""
+
+    study = models.OneToOneField(Study, primary_key=True, on_delete=models.CASCADE, related_name="shown_numbers")
+    comers = models.PositiveIntegerField(default=0, help_text="How many had agreed or declined when the numbers were renewed.")
+    left_over = models.PositiveIntegerField(default=0, help_text="How many people the last batch left waiting.")
+    numbers = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"after {self.comers} people"
+
+
 class AttritionCount(models.Model):
     """How many people stopped at a step, by group: what is kept of those who did not finish when operational data are deleted."""
 

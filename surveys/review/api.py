@@ -15,13 +15,14 @@ from rest_framework.views import APIView
 from accounts.models import Role
 from accounts.tokens.api_access import asked_choice, person_of
 from surveys.access import Seat, access_study
+from surveys.batches.selectors import consent_counts
 from surveys.models import Protocol
 from surveys.privacy.limits import limit
 from surveys.privacy.services import set_limit
 from surveys.protocols import protocol_for
 from surveys.review import services as reviews
 from surveys.review.packets import changes_since, packet_of
-from surveys.review.selectors import consent_counts, last_reviewed_before, queue_of, threads_of
+from surveys.review.selectors import last_reviewed_before, queue_of, threads_of
 from surveys.review.serializers import (
     CommentSerializer,
     NewCommentSerializer,
@@ -125,7 +126,8 @@ class ProtocolPacket(APIView):
     def get(self, request: Request, slug: str) -> Response:
         seat = access_study(person_of(request), slug)
         study, found = seat.study, _asked_protocol(request, seat)
-        packet, reviewed = packet_of(found, language=""), last_reviewed_before(found)
+        reviewed = last_reviewed_before(found)
+        packet = packet_of(found, language="", before=reviewed)
         document = {
             "study": study.slug,
             "version": packet.version,
@@ -137,6 +139,7 @@ class ProtocolPacket(APIView):
             "epsilon_total": packet.epsilon_total,
             "identified": packet.identified,
             "assumption": packet.assumption,
+            "outdated_translations": packet.outdated,
             "files": packet.files,
             "definition": found.definition,
         }

@@ -67,10 +67,12 @@ class Words:
     label: Promise
     form: type[forms.Form] = forms.Form
     effect: Promise | str = ""
+    irreversible: bool = False
 
     @property
-    def needs_words(self) -> bool:
-        return bool(self.form.base_fields)
+    def has_own_page(self) -> bool:
+        """Whether a page asks for further words, or says first what will happen for good."""
+        return self.irreversible or bool(self.form.base_fields)
 
 
 DECISION_WORDS: Mapping[str, Words] = {

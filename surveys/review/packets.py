@@ -8,6 +8,7 @@ from datetime import date
 from surveys.definition import Group, QuizItem, StudyDefinition, texts_of
 from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
+from surveys.drafting.translations import Outdated, outdated_in, remembering
 from surveys.journey.presentation import DieView, FieldView, Presentation, field_view, present
 from surveys.models import Media, PacketSection, Protocol
 from surveys.privacy.limits import reason_is_needed
@@ -90,6 +91,8 @@ class Packet:
     files: tuple[StoredFile, ...]
     languages: tuple[tuple[str, str], ...]
     translations: tuple[Translation, ...]
+    outdated: tuple[Outdated, ...]
+    """Translations whose original was changed since they were made."""
     subsample_blocks: tuple[int, ...]
     arm_blocks: tuple[int, ...]
     analysis_plan: str
@@ -102,6 +105,11 @@ class Packet:
     identified: bool
 
     @property
+    def outdated_places(self) -> list[tuple[str, str]]:
+        """The outdated translations as their place on the page, and their language."""
+        return [(_place(one.place), LANGUAGE_NAMES.get(one.language, one.language)) for one in self.outdated]
+
+    @property
     def direct_percent(self) -> int:
         """The percentage of people who are asked directly."""
         return round(self.shown.direct_share * 100)
@@ -111,8 +119,12 @@ class Packet:
         return list(PacketSection)
 
 
-def packet_of(protocol: Protocol, *, language: str) -> Packet:
-    """The packet of a protocol, stored or not, with its texts in `language` (the study's first if it has no such)."""
+def packet_of(protocol: Protocol, *, language: str, before: Protocol | None = None) -> Packet:
+    """The packet of a protocol, stored or not, with its texts in `language` (the study's first if it has no such).
+
+    `before` is the version that officers decided on last. It tells the originals of a protocol that was frozen before translations
+    remembered them.
+    """
     definition = define(protocol.definition)
     language = language if language in definition.languages else definition.languages[0]
     shown = present(
@@ -144,6 +156,7 @@ def packet_of(protocol: Protocol, *, language: str) -> Packet:
         ),
         languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
         translations=tuple(_translations(definition, besides=language)),
+        outdated=tuple(outdated_in(remembering(definition, before=remembering(define(before.definition)) if before else None))),
         subsample_blocks=_blocks(definition, sum(definition.subsample_weights.values())),
         arm_blocks=_blocks(definition, sum(definition.arm_weights.values())),
         analysis_plan=definition.analysis_plan.in_language(language) if definition.analysis_plan else "",

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.access import require_role, user_of
 from accounts.models import Role
 from surveys.access import Seat, access_study
+from surveys.batches.selectors import consent_counts
 from surveys.errors import SurveyError
 from surveys.lifecycle.selectors import approval_of
 from surveys.lifecycle.steps import amendment_waits, obstacles_to_recruiting
@@ -24,7 +25,7 @@ from surveys.review import services as reviews
 from surveys.review.decisions import decisions_of
 from surveys.review.forms import DECISION_WORDS, PrivacyLimitForm
 from surveys.review.packets import changes_since, packet_of
-from surveys.review.selectors import consent_counts, last_reviewed_before, queue_of, threads_of
+from surveys.review.selectors import last_reviewed_before, queue_of, threads_of
 
 
 @require_role(Role.IRB_OFFICER)
@@ -69,7 +70,7 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
     threads = threads_of(study)
     context = {
         "study": study,
-        "packet": packet_of(found, language=request.GET.get("language", "")),
+        "packet": packet_of(found, language=request.GET.get("language", ""), before=reviewed),
         "sections": [(section, threads[section.value]) for section in PacketSection],
         "versions": study.protocols.values_list("version", flat=True),
         "reviewed": reviewed,

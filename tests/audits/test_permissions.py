@@ -159,6 +159,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "analysis:api_results":            (NO,     200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:api_runs":               (NO,     200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:api_definition":          (NO,     200,    200,    200,    200,    404,    200,    404,    200),
+    "surveys:api_translations":        (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:api_media":               (NO,     200,    200,    200,    200,    404,    200,    404,    200),
     "surveys:api_codes":               (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:api_make_codes":          (NO,     405,    405,    405,    405,    405,    405,    405,    405),

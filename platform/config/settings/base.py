@@ -39,6 +39,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.content_security.ContentSecurityPolicyMiddleware",
+    "config.body_sizes.BodySizeMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "config.api_schema.ConditionalApiMiddleware",
@@ -166,7 +167,7 @@ REST_FRAMEWORK = {
         "accounts.tokens.api_access.HasRole",
         "accounts.tokens.api_access.HasScope",
     ],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["surveys.request_bodies.BoundedJson"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "PAGE_SIZE": 50,
     # By account, never by address: requests without an account are refused before anything is counted.
@@ -211,6 +212,8 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "propagate": True},
         "waitress.queue": {"level": "ERROR"},
+        # "Task … received" follows each finished participant within a second, and whatever collects these lines stamps them.
+        "celery": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
     },
 }
