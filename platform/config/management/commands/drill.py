@@ -13,7 +13,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from config.restoring import RestoreError, newest_backup, restored
 from surveys.journey.withdrawals import folder_of_withdrawals
 
-
 UP_TO_DATE = "brought up to date"
 
 
