@@ -1,4 +1,4 @@
-"""What the library says about an estimate, for pages: arms by their labels, methods by their names, sentences that begin and end as such.
+"""Says on pages what the library says about an estimate: arms by their labels, methods by their names, sentences that begin and end as such.
 
 The library's words stay exact for programs and for the command line; they name arms and methods as files do.
 """
@@ -35,18 +35,19 @@ def plain_reason(reason: str, *, arms: Labels) -> str:
 def plain_note(note: str, *, arms: Labels) -> str:
     """A remark about an estimate; one about a single method and arm begins with their names."""
     if found := ROUGH.fullmatch(note):
-        numbers = {"found": int(found[1]), "arm": arms.get(found[3], found[3]), "subsample": found[4]}
+        people = int(found[1])
+        numbers = {"found": people, "arm": arms.get(found[3], found[3]), "subsample": found[4]}
         said = (
             ngettext(
                 "Only %(found)d person said yes in “%(arm)s”, subsample %(subsample)s: intervals and p-values are rough.",
                 "Only %(found)d people said yes in “%(arm)s”, subsample %(subsample)s: intervals and p-values are rough.",
-                numbers["found"],
+                people,
             )
             if found[2] == "yes"
             else ngettext(
                 "Only %(found)d person said no in “%(arm)s”, subsample %(subsample)s: intervals and p-values are rough.",
                 "Only %(found)d people said no in “%(arm)s”, subsample %(subsample)s: intervals and p-values are rough.",
-                numbers["found"],
+                people,
             )
         )
         return said % numbers

@@ -169,7 +169,7 @@ def _rows(text: str, delimiter: str, *, skipped: int = 0) -> Iterator[tuple[int,
 
 
 def _cells(rows: Iterable[Sequence[str]], column: int) -> list[str]:
-    """What stands in a column, without blanks."""
+    """The tidied cells of a column, without blanks."""
     return [cell for row in rows if column < len(row) and (cell := tidied(row[column]))]
 
 
