@@ -227,7 +227,7 @@ def _without_column(reading: _Reading, text: str, *, source: str, skipped: int) 
         for line, row in islice(_rows(text, reading.delimiter, skipped=skipped), MOST_LINES)
     )
     return CodesError(
-        _("%(source)s: no column holds codes. Write “code” above the right one. About the first column:") % {"source": source},
+        _("%(source)s: no column holds codes. Write “code” above the right one.") % {"source": source},
         lines=tuple(lines),
     )
 
