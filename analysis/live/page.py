@@ -1,6 +1,6 @@
 """Puts the live page together for one reader: words, numbers, figures and tables from the same view of the study."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -11,7 +11,7 @@ from analysis.figures.flow import enrolment_figure, flow_figure
 from analysis.figures.intervals import BalanceLine, Moment, balance_figure, forest_figure, running_figure
 from analysis.live.blinding import ArmNames, arm_names, is_blinded, readable
 from analysis.live.notes import plain_note, plain_reason
-from analysis.live.progress import Progress, progress_of
+from analysis.live.progress import DayCount, Flow, Progress, progress_of
 from analysis.live.wording import (
     always_known_sentence,
     bounds_sentence,
@@ -26,6 +26,7 @@ from analysis.stored_results import NOTABLE, Difference, DirectGroup, MarkedEffe
 from candor.figures.drawing import Drawing
 from candor.figures.forest import Ends, ForestRow
 from candor.results import BootstrapSummary, DirectDifference, DirectPrevalence, Interval, Prevalence, UnderReporting
+from surveys.batches.selectors import BatchProgress, batch_progress
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 from surveys.protocols import frozen_protocol
@@ -82,16 +83,21 @@ class LiveView:
     language: str
 
     @cached_property
-    def progress(self) -> Progress:
+    def batch(self) -> BatchProgress:
+        return batch_progress(self.study)
+
+    @cached_property
+    def progress(self) -> Progress | None:
+        """None while the numbers are withheld."""
         return progress_of(self.study, self.definition, names=self.names.groups)
 
     @cached_property
     def first(self) -> Run | None:
-        return latest_results(self.study)
+        return latest_results(self.study) if self.batch.shows_results else None
 
     @cached_property
     def full(self) -> Run | None:
-        return latest_results(self.study, RunKind.FULL_RESULTS)
+        return latest_results(self.study, RunKind.FULL_RESULTS) if self.batch.shows_results else None
 
     @cached_property
     def first_results(self) -> Results | None:
@@ -144,7 +150,7 @@ class LiveView:
     def moments(self) -> dict[tuple[str, str, str], list[Moment]]:
         """How the estimate moved, by question, treatment and control."""
         found: dict[tuple[str, str, str], list[Moment]] = {}
-        for n, stored in history(self.study):
+        for n, stored in history(self.study) if self.batch.shows_results else ():
             results = readable(stored, self.names)
             for question in self.questions_in(results.outcomes):
                 outcome = results.estimate(question)
@@ -214,9 +220,12 @@ class LiveView:
 
     def figures(self) -> dict[str, Callable[[], Drawing | None]]:
         """Every figure by the name in its address; None while there is nothing to draw."""
+        progress = self.progress
+        if progress is None:
+            return {}
         found: dict[str, Callable[[], Drawing | None]] = {
-            "participants": lambda: flow_figure(self.progress.flow),
-            "enrolment": lambda: enrolment_figure(self.progress.days, planned=self.progress.planned),
+            "participants": lambda: flow_figure(progress.flow),
+            "enrolment": lambda: enrolment_figure(progress.days, planned=progress.planned),
             "balance": self._balance_figure,
         }
         for question in self.definition.questions:
@@ -262,18 +271,20 @@ class LiveView:
 
     def tables(self) -> dict[str, Callable[[], Iterator[Row]]]:
         """Every table by the name in its address, its head first. Names of the study file, not texts of a language."""
+        progress = self.progress
+        if progress is None:
+            return {}
         return {
-            "participants": self._participants_table,
-            "enrolment": self._enrolment_table,
+            "participants": lambda: self._participants_table(progress.flow),
+            "enrolment": lambda: self._enrolment_table(progress.days),
             "balance": self._balance_table,
             "estimates": self._estimates_table,
             "running": self._running_table,
             **({"direct": self._direct_table} if self.direct_group else {}),
         }
 
-    def _participants_table(self) -> Iterator[Row]:
+    def _participants_table(self, flow: Flow) -> Iterator[Row]:
         files = {shown: self.names.groups_in_files[arm] for arm, shown in self.names.groups.items()}
-        flow = self.progress.flow
         yield ("subsample", "arm", "consented", "declined", "assigned", "saw_the_lecture", "answered", "withdrew")
         yield (
             "all",
@@ -288,9 +299,9 @@ class LiveView:
         for group in flow.groups:
             yield (group.subsample, files[group.arm], "", "", group.assigned, group.watched, group.finished, "")
 
-    def _enrolment_table(self) -> Iterator[Row]:
+    def _enrolment_table(self, days: Iterable[DayCount]) -> Iterator[Row]:
         yield ("day", "consented", "answered", "consented_so_far", "answered_so_far")
-        for day in self.progress.days:
+        for day in days:
             yield (day.day.isoformat(), day.consented, day.finished, day.consented_so_far, day.finished_so_far)
 
     def _balance_table(self) -> Iterator[Row]:

@@ -11,7 +11,8 @@ from analysis.rehearsal.forms import BEHAVIOURS, YES_RATES
 from analysis.selectors import latest_results, state_of_work
 from analysis.stored_results import NotYet, QuestionEstimate, Results, read_results
 from candor.results import Interval, UnderReporting
-from surveys.counts import Counts, counts_of
+from surveys.batches.selectors import BatchProgress, batch_progress, shown_counts
+from surveys.counts import Counts, comers
 from surveys.definition import StudyDefinition
 from surveys.models import BotRun, BotRunStatus, Study
 from surveys.protocols import protocol_in_force
@@ -46,7 +47,8 @@ class RehearsedQuestion:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsalView:
     bot_run: BotRun
-    counts: Counts
+    counts: Counts | None
+    batch: BatchProgress
     sent: int
     questions: tuple[RehearsedQuestion, ...]
     warning: str
@@ -60,7 +62,7 @@ class RehearsalView:
 
 
 def rehearsal_view(sandbox: Study, *, language: str) -> RehearsalView:
-    definition, bot_run, counts = protocol_in_force(sandbox).definition, sandbox.bot_run, counts_of(sandbox)
+    definition, bot_run, counts = protocol_in_force(sandbox).definition, sandbox.bot_run, shown_counts(sandbox)
     full = latest_results(sandbox, RunKind.FULL_RESULTS)
     first = latest_results(sandbox)
     newest = full if full and first and (full.n or 0) >= (first.n or 0) else first or full
@@ -70,7 +72,8 @@ def rehearsal_view(sandbox: Study, *, language: str) -> RehearsalView:
     return RehearsalView(
         bot_run=bot_run,
         counts=counts,
-        sent=min(counts.consented + counts.declined + turned_away, bot_run.bots),
+        batch=batch_progress(sandbox),
+        sent=min(comers(sandbox) + turned_away, bot_run.bots),
         questions=tuple(_questions(definition, bot_run, results, language)) if results else (),
         warning=_broken_assumption(definition, bot_run),
         behaviour=str(dict(BEHAVIOURS).get(bot_run.behaviour, bot_run.behaviour)),

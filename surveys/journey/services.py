@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from surveys.allocation.services import has_room, take_slot
 from surveys.definition import DIRECT
 from surveys.errors import EntryRefusedError, JourneyError, StepOutOfOrderError, StudyClosedError, StudyFullError, StudyNotOpenError
-from surveys.events import answers_changed
+from surveys.events import answers_changed, counted_people_changed
 from surveys.journey import steps
 from surveys.journey.participant_store import insert, read_participant, read_study, update
 from surveys.models import ENDED, RUNNING, CounterKind, DirectAnswer, Participant, Response, ShardedCounter, Study, StudyStatus
@@ -266,6 +266,9 @@ def withdraw(study: Study, *, code: str) -> bool:
         return False
     participant.delete()
     panel_member(study.pk, code).delete()
+    if participant.counted:
+        Study.objects.filter(pk=study.pk, status__in=RUNNING).update(numbers_withheld=True)
+        counted_people_changed.send(sender=Study, study_id=study.pk)
     count(study, CounterKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
     _tell_listeners(study.pk)
     return True

@@ -72,6 +72,8 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "analysis:plan":                   (LOGIN,  200,    403,    403,    403,    200,    200,    403,    200),
     "surveys:review_queue":            (LOGIN,  403,    403,    403,    403,    403,    200,    403,    403),
     "surveys:api_review_queue":        (NO,     403,    403,    403,    403,    403,    200,    403,    403),
+    "surveys:privacy_limit":           (LOGIN,  403,    403,    403,    403,    403,    200,    403,    403),
+    "surveys:api_privacy_limit":       (NO,     403,    403,    403,    403,    403,    200,    403,    403),
     "schema":                          (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:api_studies":             (NO,     200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:invitation":              (404,    404,    404,    404,    404,    404,    404,    404,    404),
@@ -157,6 +159,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "analysis:api_results":            (NO,     200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:api_runs":               (NO,     200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:api_definition":          (NO,     200,    200,    200,    200,    404,    200,    404,    200),
+    "surveys:api_translations":        (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:api_media":               (NO,     200,    200,    200,    200,    404,    200,    404,    200),
     "surveys:api_codes":               (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:api_make_codes":          (NO,     405,    405,    405,    405,    405,    405,    405,    405),
@@ -270,7 +273,7 @@ def own_routes() -> dict[str, tuple[str, ...]]:
 
 @pytest.fixture
 def people() -> dict[str, User]:
-    return {name: create_user(username=name, password=None, role=role) for name, role in ROLES.items()}
+    return {name: create_user(username=name, password=None, role=role, may_be_reserved=True) for name, role in ROLES.items()}
 
 
 @pytest.fixture
