@@ -8,10 +8,10 @@ from html.parser import HTMLParser
 CANDIDATE = re.compile(r"<[/!]?[A-Za-z-][^<>]*>")
 REFERENCE = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,31}|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});")
 _NAMES = """
-    a abbr address article aside b bdi bdo big blockquote body br button caption center cite code col colgroup dd del details dfn div dl dt
-    em fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe img input ins kbd label legend li link main
-    mark meta nav ol option p pre q rp rt ruby s samp script section select small source span strike strong style sub summary sup table tbody
-    td textarea tfoot th thead time title tr tt u ul var video wbr
+    a abbr address article aside b bdi bdo big blockquote body br button caption center cite code col colgroup dd del details dfn div dl
+    dt em fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 head header hr html i iframe img input ins kbd label legend li link
+    main mark meta nav ol option p pre q rp rt ruby s samp script section select small source span strike strong style sub summary sup table
+    tbody td textarea tfoot th thead time title tr tt u ul var video wbr
 """
 ELEMENTS = frozenset(_NAMES.split())
 BARE_ATTRIBUTES = frozenset({"disabled", "checked", "selected", "readonly", "hidden", "controls", "required", "nowrap", "noshade", "open"})
