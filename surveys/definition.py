@@ -44,6 +44,8 @@ NonEmpty = Annotated[
     StringConstraints(pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"),
 ]
 Role = Literal["quasi_identifier", "sensitive", "auxiliary"]
+Translated = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}-[0-9a-f]{8}$")]
+"""The hash of an original and that of its translation, by `surveys.drafting.translations`."""
 
 
 class Text(RootModel[NonEmpty | Annotated[dict[Language, NonEmpty], Field(min_length=1)]]):
@@ -259,6 +261,7 @@ class StudyDefinition(Part):
     analysis_plan: Text | None = None
     release_plan: Text | None = None
     retention: Retention = Retention()
+    translations: dict[Language, Annotated[tuple[Translated, ...], Field(max_length=10_000)]] | None = None
 
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Self:

@@ -40,13 +40,19 @@ def add_media_file(study: Study, *, name: str, content: File, actor: User) -> Me
     media = examine(name, content)
     media.study = study
     content.seek(0)
-    with transaction.atomic():
-        locked(study)
-        MediaFile.objects.filter(study=study, name=name, current=True).update(current=False)
-        media.file.save(media.id.hex, ContentFile(content.read()) if content.size < MAXIMUM_PICTURE_BYTES else content, save=False)
-        media.full_clean()
-        media.save(force_insert=True)
-        record(actor=actor, action=actions.MEDIA_ADDED, subject=study, details={"name": name, "sha256": media.sha256, "size": media.size})
+    place = media.file.field.generate_filename(media, media.id.hex)
+    try:
+        with transaction.atomic():
+            locked(study)
+            MediaFile.objects.filter(study=study, name=name, current=True).update(current=False)
+            media.file.save(media.id.hex, ContentFile(content.read()) if content.size < MAXIMUM_PICTURE_BYTES else content, save=False)
+            media.full_clean()
+            media.save(force_insert=True)
+            details = {"name": name, "sha256": media.sha256, "size": media.size}
+            record(actor=actor, action=actions.MEDIA_ADDED, subject=study, details=details)
+    except BaseException:
+        media.file.storage.delete(place)  # a full disk leaves half a file; a refusal, a whole one that nobody knows
+        raise
     return media
 
 

@@ -181,8 +181,8 @@ def test_a_mistake_in_the_values_is_named_with_its_line() -> None:
 
 
 def test_a_misspelt_key_is_named_with_its_line() -> None:
-    text = SAMPLE_TEXT.replace("minimum_seconds: 10", "minimun_seconds: 10")
-    assert problems_of(text) == [f"a.yaml, line {line_of(text, 'minimun')}: minimun_seconds: Extra inputs are not permitted, got 10"]
+    text = SAMPLE_TEXT.replace("minimum_seconds: 20", "minimun_seconds: 20")
+    assert problems_of(text) == [f"a.yaml, line {line_of(text, 'minimun')}: minimun_seconds: Extra inputs are not permitted, got 20"]
 
 
 @pytest.mark.parametrize(
