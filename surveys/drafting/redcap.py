@@ -167,7 +167,7 @@ def _rows(text: str, source: str) -> Iterator[dict[str, str]]:
 
 
 def _question(cells: _Lost, label: str, names: Collection[str]) -> tuple[dict[str, object] | None, Sentence | None]:
-    """The question of one field; or None, and the reason. What it loses is noted in `cells`."""
+    """The question of one field; or None, and the reason. `cells` takes note of all that it loses."""
     kind, name = cells[TYPE].lower(), name_from(cells[NAME], otherwise="question")
     if cells[IDENTIFIER].lower() in YES:
         return None, _("It is marked as an identifier. Candor never asks who somebody is.")

@@ -173,7 +173,7 @@ def test_eight_thousand_unknown_keys_cost_less_than_a_second() -> None:
 
 
 def processor_seconds() -> float:
-    """Of this process and of those that it started and that ended."""
+    """The time of this process and of those that it started and that ended."""
     return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
