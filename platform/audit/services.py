@@ -57,7 +57,7 @@ def verify_and_record(*, actor: AbstractBaseUser | None) -> Entry:
 def publish_head() -> None:
     """Once a day, note the log's end for everybody to read. The platform's own day begins at midnight UTC."""
     head, today = Head.objects.filter(id=1).first(), timezone.now().date()
-    if head is not None and not PublishedHead.objects.filter(day=today).exists():
+    if head is not None and head.sequence and not PublishedHead.objects.filter(day=today).exists():
         PublishedHead.objects.bulk_create([PublishedHead(day=today, sequence=head.sequence, hash=head.hash)], ignore_conflicts=True)
 
 

@@ -43,7 +43,7 @@ def as_role(role: str, database: str) -> str:
 
 
 def make_roles(database: str) -> None:
-    """What the service `roles` of docker-compose.yml does."""
+    """Do the same as the service `roles` of docker-compose.yml."""
     environment = {**os.environ, "POSTGRES_OWNER_PASSWORD": "it's the owner's", "POSTGRES_APPLICATION_PASSWORD": 'an "application"'}
     command = [postgresql_programs() / "psql", "--quiet", "--no-psqlrc", f"--file={ROOT / 'deployment' / 'roles.sql'}", database]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -51,7 +51,7 @@ def make_roles(database: str) -> None:
 
 
 def migrate(site: Site, superuser: str) -> None:
-    """What the services `roles` and `migrate` do at every start."""
+    """Do the same as the services `roles` and `migrate` at every start."""
     make_roles(superuser)
     site.environment["DATABASE_URL"] = as_role("candor_owner", superuser)
     site.manage("migrate", "--verbosity=0")
