@@ -150,7 +150,8 @@ def problem_of(error: Exception) -> Problem | None:
             title, advice = getattr(error, "title", ""), getattr(error, "advice", "")
             if message == title:
                 message = ""
-            return Problem(status=HTTPStatus(error.http_status), title=title, message=message, advice=advice, code=_code(error))
+            known = Problem(status=HTTPStatus(error.http_status), title=title, message=message, advice=advice, code=_code(error))
+            return replace(known, retry_after=getattr(error, "retry_after", 0))
     return problem_of_outage(error)
 
 
@@ -159,7 +160,7 @@ def respond(request: HttpRequest, problem: Problem) -> HttpResponse:
     if wants_json(request):
         return with_waiting_time(JsonResponse(problem_details(problem), status=problem.status, content_type=PROBLEM_JSON), problem)
     if not is_outage(problem):
-        return render(request, "error.html", page_context(problem), status=problem.status)
+        return with_waiting_time(render(request, "error.html", page_context(problem), status=problem.status), problem)
     with translation.override(translation.get_language_from_request(request)):
         context = page_context(problem) | {"sent": form_sent_with(request)}
         response = render(request, "outage.html", context, status=problem.status)

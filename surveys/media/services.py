@@ -14,8 +14,10 @@ from audit.services import record
 from surveys import actions
 from surveys.errors import SurveyError, TransitionError
 from surveys.lifecycle.steps import locked
-from surveys.media.video_files import VideoError, check_captions, check_video
+from surveys.media.video_files import CaptionFacts, VideoFacts
 from surveys.models import RUNNING, MediaFile, Study, StudyStatus
+from surveys.reading.apart import NotReadError, read_apart
+from surveys.reading.readers import CAPTIONS, VIDEO
 
 MAXIMUM_VIDEO_BYTES = 500 * 1024 * 1024
 MAXIMUM_VIDEO_SECONDS = 2 * 60 * 60
@@ -58,7 +60,7 @@ def examine(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
     """Probe the file and return an unsaved MediaFile; MediaError if a study cannot use it."""
     try:
         return _facts(name, content)
-    except VideoError as error:
+    except NotReadError as error:
         raise MediaError(f"{name}: {error}") from error
 
 
@@ -66,12 +68,12 @@ def _facts(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
     content.seek(0)
     match PurePath(name).suffix.lower():
         case ".mp4" | ".webm":
-            video = check_video(content, max_bytes=MAXIMUM_VIDEO_BYTES, max_seconds=MAXIMUM_VIDEO_SECONDS)
+            video = VideoFacts(**read_apart(content, reader=VIDEO, max_bytes=MAXIMUM_VIDEO_BYTES, max_seconds=MAXIMUM_VIDEO_SECONDS))
             return MediaFile(
                 name=name, media_type=video.media_type, size=video.size_bytes, sha256=video.sha256, duration_seconds=video.duration_seconds
             )
         case ".vtt":
-            captions = check_captions(content)
+            captions = CaptionFacts(**read_apart(content, reader=CAPTIONS))
             return MediaFile(name=name, media_type="text/vtt", size=captions.size_bytes, sha256=captions.sha256)
         case ".png" | ".jpg" | ".jpeg" | ".webp":
             return _picture(name, content)

@@ -19,7 +19,7 @@ from candor.planning.simulation import Behaviour
 from surveys.allocation.services import change_arm
 from surveys.bots.population import Bot, Habits, Population
 from surveys.bots.walker import Ending, Walker
-from surveys.counts import counts_of
+from surveys.counts import exact_counts
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, Step, Study
 from surveys.protocols import protocol_in_force
@@ -116,7 +116,7 @@ def test_a_study_that_takes_no_bots_sees_a_person(client: Client, db: None) -> N
 def test_a_bot_that_declines_is_counted_and_stored_nowhere(study: Study, browser: httpx.Client) -> None:
     crowd = population(study, habits=Habits(declines=1))
     assert send_one(study, crowd, seed=1, browser=browser) == Ending.DECLINED
-    assert counts_of(study).declined == 1
+    assert exact_counts(study).declined == 1
     assert not Participant.objects.exists()
 
 
@@ -132,7 +132,7 @@ def test_a_bot_that_drops_out_leaves_its_place_in_the_middle(study: Study, brows
 def test_a_bot_that_misunderstands_gets_it_right_the_second_time(study: Study, browser: httpx.Client) -> None:
     crowd = population(study, habits=Habits(declines=0, drops_out=0, misunderstands=1))
     assert send_one(study, crowd, seed=1, browser=browser) == Ending.FINISHED
-    assert (counts_of(study).comprehension_failed, counts_of(study).comprehension_passed) == (1, 0)
+    assert (exact_counts(study).comprehension_failed, exact_counts(study).comprehension_passed) == (1, 0)
 
 
 def test_a_bot_is_turned_away_from_a_full_study_even_if_it_would_have_declined(study: Study, browser: httpx.Client) -> None:
@@ -242,7 +242,7 @@ def test_the_command_sends_a_crowd_and_says_how_it_went(capsys: pytest.CaptureFi
     endings = Counter(entry.details["endings"])
     assert endings.total() == entry.details["n"] == 12
     assert all(f"{ending}: {count}" in said for ending, count in endings.items())
-    counts = counts_of(study)
+    counts = exact_counts(study)
     assert (counts.finished, counts.declined) == (endings["finished"], endings["declined"])
     assert counts.consented == endings["finished"] + endings["dropped out"]
     assert "Bots" in capsys.readouterr().err

@@ -15,7 +15,7 @@ from analysis.models import Run, RunKind, RunStatus
 from config.management.commands.serve import add_address_arguments, require_free_port
 from config.settings.secrets import installation_secret
 from jobs.tasks import work
-from surveys.counts import counts_of
+from surveys.counts import exact_counts
 from surveys.media.services import add_media_file
 from surveys.models import Participant, Study
 from surveys.review import services as reviews
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0, interactive=False)
         password = installation_secret(Path(settings.VAR_DIR) / "demo_password", characters=12)
         study, users = build_demonstration(password=password)
-        missing = bots - Participant.objects.filter(study=study, is_bot=True).count() - counts_of(study).declined
+        missing = bots - Participant.objects.filter(study=study, is_bot=True).count() - exact_counts(study).declined
         if missing > 0 and study.status == "recruiting":
             call_command("send_bots", study.slug, n=missing, prevalence=0.3, effect=0.35, stdout=self.stdout, stderr=self.stderr)
         for run_id in Run.objects.filter(status=RunStatus.QUEUED, kind=RunKind.FIRST_RESULTS).values_list("pk", flat=True):
