@@ -97,6 +97,8 @@ EMAIL_TIMEOUT = 10
 SITE_URL = os.environ.get("SITE_URL", "").rstrip("/")
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", EMAIL_HOST_USER)
 
+# Whether `manage.py demo` may make accounts with a password that it prints.
+DEMONSTRATIONS = False
 # Whether webhooks may go to this computer and its network: for development only, where the people who run studies own the server.
 WEBHOOKS_MAY_STAY_PRIVATE = False
 # Where the web server in front (nginx) finds MEDIA_ROOT; empty: the application sends the bytes itself.
