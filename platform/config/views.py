@@ -1,13 +1,20 @@
-"""The page of waiting, running and failed work, for administrators."""
+"""The way to everybody's first page, and the page of waiting, running and failed work, for administrators."""
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from accounts.access import require_role
+from accounts.access import require_role, user_of
 from accounts.models import Role
 from config.heartbeat import is_alive
 from jobs.selectors import all_work
+
+
+@require_role(*Role)
+@require_safe
+def first_page(request: HttpRequest) -> HttpResponse:
+    """After login officers see what waits for them, everybody else the studies."""
+    return redirect("analysis:inbox" if user_of(request).role == Role.IRB_OFFICER else "surveys:studies")
 
 
 @require_role(Role.ADMINISTRATOR)

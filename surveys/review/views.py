@@ -1,4 +1,4 @@
-"""Pages of review: the officers' queue, the protocol packet with its comments, the changes, and the state of a study's review."""
+"""Pages of review: the protocol packet with its comments, the changes, and the state of a study's review."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -20,14 +20,7 @@ from surveys.review import services as reviews
 from surveys.review.decisions import decisions_of
 from surveys.review.forms import DECISION_WORDS
 from surveys.review.packets import changes_since, packet_of
-from surveys.review.selectors import consent_counts, last_reviewed_before, queue_of, threads_of
-
-
-@require_role(Role.IRB_OFFICER)
-@require_safe
-def queue(request: HttpRequest) -> HttpResponse:
-    """Studies that wait for a decision, the oldest first; then approvals that end soon and suspended studies."""
-    return render(request, "surveys/irb/queue.html", {"queue": queue_of(user_of(request))})
+from surveys.review.selectors import consent_counts, last_reviewed_before, threads_of
 
 
 @require_role(*Role)
