@@ -12,10 +12,11 @@ from accounts.access import require_role, user_of
 from accounts.models import Role
 from surveys.access import Seat, access_study
 from surveys.errors import SurveyError
+from surveys.journey.preview import frames_of, place_of, preview_media_address
 from surveys.lifecycle.selectors import approval_of
 from surveys.lifecycle.steps import amendment_waits, obstacles_to_recruiting
 from surveys.models import PacketSection, Protocol, StudyStatus
-from surveys.protocols import protocol_for
+from surveys.protocols import ProtocolView, protocol_for
 from surveys.review import services as reviews
 from surveys.review.decisions import decisions_of
 from surveys.review.forms import DECISION_WORDS
@@ -32,9 +33,16 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
     found = _protocol(seat, version, draft=request.GET.get("draft") == "1")
     reviewed = last_reviewed_before(found)
     threads = threads_of(study)
+    frozen = found.version if found.pk else None
+    media_address = preview_media_address(slug, frozen)
+    packet = packet_of(found, language=request.GET.get("language", ""), before=reviewed, media_address=media_address)
+    view = ProtocolView(definition=packet.definition, media=found.media, version=found.version)
+    place = place_of(request.GET, view, slug, version=frozen)
     context = {
         "study": study,
-        "packet": packet_of(found, language=request.GET.get("language", ""), before=reviewed),
+        "packet": packet,
+        "place": place,
+        "frames": frames_of(packet.definition, place),
         "sections": [(section, threads[section.value]) for section in PacketSection],
         "versions": study.protocols.values_list("version", flat=True),
         "reviewed": reviewed,
