@@ -1,4 +1,4 @@
-"""What waits for officers, for programs."""
+"""The officers' inbox, for programs."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request

@@ -1,4 +1,4 @@
-"""Reads what waits for one person, from reviews and releases alike."""
+"""Reads the inbox of one person, from reviews and releases alike."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class WaitingRelease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnTask:
-    """What somebody who runs a study has to do for it: a sentence, and the page where it is done."""
+    """A task of somebody who runs a study: a sentence, and the page where it is done."""
 
     study: Study
     sentence: str
@@ -92,7 +92,7 @@ def _tasks_in(study: Study) -> Iterator[OwnTask]:
         yield OwnTask(study=study, sentence=_("%(verdict)s on %(day)s.") % verdict, route="surveys:review")
     if conditions_wait(study):
         yield OwnTask(study=study, sentence=_("The approval has conditions to acknowledge."), route="surveys:study")
-    if ends_soon(study):
+    if study.approved_until is not None and ends_soon(study):
         said = _("The approval ends on %(day)s, or has ended: ask to renew it.")
         yield OwnTask(study=study, sentence=said % {"day": date_format(study.approved_until)}, route="surveys:study")
     for thread in threads_of(study).values():

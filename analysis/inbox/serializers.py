@@ -1,4 +1,4 @@
-"""What waits, as the API shows it."""
+"""The officers' inbox as the API shows it."""
 
 from rest_framework import serializers
 
