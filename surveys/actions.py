@@ -21,6 +21,7 @@ APPROVAL_EXPIRED = register("study.approval_expired", "Recruiting was paused bec
 REMINDED = register("study.reminded", "The approval of a study ends soon, and those who run it were told")
 SUSPENDED = register("study.suspended", "An IRB officer suspended a study")
 SUSPENSION_LIFTED = register("study.suspension_lifted", "An IRB officer lifted a suspension")
+PRIVACY_LIMIT_SET = register("privacy_limit.set", "An IRB officer set the total privacy loss above which an approval needs a reason")
 COMMENTED = register("study.commented", "A remark on a section of a protocol was written or resolved")
 LAUNCHED = register("study.launched", "A study was launched and the hash of its allocation list published")
 PAUSED = register("study.paused", "Recruiting was paused")

@@ -23,8 +23,8 @@ class Selection:
 
 
 def released_people(study: Study, *, simulated: bool) -> QuerySet[Participant]:
-    """Everybody who finished and reported answers under the die; or, `simulated`, every bot that did. They are never in one data set."""
-    finished = Participant.objects.filter(study=study, step=Step.FINISHED, is_bot=simulated).exclude(subsample=DIRECT)
+    """Everybody in the shown numbers who reported answers under the die; or, `simulated`, every such bot. Never both together."""
+    finished = Participant.objects.filter(study=study, step=Step.FINISHED, counted=True, is_bot=simulated).exclude(subsample=DIRECT)
     return finished.filter(Exists(Response.objects.filter(participant=OuterRef("pk"))))
 
 

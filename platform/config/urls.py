@@ -22,6 +22,7 @@ urlpatterns = [
     path("accounts/", include("accounts.urls")),
     path("start/", views.first_page, name="first_page"),
     path("work/", views.work, name="work"),
+    path("favicon.ico", views.Favicon.as_view(), name="favicon"),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("", include("surveys.urls")),
     path("", include("webhooks.urls")),

@@ -26,9 +26,9 @@ from surveys.drafting.translations import outdated_in
 from surveys.errors import ConcurrentEditError, PreconditionFailedError, PreconditionRequiredError
 from surveys.models import Study
 from surveys.protocols import definition_for, with_known_originals
-from surveys.request_bodies import JsonText, MergePatchText, YamlText
+from surveys.request_bodies import JsonFile, MergePatch, YamlFile, body_of, plain_json
 from surveys.studies.services import change_definition, confirm_translations, fingerprint
-from surveys.study_file import define, document_of, dump, read_study_file
+from surveys.study_file import define, document_of, dump, study_from_outside
 
 IF_MATCH = OpenApiParameter(
     "If-Match",
@@ -56,12 +56,12 @@ class Definition(APIView):
     """The study file: as JSON, or as YAML for `Accept: application/yaml` or `?format=yaml`."""
 
     roles = tuple(Role)
-    parser_classes = (JsonText, YamlText)
+    parser_classes = (JsonFile, YamlFile)
     renderer_classes = (JSONRenderer, StudyFileRenderer)
 
     def get_parsers(self) -> list[BaseParser]:
         patches = self.request is not None and self.request.method == "PATCH"
-        return [MergePatchText(), JsonText()] if patches else super().get_parsers()
+        return [MergePatch(), JsonFile()] if patches else super().get_parsers()
 
     @extend_schema(operation_id="studies_definition", responses=DEFINITION)
     def get(self, request: Request, slug: str) -> Response:
@@ -80,7 +80,7 @@ class Definition(APIView):
     def put(self, request: Request, slug: str) -> Response:
         study = access_own_study(person_of(request), slug).study
         seen = _version_seen(study, request)
-        return _change(study, read_study_file(request.data if isinstance(request.data, str) else ""), seen=seen, request=request)
+        return _change(study, study_from_outside(body_of(request)), seen=seen, request=request)
 
     @extend_schema(
         operation_id="studies_change_definition",
@@ -93,14 +93,12 @@ class Definition(APIView):
     def patch(self, request: Request, slug: str) -> Response:
         study = access_own_study(person_of(request), slug).study
         seen = _version_seen(study, request)
-        try:
-            patch = json.loads(request.data if isinstance(request.data, str) else "")
-        except (ValueError, RecursionError) as error:
-            raise ParseError(_("Expected a JSON merge patch: %(error)s") % {"error": error}) from error
+        patch = plain_json(body_of(request))
         if not isinstance(patch, dict):
             raise ParseError(_("Expected an object with the parts to change, found %(found)s.") % {"found": type(patch).__name__})
         # Read as a study file, so that a patch can bring in nothing that a file cannot.
-        return _change(study, read_study_file(json.dumps(merged(study.definition, patch)), source="merged"), seen=seen, request=request)
+        changed = study_from_outside(json.dumps(merged(study.definition, patch)).encode(), source="merged")
+        return _change(study, changed, seen=seen, request=request)
 
 
 class Translations(APIView):

@@ -1,6 +1,5 @@
 """The protocol packet: everything an officer must know about one version of a study, frozen or still a draft."""
 
-import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.translations import Outdated, outdated_in, remembering
 from surveys.journey.presentation import DieView, FieldView, Presentation, VideoView, field_view, present
 from surveys.models import Media, PacketSection, Protocol
+from surveys.privacy.limits import reason_is_needed
+from surveys.privacy.words import privacy_in_words
 from surveys.review.changes import Change, changes_between, section_of
 from surveys.study_file import define
 
@@ -25,6 +26,7 @@ class ArmView:
     name: str
     label: str
     is_control: bool
+    weight: int
     share: float
     quota: int | None
     files: tuple[str, ...]
@@ -100,8 +102,8 @@ class Packet:
     release_plan: str
     epsilon: float
     epsilon_total: float
-    odds_factor: float
-    odds_factor_total: float
+    privacy: tuple[str, ...]
+    needs_reason: str
     assumption: str
     identified: bool
 
@@ -118,6 +120,10 @@ class Packet:
     @property
     def sections(self) -> list[PacketSection]:
         return list(PacketSection)
+
+
+def _nowhere(media_id: str) -> str:
+    return ADDRESS_OF_NOTHING
 
 
 def packet_of(
@@ -141,7 +147,7 @@ def packet_of(
         language=language,
         address=ADDRESS_OF_NOTHING,
         progress_address=ADDRESS_OF_NOTHING,
-        media_address=media_address or (lambda media_id: ADDRESS_OF_NOTHING),
+        media_address=media_address,
     )
     design = definition.design()
     return Packet(
@@ -171,8 +177,8 @@ def packet_of(
         release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",
         epsilon=design.epsilon,
         epsilon_total=design.composed_epsilon(len(definition.questions)),
-        odds_factor=max(die.odds_factor for die in shown.dice.values()),
-        odds_factor_total=math.exp(design.composed_epsilon(len(definition.questions))),
+        privacy=privacy_in_words(design.epsilon, questions=len(definition.questions)),
+        needs_reason=reason_is_needed(definition),
         assumption=design.identification.assumption,
         identified=design.identification.effect,
     )
@@ -231,6 +237,7 @@ def _arms(definition: StudyDefinition, shown: Presentation, media: Media) -> lis
             name=arm.name,
             label=arm.label.in_language(shown.language),
             is_control=arm.name == definition.control,
+            weight=arm.weight,
             share=arm.weight / total,
             quota=arm.quota,
             files=arm.video.sources,

@@ -104,6 +104,11 @@ class ChangeSerializer(serializers.Serializer[object]):
     )
 
 
+class PrivacyLimitSerializer(serializers.Serializer[object]):
+    epsilon = serializers.FloatField(help_text="An approval of a study with a larger total ε needs a reason.")
+    largest = serializers.FloatField(read_only=True, help_text="No study with a larger total ε is launched.")
+
+
 class ChangedSectionSerializer(serializers.Serializer[object]):
     section = serializers.ChoiceField(choices=PacketSection.choices)
     changes = ChangeSerializer(many=True)

@@ -14,13 +14,13 @@ from surveys.protocols import protocol_in_force
 from surveys.retention.selectors import day_of_forgetting, day_of_forgetting_if_closed_on
 
 
-def consequences_of(study: Study, action: str, *, counts: Counts) -> list[str]:
+def consequences_of(study: Study, action: str, *, counts: Counts | None) -> list[str]:
     """What the action will do, one sentence each; nothing for an action that can be undone."""
     say = CONSEQUENCES.get(action)
     return list(say(study, protocol_in_force(study).definition, counts)) if say else []
 
 
-def _of_launch(study: Study, definition: StudyDefinition, counts: Counts) -> Iterator[str]:
+def _of_launch(study: Study, definition: StudyDefinition, counts: Counts | None) -> Iterator[str]:
     planned = definition.allocation.planned_participants
     yield _("A concealed list with the groups of %(planned)s people is drawn, and its fingerprint is published.") % {"planned": planned}
     yield _("From then on these people are taken in: %(people)s") % {"people": definition.entry.way.admits}
@@ -30,12 +30,13 @@ def _of_launch(study: Study, definition: StudyDefinition, counts: Counts) -> Ite
         yield _("The approval ends on %(day)s.") % {"day": date_format(study.approved_until)}
 
 
-def _of_closing(study: Study, definition: StudyDefinition, counts: Counts) -> Iterator[str]:
-    yield _("People so far: %(consented)s agreed to take part, and %(finished)s answered, of %(planned)s planned.") % {
-        "consented": counts.consented,
-        "finished": counts.finished,
-        "planned": definition.allocation.planned_participants,
-    }
+def _of_closing(study: Study, definition: StudyDefinition, counts: Counts | None) -> Iterator[str]:
+    if counts:
+        yield _("People so far: %(consented)s agreed to take part, and %(finished)s answered, of %(planned)s planned.") % {
+            "consented": counts.consented,
+            "finished": counts.finished,
+            "planned": definition.allocation.planned_participants,
+        }
     yield _("Nobody is taken in any more, and people who have begun cannot finish: only finished answers count.")
     yield _("The whole allocation list is published. Blinded viewers see which arm is which.")
     day = day_of_forgetting_if_closed_on(study, timezone.localdate())
@@ -48,15 +49,16 @@ def _of_closing(study: Study, definition: StudyDefinition, counts: Counts) -> It
         yield _("The version that waits for the IRB officers is given up.")
 
 
-def _of_archiving(study: Study, definition: StudyDefinition, counts: Counts) -> Iterator[str]:
+def _of_archiving(study: Study, definition: StudyDefinition, counts: Counts | None) -> Iterator[str]:
     yield _("Nothing is deleted by it, and nothing is published: results, releases and the log stay where they are.")
     day = day_of_forgetting(study)
     if study.forgotten_on is None and day is not None:
         yield _("Operational data are deleted on %(day)s all the same.") % {"day": date_format(day)}
-    yield _("People who answered: %(finished)s.") % {"finished": counts.finished}
+    if counts:
+        yield _("People who answered: %(finished)s.") % {"finished": counts.finished}
 
 
-CONSEQUENCES: Mapping[str, Callable[[Study, StudyDefinition, Counts], Iterator[str]]] = {
+CONSEQUENCES: Mapping[str, Callable[[Study, StudyDefinition, Counts | None], Iterator[str]]] = {
     "launch": _of_launch,
     "close": _of_closing,
     "archive": _of_archiving,

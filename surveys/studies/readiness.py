@@ -13,6 +13,7 @@ from surveys.drafting.parts import PARTS, Part
 from surveys.drafting.texts import LANGUAGE_NAMES, gaps_in
 from surveys.drafting.translations import Outdated, outdated_in
 from surveys.models import MediaFile, Study
+from surveys.privacy.limits import reason_is_needed, refusal
 from surveys.protocols import with_known_originals
 from surveys.study_file import define
 
@@ -31,7 +32,7 @@ def to_do(study: Study, definition: StudyDefinition | None = None) -> list[ToDo]
     """All tasks left, in the order of the parts."""
     definition = definition or define(study.definition)
     there = set(MediaFile.objects.filter(study=study, current=True).values_list("name", flat=True))
-    found = [*_gaps(definition), *_outdated(study, definition), *_unsaid(definition), *_files(definition, there)]
+    found = [*_gaps(definition), *_outdated(study, definition), *_unsaid(definition), *_files(definition, there), *_privacy(definition)]
     order = [part.name for part in PARTS]
     return sorted(found, key=lambda one: order.index(one.part))
 
@@ -92,6 +93,15 @@ def _files(definition: StudyDefinition, there: set[str]) -> Iterator[ToDo]:
                     "language": LANGUAGE_NAMES.get(code, code),
                 }
                 yield ToDo(sentence=sentence, part="arms", address=_files_address(definition, arm), needed=False)
+
+
+def _privacy(definition: StudyDefinition) -> Iterator[ToDo]:
+    part = next(part for part in PARTS if "questions" in part.keys)
+    address = reverse(part.route, args=[definition.slug])
+    if refused := refusal(definition):
+        yield ToDo(sentence=refused, part=part.name, address=address)
+    elif needed := reason_is_needed(definition):
+        yield ToDo(sentence=needed, part=part.name, address=address, needed=False)
 
 
 def _files_address(definition: StudyDefinition, arm: Arm) -> str:

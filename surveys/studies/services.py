@@ -11,6 +11,7 @@ from accounts.models import User
 from audit.services import record
 from surveys import actions
 from surveys.allocation.services import draw_first_list
+from surveys.batches.services import count_everyone
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import fingerprint_of
 from surveys.drafting.translations import Outdated, outdated_in, remembering, still_right
@@ -241,6 +242,7 @@ def _move(study: Study, status: StudyStatus, *, actor: User | None, action: str,
         study.submitted = study.submitted_on = None  # there is nothing left to approve
     study.save()
     if status == StudyStatus.CLOSED:
+        count_everyone(study)
         study_closed.send(sender=Study, study_id=study.pk)
     if actor is None:
         record_and_tell(Audience.TEAM, actor=None, action=action, study=study, details=details)

@@ -10,11 +10,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.access import require_role, user_of
 from accounts.models import Role
 from surveys.access import OWNER_ROLES, access_study, studies_of, studies_with_results_of
-from surveys.counts import counts_of
+from surveys.batches.selectors import batch_progress, shown_counts
 from surveys.errors import SurveyError
 from surveys.lifecycle.selectors import approval_of, stopped_by
 from surveys.lifecycle.steps import obstacles_to_recruiting
 from surveys.models import RUNNING, StudyStatus
+from surveys.privacy.words import privacy_in_words
 from surveys.retention.selectors import day_of_forgetting, forgets_soon
 from surveys.studies.consequences import consequences_of
 from surveys.studies.forms import WORDS, take_action
@@ -29,7 +30,8 @@ def studies(request: HttpRequest) -> HttpResponse:
     """The studies that this person may see."""
     user = user_of(request)
     with_results = set(studies_with_results_of(user).values_list("pk", flat=True))
-    context = {"studies": [(study, study.pk in with_results) for study in studies_of(user)], "may_create": user.role in OWNER_ROLES}
+    rows = [(study, study.pk in with_results, batch_progress(study) if study.status in RUNNING else None) for study in studies_of(user)]
+    context = {"studies": rows, "may_create": user.role in OWNER_ROLES}
     return render(request, "surveys/investigator/study_list.html", context)
 
 
@@ -48,15 +50,18 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         except SurveyError as error:
             messages.error(request, str(error))
         return redirect("surveys:study", slug)
+    definition = define(found.definition)
     context = {
         "study": found,
-        "counts": counts_of(found),
+        "counts": shown_counts(found),
+        "batch": batch_progress(found),
         "actions": {name: words for name, words in open_now.items() if not words.irreversible},
         "final_actions": {name: words for name, words in open_now.items() if words.irreversible},
         "obstacles": obstacles_to_recruiting(found) if found.status in (StudyStatus.APPROVED, *RUNNING) else [],
         "approval": approval_of(found),
         "stopped_by": stopped_by(found),
-        "warnings": define(found.definition).warnings(),
+        "warnings": definition.warnings(),
+        "privacy": privacy_in_words(definition.design().epsilon, questions=len(definition.questions)),
         "missing": [one for one in to_do(found) if one.needed] if found.status == StudyStatus.DRAFT else [],
         "may_change": seat.may_change,
         "forgets_on": day_of_forgetting(found) if seat.owns else None,
@@ -91,7 +96,7 @@ def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
         "action": words,
         "form": form,
         "errors": errors,
-        "consequences": consequences_of(found, action, counts=counts_of(found)) if words.irreversible else [],
+        "consequences": consequences_of(found, action, counts=shown_counts(found)) if words.irreversible else [],
         "obstacles": obstacles_to_recruiting(found) if action == "launch" else [],
     }
     return render(request, "surveys/irb/action.html", context, status=422 if errors else 200)
