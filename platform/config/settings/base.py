@@ -56,7 +56,7 @@ WSGI_APPLICATION = "config.wsgi.application"
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["accounts.login.backends.SlowedBackend"]
 LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "surveys:studies"
+LOGIN_REDIRECT_URL = "first_page"
 LOGOUT_REDIRECT_URL = "home"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
