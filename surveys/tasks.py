@@ -4,7 +4,8 @@ import logging
 from datetime import timedelta
 
 from jobs.registry import job, routine
-from surveys.models import BotRun
+from surveys.batches.services import show_who_is_on_the_way
+from surveys.models import RUNNING, BotRun, Study
 from surveys.retention.order_of_arrival import forget_order_of_arrival
 from surveys.retention.services import ROUTINE, forget_what_is_due
 from surveys.review.services import pause_expired_studies, remind_of_ends
@@ -28,6 +29,13 @@ def forget_order() -> None:
     """Make the order of the rows tell nothing about the order of arrival."""
     if busy := forget_order_of_arrival():
         logger.warning("Too busy to be laid anew, will be tried again: %s", ", ".join(busy))
+
+
+@routine(kind="shown_numbers", every=timedelta(minutes=1))
+def renew_shown_numbers() -> None:
+    """Renew the numbers of people on their way, of studies to which enough people have come."""
+    for study in Study.objects.filter(status__in=RUNNING):
+        show_who_is_on_the_way(study)
 
 
 @routine(kind=ROUTINE, every=HOURLY)

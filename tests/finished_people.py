@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
+from surveys.batches.services import keep_shown_numbers
 from surveys.models import AllocationSlot, Participant, Response, SlotStatus, Step, Study
 from surveys.protocols import protocol_in_force
 from tests.jobs import work_off
@@ -22,6 +23,12 @@ TELLING_DIE = {
 DAYS = 10
 
 
+def count_everybody(study: Study) -> None:
+    """As if whole batches had let everybody into the shown numbers, exactly: for tests of what is shown, not of when."""
+    Participant.objects.filter(study=study).update(counted=True)
+    keep_shown_numbers(study, shown_as=int)
+
+
 def compute(study: Study, *kinds: RunKind) -> dict[str, Any]:
     """Compute results of these kinds, or of all, from the stored answers; return those of the last kind."""
     for kind in kinds or RunKind:
@@ -34,9 +41,17 @@ def compute(study: Study, *kinds: RunKind) -> dict[str, Any]:
 
 
 def add_finished_people(
-    study: Study, n: int, *, seed: int = 1, cheaters: float = 0.1, prevalence: float = 0.4, effect: float = 0.2, unfinished: float = 0.0
+    study: Study,
+    n: int,
+    *,
+    seed: int = 1,
+    cheaters: float = 0.1,
+    prevalence: float = 0.4,
+    effect: float = 0.2,
+    unfinished: float = 0.0,
+    counted: bool = True,
 ) -> None:
-    """`n` people of the sample study who took the next lines of its list. Treatment raises the true share of yes by `effect`.
+    """`n` people of the sample study who took the next lines of its list, all counted, or all waiting for a batch. Treatment raises the true share of yes by `effect`.
 
     Cheaters say no whatever the die says; a share `unfinished` of the people stopped at the lecture. Every arm of a subsample draws from
     its own generator: its answers follow from the seed and its size alone, in whatever order chance put the lines of the list.
@@ -91,6 +106,8 @@ def add_finished_people(
         AllocationSlot.objects.filter(pk__in=[pk for pk, *_rest in batch]).update(status=SlotStatus.TAKEN)
         made += len(batch)
     assert made == n, f"the list had room for {made} of {n}"
+    if counted:
+        count_everybody(study)
 
 
 def _background(rng: random.Random) -> Iterator[tuple[str, Any]]:

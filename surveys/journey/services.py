@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from surveys.allocation.services import has_room, take_slot
 from surveys.definition import DIRECT
 from surveys.errors import EntryRefusedError, JourneyError, StepOutOfOrderError, StudyClosedError, StudyFullError, StudyNotOpenError
-from surveys.events import answers_changed
+from surveys.events import answers_changed, counted_people_changed
 from surveys.journey import steps
 from surveys.journey.participant_store import insert, read_participant, read_study, update
 from surveys.models import ENDED, RUNNING, CounterKind, DirectAnswer, Participant, Response, ShardedCounter, Study, StudyStatus
@@ -55,10 +55,15 @@ def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
 
 
 def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_identifier: str) -> None:
-    """Refuse early people who could not consent later: unknown or spent code, panel member who was here before, full study. Changes
-    nothing.
+    """Refuse early people who could not consent later: unknown or spent code, panel member who was here before, full study. Stores
+    nothing but the number of refused codes.
     """
-    recruitment.require_entry(study, protocol.definition.entry.way, code=code, panel_identifier=panel_identifier)
+    try:
+        recruitment.require_entry(study, protocol.definition.entry.way, code=code, panel_identifier=panel_identifier)
+    except EntryRefusedError as refusal:
+        if refusal.situation == EntryRefusedError.situation:
+            count(study, CounterKind.CODE_REFUSED, version=protocol.version)
+        raise
     if not has_room(study):
         raise StudyFullError
 
@@ -261,6 +266,9 @@ def withdraw(study: Study, *, code: str) -> bool:
         return False
     participant.delete()
     panel_member(study.pk, code).delete()
+    if participant.counted:
+        Study.objects.filter(pk=study.pk, status__in=RUNNING).update(numbers_withheld=True)
+        counted_people_changed.send(sender=Study, study_id=study.pk)
     count(study, CounterKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
     _tell_listeners(study.pk)
     return True

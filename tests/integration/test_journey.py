@@ -7,7 +7,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
-from surveys.counts import counts_of
+from surveys.counts import exact_counts
 from surveys.journey import services as participation
 from surveys.models import CounterKind, Participant, Response, ShardedCounter, Step, Study
 from tests.factories import (
@@ -116,7 +116,7 @@ def test_refusing_consent_stores_a_count_and_nothing_else(client: Client, study:
     assert "Nothing about you was stored" in response.content.decode()
     after = everything_stored()
     assert {label for label in after if after[label] != before[label]} == {"surveys.ShardedCounter"}
-    assert counter(CounterKind.DECLINED) == counts_of(study).declined == 1
+    assert counter(CounterKind.DECLINED) == exact_counts(study).declined == 1
     assert heading(client.get(address_of(study))) == HEADINGS["welcome"]
 
 
@@ -194,7 +194,7 @@ def test_two_tabs_are_one_participant(client: Client, study: Study) -> None:
     assert Participant.objects.count() == 1
     for step in STORED_STEPS:
         assert answer(client, study, step).status_code == answer(tab, study, step).status_code == 303
-    assert (counts_of(study).assigned, Response.objects.count()) == (1, len(QUESTIONS))
+    assert (exact_counts(study).assigned, Response.objects.count()) == (1, len(QUESTIONS))
 
 
 def test_consenting_and_declining_in_two_tabs_is_consent(client: Client, study: Study) -> None:

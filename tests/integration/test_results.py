@@ -14,7 +14,7 @@ from analysis.answers.datasets import cell_counts
 from analysis.models import Run, RunStatus
 from analysis.runs import runner
 from candor.estimators.effects import estimate_outcome
-from surveys.counts import counts_of
+from surveys.counts import exact_counts
 from surveys.models import Participant, Response, Step, Study
 from surveys.tokens import hash_of_token, new_token
 from tests.factories import QUESTIONS, definition, logged_in, page_of, person, recruiting_study, walk
@@ -132,7 +132,7 @@ def test_the_page_shows_the_numbers_and_says_them_in_words(answered: Study) -> N
 def test_the_counts_on_the_page_are_those_of_the_one_definition(answered: Study) -> None:
     compute(answered)
     facts = page_of(results_page(answered)).xpath('//dl[@class="facts"]//dd')
-    counts = counts_of(answered)
+    counts = exact_counts(answered)
     assert [int(fact.text) for fact in facts] == [counts.consented, counts.assigned, counts.finished, counts.withdrew, counts.declined]
     assert counts.finished == 640
 

@@ -15,7 +15,7 @@ from analysis.models import Run, RunKind, RunStatus
 from config.management.commands.serve import add_address_arguments, require_free_port
 from config.settings.secrets import installation_secret
 from jobs.tasks import work
-from surveys.counts import counts_of
+from surveys.counts import exact_counts
 from surveys.media.services import add_media_file
 from surveys.models import Participant, Study
 from surveys.review import services as reviews
@@ -44,7 +44,7 @@ class Command(BaseCommand):
         users = {user.username: user for user in ensure_demo_users(password=password)}
         study = Study.objects.filter(slug=read_study_file(STUDY_FILE.read_text(encoding="utf-8")).slug).first()
         study = study or _build(investigator=users["investigator"], officer=users["irb"])
-        missing = bots - Participant.objects.filter(study=study, is_bot=True).count() - counts_of(study).declined
+        missing = bots - Participant.objects.filter(study=study, is_bot=True).count() - exact_counts(study).declined
         if missing > 0 and study.status == "recruiting":
             call_command("send_bots", study.slug, n=missing, prevalence=0.3, effect=0.35, stdout=self.stdout, stderr=self.stderr)
         for run_id in Run.objects.filter(status=RunStatus.QUEUED, kind=RunKind.FIRST_RESULTS).values_list("pk", flat=True):
