@@ -14,12 +14,12 @@ from django.utils import timezone
 from accounts.models import Role, User
 from accounts.services import change_role
 from audit.models import Entry
+from surveys.counts import exact_consent_counts
 from surveys.errors import DefinitionError, TransitionError
 from surveys.journey import services as participation
 from surveys.models import Comment, Decision, MemberRole, Participant, Protocol, Study, StudyMember, StudyStatus, Verdict
 from surveys.retention.services import forget_operational_data
 from surveys.review import services as reviews
-from surveys.counts import exact_consent_counts
 from surveys.sharing.services import remove_member
 from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
