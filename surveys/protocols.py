@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from surveys.access import Seat
 from surveys.definition import StudyDefinition
+from surveys.drafting.translations import remembering
 from surveys.errors import NotApprovedError
 from surveys.models import RUNNING, Media, MediaFacts, MediaFile, Protocol, Study, StudyStatus
 from surveys.study_file import define, document_of
@@ -62,6 +63,13 @@ def next_protocol(study: Study, definition: StudyDefinition, *, media: Media) ->
         of_rehearsal=study.rehearsal_of_id is not None,
         sha256=hashlib.sha256(text.encode()).hexdigest(),
     )
+
+
+def with_known_originals(study: Study, definition: StudyDefinition) -> StudyDefinition:
+    """The definition with its list of originals; without one, which drafts of earlier versions lack, as the protocol in force shows it."""
+    if definition.translations is not None or study.protocol_id is None:
+        return definition
+    return remembering(definition, before=remembering(frozen_protocol(study.protocol_id).definition))
 
 
 def definition_for(seat: Seat) -> StudyDefinition:

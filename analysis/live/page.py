@@ -10,6 +10,7 @@ from accounts.models import User
 from analysis.figures.flow import enrolment_figure, flow_figure
 from analysis.figures.intervals import BalanceLine, Moment, balance_figure, forest_figure, running_figure
 from analysis.live.blinding import ArmNames, arm_names, is_blinded, readable
+from analysis.live.notes import plain_note, plain_reason
 from analysis.live.progress import DayCount, Flow, Progress, progress_of
 from analysis.live.wording import (
     always_known_sentence,
@@ -43,6 +44,7 @@ class ShownEstimate:
     """With the names of contrast and method."""
     prevalence: tuple[tuple[Prevalence, str], ...]
     specification_sentence: str
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +143,7 @@ class LiveView:
                 ),
                 contrasts=tuple((self.contrast(one.treatment, one.control), one) for one in outcome.differences),
                 assumption=outcome.assumption,
-                notes=outcome.notes,
+                notes=self._plain(outcome.notes),
             )
 
     @cached_property
@@ -182,7 +184,9 @@ class LiveView:
                 name=question.name,
                 question=question.text.in_language(self.language),
                 n=newest.n,
-                cheater_sentence=newest.not_yet if isinstance(newest, NotYet) else cheater_sentence(newest.cheater_proportion),
+                cheater_sentence=plain_reason(newest.not_yet, arms=self.names.shown)
+                if isinstance(newest, NotYet)
+                else cheater_sentence(newest.cheater_proportion),
                 sentences=() if isinstance(newest, NotYet) else tuple(self._sentences(newest)),
                 estimate=None if detailed is None else self._shown(detailed),
                 is_full=bool(detailed and self.full_results and detailed is self.full_results.outcomes.get(question.name)),
@@ -206,7 +210,11 @@ class LiveView:
             effects=tuple((one, self.contrast(one.treatment, one.control), method_name(one.method)) for one in estimate.effects),
             prevalence=tuple((one, self.names.shown[one.arm]) for one in estimate.prevalence),
             specification_sentence=specification_sentence(estimate.specification_test),
+            notes=self._plain(estimate.notes),
         )
+
+    def _plain(self, notes: Sequence[str]) -> tuple[str, ...]:
+        return tuple(plain_note(note, arms=self.names.shown) for note in notes)
 
     # Figures
 

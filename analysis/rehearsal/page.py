@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from analysis.live.notes import plain_reason
 from analysis.models import RunKind, RunStatus
 from analysis.rehearsal.forms import BEHAVIOURS, YES_RATES
 from analysis.selectors import latest_results, state_of_work
@@ -95,14 +96,14 @@ def _questions(definition: StudyDefinition, bot_run: BotRun, results: Results, l
             comparisons=()
             if isinstance(outcome, NotYet)
             else tuple(_comparisons(definition, bot_run, outcome, denied.get(question.name, ()), language)),
-            note=outcome.not_yet if isinstance(outcome, NotYet) else "",
+            note=plain_reason(outcome.not_yet, arms=_labels(definition, language)) if isinstance(outcome, NotYet) else "",
         )
 
 
 def _comparisons(
     definition: StudyDefinition, bot_run: BotRun, outcome: QuestionEstimate, under_reporting: Sequence[UnderReporting], language: str
 ) -> Iterator[Comparison]:
-    labels = {arm.name: arm.label.in_language(language) for arm in definition.arms}
+    labels = _labels(definition, language)
     for effect in outcome.effects:
         if effect.method == MAIN_METHOD:
             arms = {"treatment": labels[effect.treatment], "control": labels[effect.control]}
@@ -129,6 +130,10 @@ def _comparisons(
             yield _compared(what, _("denial"), bot_run.under_reports * prevalence[gap.arm], gap.value, gap.interval)
 
 
+def _labels(definition: StudyDefinition, language: str) -> dict[str, str]:
+    return {arm.name: arm.label.in_language(language) for arm in definition.arms}
+
+
 def _compared(
     what: str, name: str, planted: float, estimate: float | None, interval: Interval | None, *, bootstrap: str = ""
 ) -> Comparison:
@@ -142,7 +147,9 @@ def _compared(
         ends = _spread(low, high)
         words = {"name": name, "planted": short(planted), "interval": ends}
         sentence = (
-            _("The planted %(name)s %(planted)s lies inside the interval %(interval)s.")
+            _("Too few bots answered to tell the %(name)s: every value fits, also the planted %(planted)s.")
+            if low is None and high is None
+            else _("The planted %(name)s %(planted)s lies inside the interval %(interval)s.")
             if covered
             else _("The planted %(name)s %(planted)s lies outside the interval %(interval)s.")
         ) % words
@@ -175,7 +182,7 @@ def short(value: float | None) -> str:
 
 def _spread(low: float | None, high: float | None) -> str:
     if low is None and high is None:
-        return _("without ends")
+        return _("any value")
     if low is None:
         return _("up to %(high)s") % {"high": short(high)}
     if high is None:

@@ -41,8 +41,30 @@ def waiting_for(user: User) -> QuerySet[Release]:
     return releases().filter(study__in=others.values("pk"), status=ReleaseStatus.REQUESTED)
 
 
-def obstacles(study: Study) -> list[str]:
-    """Why no release of this study can be built, one sentence each; empty if one can."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSet:
+    """The finished people of a study, or its finished bots. `obstacles`: why they cannot be released, one sentence each."""
+
+    simulated: bool
+    finished: int
+    obstacles: list[str]
+
+
+def data_sets(study: Study) -> list[DataSet]:
+    """People and bots who finished: two data sets, of which one may be empty and is left out then, unless both are."""
+    found = [
+        DataSet(
+            simulated=simulated,
+            finished=released_people(study, simulated=simulated).count(),
+            obstacles=obstacles(study, simulated=simulated),
+        )
+        for simulated in (False, True)
+    ]
+    return [one for one in found if one.finished] or found[:1]
+
+
+def obstacles(study: Study, *, simulated: bool) -> list[str]:
+    """Why no release of people's answers, or of bots', can be built, one sentence each; empty if one can."""
     if study.rehearsal_of_id is not None:
         return [_("This is a rehearsal. Its data are of no use to anybody and are never released.")]
     if study.status not in (StudyStatus.CLOSED, StudyStatus.ARCHIVED) or study.protocol_id is None:
@@ -50,9 +72,16 @@ def obstacles(study: Study) -> list[str]:
     definition = frozen_protocol(study.protocol_id).definition
     found = {
         (arm, subsample): count
-        for arm, subsample, count in released_people(study).values_list("arm", "subsample").annotate(Count("pk", distinct=True))
+        for arm, subsample, count in released_people(study, simulated=simulated)
+        .values_list("arm", "subsample")
+        .annotate(Count("pk", distinct=True))
     }
     smallest = min(found.get((arm.name, subsample), 0) for arm in definition.arms for subsample in definition.die.subsamples)
+    if smallest < SMALLEST_GROUP and simulated:
+        return [
+            _("The smallest group (one arm in one subsample) has %(found)d finished bots; needed are %(needed)d in every group.")
+            % {"found": smallest, "needed": SMALLEST_GROUP}
+        ]
     if smallest < SMALLEST_GROUP:
         return [
             _(
@@ -66,8 +95,9 @@ def obstacles(study: Study) -> list[str]:
 
 
 def published_smallest_count(study: Study) -> int | None:
-    """The threshold below which public releases hide background answers. Another threshold could reveal hidden counts."""
-    counted = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, background=BackgroundHandling.COUNTS)
+    """The threshold below which public releases hide people's background answers. Another threshold could reveal hidden counts."""
+    public = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=False)
+    counted = public.filter(background=BackgroundHandling.COUNTS)
     return counted.order_by("version").values_list("smallest_count", flat=True).first()
 
 

@@ -8,8 +8,9 @@ from django.http import HttpRequest, HttpResponseBase
 _DIRECTIVES = {
     "default-src": "'none'",
     **dict.fromkeys(
-        ("script-src", "style-src", "img-src", "font-src", "connect-src", "media-src", "form-action", "base-uri", "manifest-src"), "'self'"
+        ("script-src", "style-src", "img-src", "font-src", "connect-src", "media-src", "form-action", "manifest-src"), "'self'"
     ),
+    **dict.fromkeys(("object-src", "base-uri"), "'none'"),
     "frame-ancestors": "'none'",
 }
 POLICY = "; ".join(f"{directive} {source}" for directive, source in _DIRECTIVES.items())

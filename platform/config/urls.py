@@ -21,6 +21,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
     path("work/", views.work, name="work"),
+    path("favicon.ico", views.Favicon.as_view(), name="favicon"),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("", include("surveys.urls")),
     path("", include("webhooks.urls")),

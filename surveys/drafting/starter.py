@@ -83,6 +83,7 @@ def starter_document(*, slug: str, title: str, languages: Sequence[str]) -> dict
         "control": "first",
         "questions": [{"name": "first_question", "text": text("question")}],
         "die": {"sides": 6, "subsamples": {"1": {"yes": [1], "no": [2, 3]}, "2": {"yes": [1, 2], "no": [3]}}, "cheaters": "any"},
+        "minimum_seconds": 30,
         "allocation": {"planned_participants": 400},
         "debrief": text("debrief"),
     }

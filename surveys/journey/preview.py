@@ -1,6 +1,5 @@
 """The study as participants will see it: the real pages, from the draft, for any arm and subsample. Sent forms are not stored."""
 
-import math
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from surveys.journey.pages import own_page
 from surveys.journey.presentation import Presentation, present
 from surveys.journey.step_views import STEP_PAGES, quiz_fields
 from surveys.media.views import media_response
+from surveys.privacy.words import privacy_in_words
 from surveys.protocols import ProtocolView, protocol_view_for
 
 DECLINED, PRIVACY = "declined", "privacy"
@@ -177,7 +177,8 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
         case step if step == PRIVACY:
             design, die = protocol.definition.design(), shown.dice[place.subsample]
             epsilons = {"epsilon_per_question": design.epsilon, "epsilon_total": design.composed_epsilon(len(shown.questions))}
-            return {"die": die, "questions": shown.questions, "odds_factor": math.exp(design.epsilon), **epsilons}
+            words = privacy_in_words(design.epsilon, questions=len(shown.questions))
+            return {"die": die, "questions": shown.questions, "privacy": words, **epsilons}
         case steps.VIDEO:
             variant: object = (place.arm, 0, protocol.definition.watching.mode)
         case steps.QUIZ:

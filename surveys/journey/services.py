@@ -55,10 +55,15 @@ def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
 
 
 def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_identifier: str) -> None:
-    """Refuse early people who could not consent later: unknown or spent code, panel member who was here before, full study. Changes
-    nothing.
+    """Refuse early people who could not consent later: unknown or spent code, panel member who was here before, full study. Stores
+    nothing but the number of refused codes.
     """
-    recruitment.require_entry(study, protocol.definition.entry.way, code=code, panel_identifier=panel_identifier)
+    try:
+        recruitment.require_entry(study, protocol.definition.entry.way, code=code, panel_identifier=panel_identifier)
+    except EntryRefusedError as refusal:
+        if refusal.situation == EntryRefusedError.situation:
+            count(study, CounterKind.CODE_REFUSED, version=protocol.version)
+        raise
     if not has_room(study):
         raise StudyFullError
 

@@ -1,5 +1,6 @@
 """The page of each participant's step, and the form it accepts. `Invalid` sends the page back with what was typed and what is wrong."""
 
+import math
 import random
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -134,14 +135,19 @@ def _take_die(data: QueryDict, person: Person) -> None:
     participation.finish_die(person.token, understood_at_once=not tried)
 
 
+# The browser draws the moment at which the button opens: from the study's shortest time up to this many times as long.
+LATEST_OPENING = 1.5
+
+
 def _questions_context(shown: Presentation, subsample: str) -> dict[str, object]:
-    return {"die": shown.dice[subsample], "questions": shown.questions, "minimum_seconds": shown.minimum_seconds}
+    latest = math.ceil(shown.minimum_seconds * LATEST_OPENING)
+    return {"die": shown.dice[subsample], "questions": shown.questions, "minimum_seconds": shown.minimum_seconds, "latest_seconds": latest}
 
 
 def _take_questions(data: QueryDict, person: Person) -> None:
     reported, errors = read_responses(person.shown.questions, data)
     if errors:
-        raise Invalid(errors=errors)
+        raise Invalid(errors=errors, given=[f"answer-{name}={data[f'answer-{name}']}" for name in reported if f"answer-{name}" in data])
     participation.record_responses(person.token, reported=reported)
 
 

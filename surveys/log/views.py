@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.dateparse import parse_date
+from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 from kombu.exceptions import OperationalError
@@ -165,6 +168,14 @@ def _lines(entries: Iterable[Entry]) -> Iterable[dict[str, object]]:
         }
 
 
+def _day(value: str) -> date | None:
+    """The day that a detail names as files write it."""
+    try:
+        return parse_date(value)
+    except ValueError:
+        return None
+
+
 def _in_words(value: object) -> str:
     """A value of an entry's details, shortened if long; the whole of it is one click away."""
     match value:
@@ -172,6 +183,8 @@ def _in_words(value: object) -> str:
             return ""
         case str() if HASH.fullmatch(value):
             return f"{value[:12]}…"
+        case str() if day := _day(value):
+            return date_format(day)
         case bool():
             return gettext("yes") if value else gettext("no")
         case list():

@@ -22,6 +22,7 @@ from surveys.journey.steps import VIDEO, comes_before
 from surveys.lifecycle.selectors import approval_of
 from surveys.media.views import media_response
 from surveys.models import ENDED, AllocationList, StudyStatus
+from surveys.privacy.words import privacy_in_words
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.retention.selectors import day_of_forgetting, months_kept
 
@@ -47,7 +48,6 @@ def privacy(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_in_public(slug)
     _token, participant = visitors.participant_of(request, slug)
     shown = presentation(protocol_in_force(study).id, language_of(request, study, participant))
-    weakest = max(shown.dice.values(), key=lambda die: die.epsilon)
     context = {
         "study": shown,
         "language": shown.language,
@@ -55,7 +55,7 @@ def privacy(request: HttpRequest, slug: str) -> HttpResponse:
         "questions": shown.questions,
         "epsilon_per_question": study.epsilon_per_question,
         "epsilon_total": study.epsilon_total,
-        "odds_factor": weakest.odds_factor,
+        "privacy": privacy_in_words(study.epsilon_per_question, questions=len(shown.questions)),
     }
     with translation.override(shown.language):
         return render(request, "surveys/participant/privacy.html", context)

@@ -76,7 +76,8 @@ def test_the_study_file_is_exported_as_yaml_and_can_be_sent_back(client: Client,
 def test_a_patch_changes_a_part_and_leaves_the_rest(client: Client, study: Study) -> None:
     answer = change(client, study, {"allocation": {"planned_participants": 96}, "minimum_seconds": None}, seen=tag(client, study))
     assert answer.status_code == 200, answer.content
-    assert answer.json() == document(slug=study.slug, allocation={"planned_participants": 96}, minimum_seconds=None)
+    expected = document(slug=study.slug, allocation={"planned_participants": 96}, minimum_seconds=None)
+    assert answer.json() == expected | {"translations": study.definition["translations"]}
 
 
 def test_a_change_without_the_version_seen_is_not_taken(client: Client, study: Study) -> None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import Any
 
 import httpx
@@ -51,7 +51,9 @@ def population(study: Study, *, behaviour: Behaviour = Behaviour.ALWAYS_NO, habi
     return Population.of(protocol_in_force(study).definition, behaviour=behaviour, habits=habits, **shares)
 
 
-def send_one(study: Study, crowd: Population, *, seed: int, browser: httpx.Client, ticket: str | None = None) -> Ending:
+def send_one(
+    study: Study, crowd: Population, *, seed: int, browser: httpx.Client, ticket: str | None = None, patience_seconds: float = 0
+) -> Ending:
     """One bot through the pages, in a browser without memory of the last."""
     browser.cookies.clear()
     browser.cookies.set(BOT_COOKIE, bot_ticket(study.slug) if ticket is None else ticket)
@@ -64,6 +66,7 @@ def send_one(study: Study, crowd: Population, *, seed: int, browser: httpx.Clien
         population=crowd,
         arm_of_media={protocol.media[name]["id"]: arm.name for arm in protocol.definition.arms for name in arm.video.sources},
         rng=rng,
+        patience_seconds=patience_seconds,
     )
     return walker.walk()
 
@@ -280,3 +283,33 @@ def test_a_study_that_is_not_recruiting_gets_none(db: None, status: Any) -> None
 def test_a_paused_study_turns_bots_away(study: Study, browser: httpx.Client) -> None:
     studies.pause(study, actor=study.owner)
     assert send_one(study, population(study), seed=1, browser=browser) == Ending.TURNED_AWAY
+
+
+def test_a_bot_waits_as_long_as_an_absent_server_asks_and_sends_the_same_bytes(
+    study: Study, browser: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each form is refused once with 503, also the pages to which redirects lead; nobody is counted twice."""
+    waited: list[float] = []
+    bodies: dict[str, list[bytes]] = {}
+    refused: set[tuple[str, bytes]] = set()
+    inside = WSGIHandler()
+
+    def refusing(environ: dict[str, Any], start_response: Any) -> Any:
+        body = environ["wsgi.input"].read()
+        environ["wsgi.input"] = BytesIO(body)
+        request = (environ["REQUEST_METHOD"], body)
+        bodies.setdefault(environ["REQUEST_METHOD"], []).append(body)
+        if request not in refused:
+            refused.add(request)
+            start_response("503 Service Unavailable", [("Retry-After", "7")])
+            return [b""]
+        return inside(environ, start_response)
+
+    monkeypatch.setattr("surveys.bots.walker.time.sleep", waited.append)
+    with httpx.Client(transport=httpx.WSGITransport(app=refusing), follow_redirects=True) as client:
+        assert send_one(study, population(study), seed=1, browser=client, patience_seconds=60) == Ending.FINISHED
+    assert set(waited) == {7.0}
+    posts = bodies["POST"]
+    assert posts[::2] == posts[1::2], "each form came twice, letter by letter"
+    assert len(posts) > 2 * 5
+    assert Participant.objects.count() == 1

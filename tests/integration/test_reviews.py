@@ -134,7 +134,7 @@ def test_conditions_are_acknowledged_before_anybody_is_taken_in(officer: User) -
     assert "Not in the exams." in desk.get(page).content.decode()
     desk.post(page, {"action": "acknowledge"})
     assert last_entry().details == {"version": 1, "conditions": "Not in the exams."}
-    desk.post(page, {"action": "launch"})
+    desk.post(reverse("surveys:action", args=[study.slug, "launch"]))
     study.refresh_from_db()
     assert study.status == S.RECRUITING
 

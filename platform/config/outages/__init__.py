@@ -1,0 +1,1 @@
+"""What the platform does while something that it needs is away, busy or full."""
