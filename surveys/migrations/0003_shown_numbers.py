@@ -8,7 +8,7 @@ from django.db.models import Sum
 
 
 def keep_withdrawals_of_before(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    counters, shown = apps.get_model("surveys", "0002_refused_codes"), apps.get_model("surveys", "ShownNumbers")
+    counters, shown = apps.get_model("surveys", "ShardedCounter"), apps.get_model("surveys", "ShownNumbers")
     for study in apps.get_model("surveys", "Study").objects.filter(status__in=("closed", "archived")):
         withdrew = counters.objects.filter(study=study, kind="withdrew").values_list("version").annotate(Sum("count")).order_by("version")
         versions = [[version, 0, 0, people] for version, people in withdrew]
@@ -16,7 +16,7 @@ def keep_withdrawals_of_before(apps: Apps, schema_editor: BaseDatabaseSchemaEdit
 
 
 class Migration(migrations.Migration):
-    dependencies = (("surveys", "0002_batches"),)
+    dependencies = (("surveys", "0002_refused_codes"),)
 
     operations = (
         migrations.CreateModel(
