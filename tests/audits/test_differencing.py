@@ -1,7 +1,7 @@
 """The differencing auditor: polls every address as everybody who may ask, and looks for two answers whose difference is a few people.
 
-Between any two participants every answer is the same to the byte, but for the number of people until the next batch. At the moments at which
-numbers may move (a batch, an amendment, the end) each number of people stays or moves by ten or more.
+Between any two participants every answer is the same to the byte, but for the number of people until the next batch. At the moments at
+which numbers may move (a batch, an amendment, the end) each number of people stays or moves by ten or more.
 """
 
 import csv
@@ -20,7 +20,7 @@ from lxml import html
 from accounts.models import User
 from analysis import services as analysis
 from analysis.models import Run, RunStatus
-from audit.models import AuditEvent
+from audit.models import Entry
 from surveys.batches import rules
 from surveys.batches.rules import LEAST
 from surveys.batches.services import keep_shown_numbers, show_who_is_on_the_way
@@ -199,11 +199,11 @@ def test_between_two_people_nothing_moves_and_at_every_other_moment_ten_or_more(
     come(study, 130, seed=1)
     batch = auditor.poll()
     assert Run.objects.filter(status=RunStatus.DONE, n__gt=0).exists(), "there are numbers to follow"
-    entries = AuditEvent.objects.count()
+    entries = Entry.objects.count()
     for act in ONE_PERSON:
         act(study)
         computed(study)
-    assert AuditEvent.objects.count() == entries
+    assert Entry.objects.count() == entries
     within = auditor.poll()
     assert auditor.differences(batch, within) == []
 

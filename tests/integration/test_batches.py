@@ -37,7 +37,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
 
 @pytest.fixture
 def study() -> Study:
-    return recruiting_study(allocation={"planned_participants": 480, "block_multiples": [1]}, die=TELLING_DIE)
+    return recruiting_study(allocation={"planned_participants": 600, "block_multiples": [1]}, die=TELLING_DIE)
 
 
 def come(study: Study, people: int, *, seed: int) -> None:
@@ -45,7 +45,7 @@ def come(study: Study, people: int, *, seed: int) -> None:
 
 
 def compute_what_waits(study: Study) -> None:
-    for run in Run.objects.filter(study=study, status=RunStatus.QUEUED).order_by("pk"):
+    while (run := Run.objects.filter(study=study, status=RunStatus.QUEUED).order_by("pk").first()) is not None:
         work_off(run)
 
 
@@ -125,7 +125,7 @@ def test_the_moment_of_a_batch_depends_on_no_group(study: Study) -> None:
 def test_after_every_batch_each_group_has_grown_by_whole_steps_and_keeps_one_back(study: Study) -> None:
     shown: Counter[Any] = Counter()
     for seed in range(1, 8):
-        come(study, 45 + 7 * seed, seed=seed)
+        come(study, 40 + 7 * seed, seed=seed)
         if count_next_batch(study):
             now = Counter(by_group(finished_people(study.pk, counted=True)))
             assert all((now[group] - shown[group]) % LEAST == 0 for group in now)
@@ -289,11 +289,8 @@ def test_a_batch_of_which_nobody_took_notice_is_counted_within_a_minute(study: S
 
 def test_the_list_of_studies_and_the_page_say_when_numbers_come_next(study: Study) -> None:
     reader = logged_in(study.owner)
-    for address in (
-        reverse("surveys:studies"),
-        reverse("surveys:study", args=[study.slug]),
-        reverse("analysis:results", args=[study.slug]),
-    ):
+    addresses = [reverse("surveys:studies"), *(reverse(name, args=[study.slug]) for name in ("surveys:study", "analysis:results"))]
+    for address in addresses:
         assert f"Next numbers after {FIRST} more people." in reader.get(address).content.decode()
     officer = logged_in(person(Role.IRB_OFFICER))
     assert f"Next numbers after {FIRST} more people." in officer.get(reverse("surveys:study", args=[study.slug])).content.decode()
