@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("surveys", "0001_initial"),
+        ("surveys", "0003_privacy_limit"),
     ]
 
     operations = [

@@ -16,7 +16,7 @@ def keep_withdrawals_of_before(apps: Apps, schema_editor: BaseDatabaseSchemaEdit
 
 
 class Migration(migrations.Migration):
-    dependencies = (("surveys", "0002_batches"),)
+    dependencies = (("surveys", "0002_refused_codes"),)
 
     operations = (
         migrations.CreateModel(

@@ -56,7 +56,7 @@ WSGI_APPLICATION = "config.wsgi.application"
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["accounts.login.backends.SlowedBackend"]
 LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "surveys:studies"
+LOGIN_REDIRECT_URL = "first_page"
 LOGOUT_REDIRECT_URL = "home"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -97,6 +97,8 @@ EMAIL_TIMEOUT = 10
 SITE_URL = os.environ.get("SITE_URL", "").rstrip("/")
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", EMAIL_HOST_USER)
 
+# Whether `manage.py demo` may make accounts with a password that it prints.
+DEMONSTRATIONS = False
 # Whether webhooks may go to this computer and its network: for development only, where the people who run studies own the server.
 WEBHOOKS_MAY_STAY_PRIVATE = False
 # Where the web server in front (nginx) finds MEDIA_ROOT; empty: the application sends the bytes itself.
