@@ -139,7 +139,7 @@ def forms_of(study: dict[str, Any]) -> dict[str, dict[str, str | list[str]]]:
         },
         "video": {},
         "quiz": {f"quiz-{item['name']}": [option["name"] for option in item["options"]] for item in study["quiz"]},
-        "die": {"check": "yes"},
+        "die": {"situation-1": "yes-no", "check-1": "yes", "situation-2": "truth-yes", "check-2": "yes"},
         "questions": {f"answer-{question['name']}": ["0", "1"] for question in study["questions"]},
     }
 

@@ -33,6 +33,7 @@ LONGEST_FIRST = (
     "integration/test_embedded_journey.py",
     "audits/test_lint.py",
     "integration/test_api_schema.py",
+    "integration/test_broken_bodies.py",
     "browser/test_die.py",
     "browser/test_video_player.py",
     "browser/test_planning_page.py",

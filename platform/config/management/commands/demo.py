@@ -16,6 +16,7 @@ from config.management.commands.serve import add_address_arguments, require_free
 from config.settings.secrets import installation_secret
 from jobs.tasks import work
 from surveys.counts import exact_counts
+from surveys.events import answers_changed
 from surveys.media.services import add_media_file
 from surveys.models import Participant, Study
 from surveys.review import services as reviews
@@ -49,9 +50,10 @@ class Command(BaseCommand):
         study, users = build_demonstration(password=password)
         missing = bots - Participant.objects.filter(study=study, is_bot=True).count() - exact_counts(study).declined
         if missing > 0 and study.status == "recruiting":
+            answers_changed.connect(_count_batch, dispatch_uid="demo")
             call_command("send_bots", study.slug, n=missing, prevalence=0.3, effect=0.35, stdout=self.stdout, stderr=self.stderr)
-        for run_id in Run.objects.filter(status=RunStatus.QUEUED, kind=RunKind.FIRST_RESULTS).values_list("pk", flat=True):
-            work(RunKind.FIRST_RESULTS, run_id)
+            answers_changed.disconnect(dispatch_uid="demo")
+        _count_batch()
         site = f"http://{'localhost' if host == '127.0.0.1' else host}:{port}"
         self.stdout.write(
             f"\nTake part:   {site}/s/{study.slug}/\n"
@@ -70,6 +72,12 @@ def build_demonstration(*, password: str) -> tuple[Study, list[User]]:
     people = {user.username: user for user in users}
     study = Study.objects.filter(slug=read_study_file(STUDY_FILE.read_text(encoding="utf-8")).slug).first()
     return study or _build(investigator=people["investigator"], officer=people["irb"]), users
+
+
+def _count_batch(**signal: object) -> None:
+    """Compute what waits, as a worker would; no worker runs yet, and all bots together would be a single batch."""
+    for run_id in Run.objects.filter(status=RunStatus.QUEUED, kind=RunKind.FIRST_RESULTS).values_list("pk", flat=True):
+        work(RunKind.FIRST_RESULTS, run_id)
 
 
 @transaction.atomic
