@@ -10,10 +10,17 @@ class AnalysisConfig(AppConfig):
         from analysis.releases import building as building  # registers what workers do
         from analysis.releases.services import discard_outdated_when_answers_change
         from analysis.runs import runner as runner  # registers what workers do
-        from analysis.services import refresh_when_answers_change, refresh_when_closed, stop_when_data_are_forgotten
-        from surveys.events import answers_changed, operational_data_forgotten, study_closed
+        from analysis.services import (
+            delete_results_that_saw_the_person,
+            refresh_when_answers_change,
+            refresh_when_everyone_is_counted,
+            stop_when_data_are_forgotten,
+        )
+        from surveys.events import answers_changed, counted_people_changed, everyone_counted, operational_data_forgotten
 
         answers_changed.connect(refresh_when_answers_change, dispatch_uid="analysis.refresh")
-        study_closed.connect(refresh_when_closed, dispatch_uid="analysis.closed")
+        everyone_counted.connect(refresh_when_everyone_is_counted, dispatch_uid="analysis.everyone")
+        counted_people_changed.connect(delete_results_that_saw_the_person, dispatch_uid="analysis.withdrawal")
         operational_data_forgotten.connect(stop_when_data_are_forgotten, dispatch_uid="analysis.forget")
+        counted_people_changed.connect(discard_outdated_when_answers_change, dispatch_uid="analysis.releases_withdrawal")
         answers_changed.connect(discard_outdated_when_answers_change, dispatch_uid="analysis.releases")

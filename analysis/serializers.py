@@ -20,6 +20,7 @@ from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.results import AnytimeEffect, BootstrapSummary, CheaterProportion, Interval
 from candor.written_numbers import number_or_fraction
+from surveys.batches.selectors import BatchProgress
 from surveys.counts import Counts
 
 LONGEST_NUMBER = 40
@@ -96,6 +97,17 @@ class CountsSerializer(DataclassSerializer):
 
     of = Counts
     only = ("declined", "consented", "assigned", "finished", "withdrew", "comprehension_passed", "comprehension_failed")
+
+
+class BatchSerializer(DataclassSerializer):
+    of = BatchProgress
+    help_texts: ClassVar = {
+        "until_next": "How many more people complete the next batch; null where none will come.",
+        "people": "How many people the batch needs, from the one before it on.",
+        "withheld": "Somebody who was in the shown numbers withdrew: there are none until the next batch.",
+        "held_back": "Somebody withdrew after the end: some people are left out to hide who it was.",
+        "too_few": "The study ended with so few people that results would be about persons.",
+    }
 
 
 class GroupSerializer(DataclassSerializer):

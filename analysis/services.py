@@ -8,17 +8,17 @@ from django.utils.translation import gettext
 
 from accounts.models import User
 from analysis import actions
-from analysis.models import Blinding, RunKind, RunStatus
+from analysis.models import Blinding, Run, RunKind, RunStatus
 from analysis.runs import runner
 from audit.services import record
 from jobs.tasks import send
+from surveys.batches.selectors import batch_is_complete
 from surveys.errors import TransitionError
-from surveys.models import Study
-from surveys.protocols import protocol_in_force
+from surveys.models import ENDED, Study
 
 
 def request_refresh(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS) -> None:
-    """See to it that the results take in what is committed by now. Requests of half a second become one, of ten for full results."""
+    """See to it that the results take in everybody who is counted by now."""
     if (run := runner.queue_run(study_id, kind=kind)) is not None:
         send(run)
 
@@ -27,6 +27,8 @@ def request_full_results(study: Study, *, actor: User) -> None:
     """Compute the full results now; a waiting or running computation is superseded."""
     if study.protocol_id is None:
         raise TransitionError(gettext("There is nothing to compute yet."))
+    if study.numbers_withheld:
+        raise TransitionError(gettext("Somebody took their data out. All numbers are computed again with the next batch of people."))
     if study.forgotten_on is not None:
         raise TransitionError(gettext("Background answers are deleted, so not everything can be computed again."))
     with transaction.atomic():
@@ -58,14 +60,28 @@ def blind(study: Study, *, on: bool, actor: User) -> None:
 
 
 def refresh_when_answers_change(sender: object, *, study_id: int, **kwargs: object) -> None:
+    """Have a batch counted as soon as it is complete. Within a batch nothing is computed, whoever asks."""
+    if batch_is_complete(Study.objects.get(pk=study_id)):
+        request_refresh(study_id)
+
+
+def refresh_when_everyone_is_counted(sender: object, *, study_id: int, **kwargs: object) -> None:
+    """Compute the last results of a study, or of a rehearsal."""
     for kind in RunKind:
-        request_refresh(study_id, kind=kind)
+        transaction.on_commit(partial(request_refresh, study_id, kind=kind))
 
 
-def refresh_when_closed(sender: object, *, study_id: int, **kwargs: object) -> None:
-    """Count the direct answers, which happens only now."""
-    if protocol_in_force(Study.objects.get(pk=study_id)).definition.direct_group:
-        transaction.on_commit(lambda: refresh_when_answers_change(sender, study_id=study_id))
+def delete_results_that_saw_the_person(sender: object, *, study_id: int, **kwargs: object) -> None:
+    """Delete every stored result with a withdrawal, since the difference of two results would be that person's answers.
+
+    Computations under way lose their rows, so they cannot store anything. In a study that has ended new ones wait from the same
+    transaction on, so that none can begin with the person still in.
+    """
+    Run.objects.filter(study=study_id).delete()
+    if Study.objects.filter(pk=study_id, status__in=ENDED).exists():
+        for kind in RunKind:
+            if (run := runner.queue_run(study_id, kind=kind)) is not None:
+                transaction.on_commit(partial(send, run))
 
 
 def stop_when_data_are_forgotten(sender: object, *, study_id: int, **kwargs: object) -> None:

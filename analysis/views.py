@@ -17,7 +17,7 @@ from analysis.live.page import LiveView, live_view
 from analysis.models import Blinding, RunKind
 from analysis.selectors import state_of_work
 from surveys.access import access_own_study, access_results
-from surveys.counts import counts_of
+from surveys.batches.selectors import batch_progress
 from surveys.errors import TransitionError
 from surveys.models import Study
 
@@ -31,9 +31,11 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     study = seat.study
     work = {kind.value: state_of_work(study, kind) for kind in RunKind}
     live = _live(request, study)
-    counts = live.progress.counts if live else counts_of(study)
+    progress = live.progress if live else None
+    batch = live.batch if live else batch_progress(study)
+    counts = progress.counts if progress else None
     numbers = (live.first and live.first.pk, live.full and live.full.pk, live.names.blinded) if live else ()
-    state = hashlib.sha256(repr((numbers, work, counts, study.status)).encode()).hexdigest()[:16]
+    state = hashlib.sha256(repr((numbers, work, counts, batch, study.status)).encode()).hexdigest()[:16]
     if request.GET.get("state") == state:
         return HttpResponse(status=204)
     figures = {name: draw() for name, draw in live.figures().items()} if live else {}
@@ -42,6 +44,7 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
         "study": study,
         "live": live,
         "counts": counts,
+        "batch": batch,
         "run": {"status": work["first_results"].status, "n": live.first.n if live and live.first else None, "progress": None},
         "work": work["full_results"],
         "outcomes": list(live.outcomes()) if live else [],

@@ -29,11 +29,12 @@ COUNTED = re.compile(r"([\d,]+) people answered")
 STATE = re.compile(r"\?state=(\w+)")
 ASK_EVERY = re.compile(r'hx-trigger="every (\d+)s"')
 SESSION = """
+from django.conf import settings
 from django.test import Client
 from accounts.models import User
 client = Client()
 client.force_login(User.objects.get(username="investigator"))
-print(client.cookies["sessionid"].value)
+print(settings.SESSION_COOKIE_NAME, client.session.session_key)
 """
 
 
@@ -42,8 +43,8 @@ class Watcher(threading.Thread):
 
     def __init__(self, bench: Bench) -> None:
         super().__init__(daemon=True)
-        session = bench.running.manage("shell", "--no-imports", "--command", SESSION).strip().splitlines()[-1]
-        self.client = httpx.Client(base_url=bench.running.url, cookies={"sessionid": session}, timeout=30)
+        cookie, session = bench.running.manage("shell", "--no-imports", "--command", SESSION).strip().splitlines()[-1].split()
+        self.client = httpx.Client(base_url=bench.running.url, cookies={cookie: session}, timeout=30)
         self.seen: list[tuple[int, float]] = []
         self.opened: list[float] = []
         self.stopping = threading.Event()

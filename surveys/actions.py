@@ -4,6 +4,7 @@ from audit.actions import register
 
 STUDY_CREATED = register("study.created", "A study was created or imported")
 STUDY_CHANGED = register("study.changed", "The draft definition of a study was changed")
+TRANSLATIONS_CONFIRMED = register("study.translations_confirmed", "Somebody looked at outdated translations and found them right")
 MEDIA_ADDED = register("study.media_added", "A video, captions or poster file was added to a study")
 MEDIA_REMOVED = register("study.media_removed", "A video, captions or poster file was taken out of a study")
 CODES_ADDED = register("study.codes_added", "Personal entry codes were added to a study")
@@ -20,6 +21,7 @@ APPROVAL_EXPIRED = register("study.approval_expired", "Recruiting was paused bec
 REMINDED = register("study.reminded", "The approval of a study ends soon, and those who run it were told")
 SUSPENDED = register("study.suspended", "An IRB officer suspended a study")
 SUSPENSION_LIFTED = register("study.suspension_lifted", "An IRB officer lifted a suspension")
+PRIVACY_LIMIT_SET = register("privacy_limit.set", "An IRB officer set the total privacy loss above which an approval needs a reason")
 COMMENTED = register("study.commented", "A remark on a section of a protocol was written or resolved")
 LAUNCHED = register("study.launched", "A study was launched and the hash of its allocation list published")
 PAUSED = register("study.paused", "Recruiting was paused")
@@ -43,4 +45,4 @@ REHEARSAL_STOPPED = register("study.rehearsal_stopped", "The simulated participa
 REHEARSAL_DELETED = register("study.rehearsal_deleted", "The sandbox copy of a study was deleted")
 
 # People who did one of these have written on the study. They do not review it, even if they have left it or have another role by now.
-AUTHORSHIP = (STUDY_CREATED, STUDY_CHANGED, MEDIA_ADDED, MEDIA_REMOVED, SUBMITTED)
+AUTHORSHIP = (STUDY_CREATED, STUDY_CHANGED, TRANSLATIONS_CONFIRMED, MEDIA_ADDED, MEDIA_REMOVED, SUBMITTED)

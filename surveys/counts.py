@@ -1,4 +1,8 @@
-"""How many people are where: the one definition of every count, for all pages, results and exports."""
+"""How many people are where, exactly: the one definition of every count.
+
+Pages, results and exports show `surveys.batches.selectors.shown_counts`, which follows no single person. The exact counts are for the
+machine alone: bots, retention, the numbers that the next batch will show. `tests/audits/test_exact_counts.py` lists who may read them.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -9,6 +13,8 @@ from django.db.models import Count, Sum
 
 from surveys.definition import DIRECT
 from surveys.models import AttritionCount, CounterKind, Participant, ShardedCounter, SlotStatus, Step, Study
+
+PAST_THE_LECTURE = frozenset((Step.QUIZ, Step.DIE, Step.QUESTIONS, Step.DIRECT_QUESTIONS, Step.FINISHED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +27,7 @@ class Alike:
     agrees_to_direct: bool | None
     consented_on: date | None
     finished_on: date | None
+    counted: bool
     people: int
 
     @property
@@ -31,13 +38,13 @@ class Alike:
 
 def present_people(study: Study) -> list[Alike]:
     """Everybody who has not withdrawn, in one pass over the table: all counts come from these few rows."""
-    alike = ("step", "subsample", "arm", "agrees_to_direct", "consented_on", "finished_on")
+    alike = ("step", "subsample", "arm", "agrees_to_direct", "consented_on", "finished_on", "counted")
     return [Alike(*row) for row in Participant.objects.filter(study=study).values_list(*alike).annotate(Count("pk"))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """How many people are where: the one definition of every count, for all pages, results and exports."""
+    """Consented and assigned include people who withdrew (intention to treat); finished counts the stored answers."""
 
     declined: int
     consented: int
@@ -47,14 +54,30 @@ class Counts:
     comprehension_passed: int
     comprehension_failed: int
     assigned_by_group: Mapping[tuple[str, str], int]
+    watched_by_group: Mapping[tuple[str, str], int]
     finished_by_group: Mapping[tuple[str, str], int]
 
+    @property
+    def comers(self) -> int:
+        """Everybody who was asked for their consent and decided."""
+        return self.consented + self.declined
 
-def counts_of(study: Study, present: Iterable[Alike] | None = None) -> Counts:
-    """Consented and assigned include people who withdrew (intention to treat); finished counts the stored answers.
 
-    `present` saves the query of `present_people` for callers that already made it.
-    """
+def exact_counts(study: Study) -> Counts:
+    """The counts as of this moment, which nobody is shown while the study runs."""
+    return counts_of(study, present_people(study))
+
+
+def comers(study: Study) -> int:
+    """Everybody who was asked for their consent and decided: `Counts.comers`, for less work."""
+    decided = (CounterKind.DECLINED, CounterKind.WITHDREW)
+    gone = ShardedCounter.objects.filter(study=study, kind__in=decided).aggregate(Sum("count", default=0))["count__sum"]
+    departed = AttritionCount.objects.filter(study=study).aggregate(Sum("count", default=0))["count__sum"]
+    return int(Participant.objects.filter(study=study).count() + gone + departed)
+
+
+def counts_of(study: Study, present: Iterable[Alike]) -> Counts:
+    """The counts in which these people have watched and answered; all who are stored have consented."""
     counted = dict(ShardedCounter.objects.filter(study=study).values_list("kind").annotate(Sum("count")))
     assigned = Counter(
         {
@@ -64,21 +87,56 @@ def counts_of(study: Study, present: Iterable[Alike] | None = None) -> Counts:
             .annotate(Count("pk"))
         }
     )
-    there, finished = 0, Counter[tuple[str, str]]()
-    for alike in present_people(study) if present is None else present:
-        there += alike.people
-        if alike.answered:
-            finished[alike.subsample, alike.arm] += alike.people
+    departed = AttritionCount.objects.filter(study=study).values_list("step", "subsample", "arm", "count")
+    finished, watched, gone = Counter[tuple[str, str]](), Counter[tuple[str, str]](), 0
+    for step, subsample, arm, people in departed:
+        gone += people
+        watched[subsample, arm] += people if step in PAST_THE_LECTURE else 0
+    for alike in present:
+        watched[alike.subsample, alike.arm] += alike.people if alike.step in PAST_THE_LECTURE else 0
+        finished[alike.subsample, alike.arm] += alike.people if alike.answered else 0
     withdrew = counted.get(CounterKind.WITHDREW, 0)
-    departed = AttritionCount.objects.filter(study=study).aggregate(Sum("count"))["count__sum"] or 0
     return Counts(
         declined=counted.get(CounterKind.DECLINED, 0),
-        consented=there + withdrew + departed,
+        consented=Participant.objects.filter(study=study).count() + withdrew + gone,
         assigned=assigned.total(),
         finished=finished.total(),
         withdrew=withdrew,
         comprehension_passed=counted.get(CounterKind.COMPREHENSION_PASSED, 0),
         comprehension_failed=counted.get(CounterKind.COMPREHENSION_FAILED, 0),
         assigned_by_group=assigned,
+        watched_by_group=watched,
         finished_by_group=finished,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentCount:
+    """How many people decided about one version of the consent text. Those who took their data out later had agreed."""
+
+    version: int
+    agreed: int
+    declined: int
+    withdrew: int
+
+
+def exact_consent_counts(study: Study) -> list[ConsentCount]:
+    """Counts per version about which anybody decided; such a version can never be changed."""
+    present = dict(
+        Participant.objects.filter(study=study).values_list("protocol__version").annotate(Count("pk")).order_by("protocol__version")
+    )
+    counted = {
+        (version, kind): count
+        for version, kind, count in ShardedCounter.objects.filter(study=study).values_list("version", "kind").annotate(Sum("count"))
+    }
+    kinds = (CounterKind.DECLINED, CounterKind.WITHDREW, CounterKind.UNFINISHED)
+    versions = sorted({*present, *(version for version, kind in counted if kind in kinds)})
+    return [
+        ConsentCount(
+            version=version,
+            agreed=present.get(version, 0) + sum(counted.get((version, kind), 0) for kind in kinds[1:]),
+            declined=counted.get((version, CounterKind.DECLINED), 0),
+            withdrew=counted.get((version, CounterKind.WITHDREW), 0),
+        )
+        for version in versions
+    ]

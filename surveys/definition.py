@@ -4,6 +4,7 @@ journey.
 Every possible mistake within one study file is checked here, so that a `StudyDefinition` is always valid.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Annotated, Literal, Protocol, Self
@@ -19,9 +20,15 @@ from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 DIRECT = "direct"
 """An allocation line's value in place of a subsample of the die, for people to be asked directly."""
 
+# Far beyond every study, and near enough that nothing computed from them overflows.
+LARGEST_COUNT = 10**9
+MOST_LANGUAGES = 50
+MOST_NAMED = 20
+"""Names that one sentence of an error lists."""
+
 
 class Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,49}$")]
@@ -37,6 +44,8 @@ NonEmpty = Annotated[
     StringConstraints(pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"),
 ]
 Role = Literal["quasi_identifier", "sensitive", "auxiliary"]
+Translated = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}-[0-9a-f]{8}$")]
+"""The hash of an original and that of its translation, by `surveys.drafting.translations`."""
 
 
 class Text(RootModel[NonEmpty | Annotated[dict[Language, NonEmpty], Field(min_length=1)]]):
@@ -57,10 +66,15 @@ class Named(Protocol):
     def name(self) -> str: ...
 
 
+def _some(names: Sequence[str]) -> str:
+    """The names, or the first of many."""
+    return ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else "")
+
+
 def _unique_names(parts: tuple[Named, ...]) -> tuple[Named, ...]:
-    names = [part.name for part in parts]
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"names must differ; repeated: {', '.join(repeated)}")
+    times = Counter(part.name for part in parts)
+    if repeated := sorted(name for name, count in times.items() if count > 1):
+        raise ValueError(f"names must differ; repeated: {_some(repeated)}")
     return parts
 
 
@@ -158,7 +172,7 @@ class Arm(Part):
     name: Name
     label: Text
     weight: Annotated[int, Field(ge=1, le=1000)] = 1
-    quota: Annotated[int, Field(ge=1)] | None = None
+    quota: Annotated[int, Field(ge=1, le=LARGEST_COUNT)] | None = None
     video: Video
 
 
@@ -180,7 +194,7 @@ class Die(Part):
     sides: Annotated[int, Field(ge=3, le=100)] = 6
     # In the order of their names, because a database may give them back in another order than the author's.
     subsamples: Annotated[dict[Name, Faces], Field(min_length=2, max_length=3), AfterValidator(lambda named: dict(sorted(named.items())))]
-    weights: dict[Name, Annotated[int, Field(ge=1)]] = {}
+    weights: dict[Name, Annotated[int, Field(ge=1, le=LARGEST_COUNT)]] = {}
     cheaters: Literal["any", "always_no", "always_yes", "unknown"] | Annotated[float, Field(ge=0, le=1)] | None = None
 
     def design(self) -> DieDesign:
@@ -230,7 +244,7 @@ class StudyDefinition(Part):
     title: Text
     summary: Text
     contact: NonEmpty
-    languages: Annotated[tuple[Language, ...], Field(min_length=1)] = ("en",)
+    languages: Annotated[tuple[Language, ...], Field(min_length=1, max_length=MOST_LANGUAGES)] = ("en",)
     entry: Entry = Entry()
     consent: Text
     arms: Annotated[tuple[Arm, ...], Field(min_length=2, max_length=20), AfterValidator(_unique_names)]
@@ -247,6 +261,7 @@ class StudyDefinition(Part):
     analysis_plan: Text | None = None
     release_plan: Text | None = None
     retention: Retention = Retention()
+    translations: dict[Language, Annotated[tuple[Translated, ...], Field(max_length=10_000)]] | None = None
 
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Self:
@@ -254,7 +269,7 @@ class StudyDefinition(Part):
         if self.control not in arms:
             raise ValueError(f"control must be one of the arms {', '.join(arms)}, got {self.control}")
         if unknown := set(self.die.weights) - set(self.die.subsamples):
-            raise ValueError(f"die.weights names subsamples that are not there: {', '.join(sorted(unknown))}")
+            raise ValueError(f"die.weights names subsamples that are not there: {_some(sorted(unknown))}")
         if DIRECT in self.die.subsamples:
             raise ValueError(f"die.subsamples: the name {DIRECT} is kept for people who are asked without a die; choose another")
         for where, text in texts_of(self):

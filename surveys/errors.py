@@ -94,7 +94,7 @@ class StudyFullError(StudyNotOpenError):
 class EntryRefusedError(JourneyError):
     http_status = HTTPStatus.FORBIDDEN
     title = _("This code cannot open the study")
-    situation = "code_unknown"
+    situation = "code_refused"
 
 
 class LinkUnknownError(JourneyError):

@@ -8,10 +8,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
+from django.http import Http404
 from django.utils.translation import gettext as _
 
 from surveys.access import Seat
 from surveys.definition import StudyDefinition
+from surveys.drafting.translations import remembering
 from surveys.errors import NotApprovedError
 from surveys.models import RUNNING, Media, MediaFacts, MediaFile, Protocol, Study, StudyStatus
 from surveys.study_file import define, document_of
@@ -64,6 +66,13 @@ def next_protocol(study: Study, definition: StudyDefinition, *, media: Media) ->
     )
 
 
+def with_known_originals(study: Study, definition: StudyDefinition) -> StudyDefinition:
+    """The definition with its list of originals; without one, which drafts of earlier versions lack, as the protocol in force shows it."""
+    if definition.translations is not None or study.protocol_id is None:
+        return definition
+    return remembering(definition, before=remembering(frozen_protocol(study.protocol_id).definition))
+
+
 def definition_for(seat: Seat) -> StudyDefinition:
     """A draft as its owner left it, for people who may change it; any other study as submitted."""
     study = seat.study
@@ -81,11 +90,16 @@ class ProtocolView:
     version: int
 
 
-def protocol_view_for(seat: Seat) -> ProtocolView:
+def protocol_view_for(seat: Seat, *, version: int | None = None) -> ProtocolView:
     """The definition that participants would see: for people who may change the study its draft, or the amendment in the making; for others
-    the version that waits for the officers, or else the one in force.
+    the version that waits for the officers, or else the one in force. With `version`, that frozen one; a 404 if there is none.
     """
     study = seat.study
+    if version is not None:
+        frozen = study.protocols.filter(version=version).first()
+        if frozen is None:
+            raise Http404("There is no such version of the protocol.")
+        return ProtocolView(definition=define(frozen.definition), media=frozen.media, version=frozen.version)
     found = _protocol_at_hand(seat, draft=study.status in RUNNING and study.submitted_id is None)
     if study.protocol is not None and found.sha256 == study.protocol.sha256:
         found = study.protocol

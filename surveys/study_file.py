@@ -1,31 +1,46 @@
 """The study file: one readable YAML (or JSON, which is YAML) document for a whole study. Errors name the line and the place."""
 
+import re
 from collections.abc import Mapping
+from typing import IO, Any
 
 import yaml
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from candor.designs.study_documents import StudyFileLoader, place_of
 from surveys.definition import StudyDefinition
 from surveys.errors import DefinitionError
+from surveys.reading.apart import NotReadError, in_words, read_apart
+from surveys.reading.readers import STUDY_FILE
+from surveys.reading.study_files import plain_values
+from surveys.reading.words import MOST_PROBLEMS, UnreadableError
 
-MAXIMUM_CHARACTERS = 1_000_000
-MAXIMUM_BYTES = 4 * MAXIMUM_CHARACTERS  # a character of UTF-8 has at most four bytes
+# Words that some reader of YAML takes for something else: 1.1 has more booleans than PyYAML, 1.2 other numbers.
+OTHERWISE_READ = re.compile(
+    r"""y|n|yes|no|on|off|true|false|null|~|=|<<|none|nan|inf
+    |[-+]?(\.inf|\.nan|inf|nan)
+    |[-+]?(0x[0-9a-f_]+|0o[0-7_]+|0b[01_]+)
+    |[-+]?[0-9][0-9_,]*(\.[0-9_]*)?(e[-+]?[0-9]+)?
+    |[-+]?\.[0-9_]+(e[-+]?[0-9]+)?
+    |[-+]?[0-9][0-9_]*(:[0-9]+)+(\.[0-9_]*)?
+    |[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*""",
+    re.ASCII | re.IGNORECASE | re.VERBOSE,
+)
+LONGEST_SCALAR = 80
+"""No longer text is taken for a number, a date or a boolean."""
 
 
 class _Dumper(yaml.SafeDumper):
-    """Long texts as readable blocks, lists of numbers on one line, and words that YAML 1.1 takes for booleans left to be words."""
-
-    yaml_implicit_resolvers = StudyFileLoader.yaml_implicit_resolvers
+    """Long texts as readable blocks, lists of numbers on one line, and in quotation marks what any reader might take for no text."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+    elsewhere = len(text) <= LONGEST_SCALAR and OTHERWISE_READ.fullmatch(text)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else "'" if elsewhere else None)
 
 
 def _represent_list(dumper: yaml.SafeDumper, items: list[object]) -> yaml.Node:
@@ -36,49 +51,37 @@ _Dumper.add_representer(str, _represent_text)
 _Dumper.add_representer(list, _represent_list)
 
 
-def read_study_file(text: str, *, source: str = "study file") -> StudyDefinition:
-    """The study in `text`, or a DefinitionError with one line for every mistake: source, line, place, what was expected, what came."""
-    if len(text) > MAXIMUM_CHARACTERS:
-        raise DefinitionError(
-            [
-                _("%(source)s: a study file has at most %(most)s characters, this one has %(found)s")
-                % {"source": source, "most": f"{MAXIMUM_CHARACTERS:,}", "found": f"{len(text):,}"}
-            ]
-        )
-    if text.lstrip().startswith("{"):  # JSON may be indented with tabs, which YAML refuses; inside its strings there are none
-        text = text.replace("\t", " ")
+def study_from_outside(content: bytes | IO[bytes], *, source: str = "study file") -> StudyDefinition:
+    """The study in a file that somebody sent, read in a process of its own; a DefinitionError has one line for every mistake."""
     try:
-        loader = StudyFileLoader(text)
-        root = loader.get_single_node()
-        document = loader.construct_document(root) if root else None
-    except yaml.YAMLError as error:
-        problem = getattr(error, "problem", None) or error
-        raise DefinitionError(
-            [_("%(where)s: not readable as YAML or JSON: %(error)s") % {"where": f"{source}{place_of(error)}", "error": problem}]
-        ) from error
-    except (RecursionError, ValueError) as error:
-        raise DefinitionError([_("%(source)s: not readable as YAML or JSON: %(error)s") % {"source": source, "error": error}]) from error
-    if not isinstance(document, dict):
-        raise DefinitionError(
-            [
-                _("%(source)s: expected a mapping with title, consent, arms …, got %(found)s")
-                % {"source": source, "found": type(document).__name__}
-            ]
-        )
-    return define(document, source=source, root=root)
+        read = read_apart(content, reader=STUDY_FILE, source=source)
+    except NotReadError as error:
+        raise DefinitionError(error.problems) from error
+    return define(read["document"], source=source, lines=read["lines"])
 
 
-def define(document: dict[str, object], *, source: str = "study", root: yaml.Node | None = None) -> StudyDefinition:
-    """The definition that `document` describes, or a DefinitionError."""
+def read_study_file(text: str, *, source: str = "study file") -> StudyDefinition:
+    """The study in a file of the project itself, read here; a DefinitionError has source, line, place, what was expected, what came."""
+    try:
+        read = plain_values(text, source=source)
+    except UnreadableError as error:
+        raise DefinitionError([in_words(one.document()) for one in error.problems]) from error
+    return define(read["document"], source=source, lines=read["lines"])
+
+
+def define(document: dict[str, object], *, source: str = "study", lines: Any = None) -> StudyDefinition:
+    """The definition that `document` describes, or a DefinitionError of at most `MOST_PROBLEMS` sentences, with lines if they are known."""
     try:
         return StudyDefinition.model_validate(document)
     except ValidationError as error:
         problems = error.errors(include_url=False)
         # A list that is too short only because its items are wrong needs no sentence of its own.
-        causes = [
-            one for one in problems if not any(one["loc"] == other["loc"][: len(one["loc"])] for other in problems if other is not one)
-        ]
-        raise DefinitionError([_sentence(one, source=source, root=root) for one in causes or problems]) from error
+        above = {one["loc"][:length] for one in problems for length in range(len(one["loc"]))}
+        causes = [one for one in problems if one["loc"] not in above] or problems
+        sentences = [_sentence(one, source=source, lines=lines) for one in causes[:MOST_PROBLEMS]]
+        if more := len(causes) - len(sentences):
+            sentences.append(_("And %(count)s more.") % {"count": f"{more:,}"})
+        raise DefinitionError(sentences) from error
 
 
 def write_study_file(definition: StudyDefinition) -> str:
@@ -96,8 +99,8 @@ def document_of(definition: StudyDefinition) -> dict[str, object]:
     return definition.model_dump(mode="json", exclude_defaults=True)
 
 
-def _sentence(problem: ErrorDetails, *, source: str, root: yaml.Node | None) -> str:
-    line, path = _place(problem["loc"], root, missing=problem["type"] == "missing")
+def _sentence(problem: ErrorDetails, *, source: str, lines: Any) -> str:
+    line, path = _place(problem["loc"], lines, missing=problem["type"] == "missing")
     came = "" if problem["type"] == "missing" or isinstance(problem["input"], dict | list) else f", got {_shortened(problem['input'])}"
     message = (
         problem["msg"].removeprefix("Value error, ").replace("Tuple should", "List should").replace("Dictionary should", "Mapping should")
@@ -111,20 +114,21 @@ def _shortened(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:60]}… ({len(text):,} characters)"
 
 
-def _place(location: tuple[int | str, ...], root: yaml.Node | None, *, missing: bool) -> tuple[int | None, str]:
-    """Line and readable path of a pydantic location; its parts that name a type of a union have no node and are left out.
+def _place(location: tuple[int | str, ...], lines: Any, *, missing: bool) -> tuple[int | None, str]:
+    """Line and readable path of a pydantic location; its parts that name a type of a union have no line and are left out.
 
-    The last part of a missing value's path has no node either.
+    The last part of a missing value's path has no line either.
     """
-    node, line, path = root, root.start_mark.line + 1 if root else None, ""
+    here, path = lines, ""
     for part in location:
-        child: yaml.Node | None = None
-        if isinstance(node, yaml.MappingNode):
-            child = next((value for key, value in node.value if key.value == str(part)), None)
-        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-            child = node.value[part]
-        if child is not None:
-            node, line = child, child.start_mark.line + 1
-        if child is not None or root is None or (missing and part == location[-1]):
-            path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
-    return line, path
+        inside = here[1] if isinstance(here, list) else None
+        there = None
+        if isinstance(inside, dict):
+            there = inside.get(str(part))
+        elif isinstance(inside, list) and isinstance(part, int) and part < len(inside):
+            there = inside[part]
+        if there is not None:
+            here = there
+        if there is not None or lines is None or (missing and part == location[-1]):
+            path += f"[{part}]" if isinstance(part, int) else f".{str(part)[:80]}" if path else str(part)[:80]
+    return here[0] if isinstance(here, list) else here, path

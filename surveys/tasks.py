@@ -5,10 +5,11 @@ from datetime import timedelta
 
 from django.db import DatabaseError
 
+from audit.services import publish_head
 from jobs.registry import job, routine
 from surveys.batches.order_of_arrival import forget_order_of_days, forget_recent_order
-from surveys.batches.services import ORDER_OF_DAYS
-from surveys.models import BotRun
+from surveys.batches.services import ORDER_OF_DAYS, show_who_is_on_the_way
+from surveys.models import RUNNING, BotRun, Study
 from surveys.recruitment.services import MANY_IN_BOOK, write_down_entries
 from surveys.retention.services import ROUTINE, forget_what_is_due
 from surveys.review.services import pause_expired_studies, remind_of_ends
@@ -54,11 +55,24 @@ def _say(busy: list[str]) -> None:
         logger.warning("Too busy to be laid anew, will be tried again: %s", ", ".join(busy))
 
 
+@routine(kind="shown_numbers", every=timedelta(minutes=1))
+def renew_shown_numbers() -> None:
+    """Renew the numbers of people on their way, of studies to which enough people have come."""
+    for study in Study.objects.filter(status__in=RUNNING):
+        show_who_is_on_the_way(study)
+
+
 @routine(kind=ROUTINE, every=HOURLY)
 def forget_due() -> None:
     """Delete due operational data, and finish deletions begun on a page or left half done by a killed worker."""
     for slug in forget_what_is_due():
         logger.info("The operational data of %s are deleted", slug)
+
+
+@routine(kind="log_head", every=HOURLY)
+def publish_log_head() -> None:
+    """Note the end of the audit log once a day, for everybody to read."""
+    publish_head()
 
 
 @routine(kind="ends_of_approvals", every=HOURLY)

@@ -20,6 +20,7 @@ from surveys.journey.presentation import presentation
 from surveys.journey.steps import ALL_STEPS, steps_of
 from surveys.journey.visitors import COOKIE
 from surveys.models import MediaFile, Participant, Study, StudyStatus
+from surveys.privacy.limits import reason_is_needed
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.review import services as reviews
 from surveys.studies import services as studies
@@ -50,7 +51,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "direct_consent": {"choice": "agree"},
     "video": {},
     "quiz": {"quiz-groups": "alike", "quiz-control": "spare"},
-    "die": {"check": "yes"},
+    "die": {"situation-1": "yes-no", "check-1": "yes", "situation-2": "truth-yes", "check-2": "yes"},
     "questions": {f"answer-{name}": "1" for name in QUESTIONS},
     "direct_questions": {f"answer-{name}": "1" for name in QUESTIONS},
 }
@@ -127,7 +128,8 @@ def study_in(status: StudyStatus, **changes: Any) -> Study:
             case StudyStatus.IN_REVIEW:
                 study = studies.submit_for_review(study, actor=owner)
             case StudyStatus.APPROVED:
-                study = reviews.approve(study, actor=person(Role.IRB_OFFICER))
+                reason = reason_is_needed(define(study.definition)) and "The tests need it."
+                study = reviews.approve(study, actor=person(Role.IRB_OFFICER), reason=reason)
             case StudyStatus.RECRUITING:
                 study = studies.launch(study, actor=owner)
             case StudyStatus.PAUSED:

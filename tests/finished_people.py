@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
+from surveys.batches.services import keep_shown_numbers
 from surveys.models import AllocationSlot, Participant, Response, SlotStatus, Step, Study
 from surveys.protocols import protocol_in_force
 from tests.jobs import work_off
@@ -22,11 +23,17 @@ TELLING_DIE = {
 DAYS = 10
 
 
+def count_everybody(study: Study) -> None:
+    """As if whole batches had let everybody into the shown numbers, exactly: for tests of what is shown, not of when."""
+    Participant.objects.filter(study=study).update(counted=True)
+    keep_shown_numbers(study, shown_as=int)
+
+
 def compute(study: Study, *kinds: RunKind) -> dict[str, Any]:
     """Compute results of these kinds, or of all, from the stored answers; return those of the last kind."""
     for kind in kinds or RunKind:
-        queued = runner.queue_run(study.pk, kind=kind)
-        assert queued is not None
+        runner.queue_run(study.pk, kind=kind)
+        queued = Run.objects.get(study=study, kind=kind, status=RunStatus.QUEUED)
         work_off(queued)
         found = Run.objects.get(pk=queued.pk)
         assert found.status == RunStatus.DONE
@@ -34,12 +41,21 @@ def compute(study: Study, *kinds: RunKind) -> dict[str, Any]:
 
 
 def add_finished_people(
-    study: Study, n: int, *, seed: int = 1, cheaters: float = 0.1, prevalence: float = 0.4, effect: float = 0.2, unfinished: float = 0.0
+    study: Study,
+    n: int,
+    *,
+    seed: int = 1,
+    cheaters: float = 0.1,
+    prevalence: float = 0.4,
+    effect: float = 0.2,
+    unfinished: float = 0.0,
+    counted: bool = True,
 ) -> None:
-    """`n` people of the sample study who took the next lines of its list. Treatment raises the true share of yes by `effect`.
+    """`n` people of the sample study who took the next lines of its list, counted or waiting for a batch.
 
-    Cheaters say no whatever the die says; a share `unfinished` of the people stopped at the lecture. Every arm of a subsample draws from
-    its own generator: its answers follow from the seed and its size alone, in whatever order chance put the lines of the list.
+    Treatment raises the true share of yes by `effect`. Cheaters say no whatever the die says; a share `unfinished` of the people stopped at
+    the lecture. Every arm of a subsample draws from its own generator: its answers follow from the seed and its size alone, in whatever
+    order chance put the lines of the list.
     """
     generators: dict[tuple[str, str], random.Random] = {}
     definition = protocol_in_force(study).definition
@@ -91,6 +107,8 @@ def add_finished_people(
         AllocationSlot.objects.filter(pk__in=[pk for pk, *_rest in batch]).update(status=SlotStatus.TAKEN)
         made += len(batch)
     assert made == n, f"the list had room for {made} of {n}"
+    if counted:
+        count_everybody(study)
 
 
 def _background(rng: random.Random) -> Iterator[tuple[str, Any]]:

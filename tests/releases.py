@@ -39,7 +39,8 @@ def closed_study(*, people: int = PEOPLE, bots: bool = False, **changes: object)
 
 def started_release(study: Study, **changes: object) -> Release:
     """The investigator has made the choices; no worker has claimed it yet."""
-    return services.start_release(study, choices=replace(CHOICES, **changes), site=SITE, actor=study.owner)
+    choices = {"simulated": not Participant.objects.filter(study=study, is_bot=False).exists()} | changes
+    return services.start_release(study, choices=replace(CHOICES, **choices), site=SITE, actor=study.owner)
 
 
 def built_release(study: Study, **changes: object) -> Release:

@@ -19,12 +19,12 @@ GROUPS = ("reported/", "covariates/")
 def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to_direct: bool = False) -> dict[str, NDArray[np.int64]]:
     """Per sensitive question the number of people by arm, subsample and reported answer, shape (arms, subsamples, 2); last axis no, yes.
 
-    Counts people who answered with the die; on request only those who had agreed to be asked directly.
+    Counts people of whole batches who answered with the die; on request only those who had agreed to be asked directly.
     """
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
     subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
     counts = {question.name: np.zeros((len(arms), len(subsamples), 2), dtype=np.int64) for question in definition.questions}
-    responses = Response.objects.filter(participant__study=study, participant__step=Step.FINISHED)
+    responses = Response.objects.filter(participant__study=study, participant__step=Step.FINISHED, participant__counted=True)
     rows = (
         (responses.filter(participant__agrees_to_direct=True) if only_who_agreed_to_direct else responses)
         .values_list("question", "participant__arm", "participant__subsample", "reported_yes")
@@ -37,7 +37,9 @@ def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class People:
-    """Everybody who was assigned to the die, without names, keys or order: `reported` by question is 0, 1 or `NOT_REPORTED`.
+    """Everybody in the shown numbers who was assigned to the die, without names, keys or order.
+
+    `reported` by question is 0, 1 or `NOT_REPORTED`.
 
     The rows are sorted by content, so that they tell nothing about the order of arrival, and the same people always make the same arrays.
     """
@@ -72,7 +74,9 @@ class People:
 
 
 def people_of(study: Study, definition: StudyDefinition) -> People:
-    """Everybody who was assigned to the die and has not withdrawn, in one query."""
+    """Everybody who was assigned to the die, is in a whole batch and has not withdrawn, in one query. After the end also people who did not
+    finish.
+    """
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
     subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
     questions = [question.name for question in definition.questions]
@@ -86,7 +90,7 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
         for index, name in enumerate(questions)
     }
     found = (
-        Participant.objects.filter(study=study)
+        Participant.objects.filter(study=study, counted=True)
         .exclude(arm="")
         .exclude(subsample=DIRECT)
         .annotate(**answers)

@@ -25,7 +25,7 @@ def direct_results(study: Study, definition: StudyDefinition) -> DirectGroup:
         return found.direct_group
     from candor.estimators.direct_comparison import SMALLEST_CELL, direct_comparison  # SciPy, which web processes can do without
 
-    drawn = Participant.objects.filter(study=study, subsample=DIRECT, step=Step.FINISHED)
+    drawn = Participant.objects.filter(study=study, subsample=DIRECT, step=Step.FINISHED, counted=True)
     agreed = dict(drawn.values_list("agrees_to_direct").annotate(Count("pk")))
     outcomes = []
     ended = study.status in ENDED
@@ -47,7 +47,11 @@ def _direct_counts(study: Study, definition: StudyDefinition) -> Counts:
     """Per question the number of people by arm and answer, shape (arms, 2); last axis no, yes."""
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
     counts = {question.name: np.zeros((len(arms), 2), dtype=np.int64) for question in definition.questions}
-    rows = DirectAnswer.objects.filter(participant__study=study).values_list("question", "participant__arm", "yes").annotate(Count("pk"))
+    rows = (
+        DirectAnswer.objects.filter(participant__study=study, participant__counted=True)
+        .values_list("question", "participant__arm", "yes")
+        .annotate(Count("pk"))
+    )
     for question, arm, yes, count in rows:
         counts[question][arms[arm], int(yes)] = count
     return counts

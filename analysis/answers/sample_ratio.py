@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from surveys.batches.rules import LEAST
+
 SMALL_P = 0.001
 LEAST_DEVIATION = 0.01
 """Smallest deviation of a share that matters: with very many people even harmless deviations have tiny p-values."""
@@ -21,16 +23,29 @@ class SampleRatio:
 
 
 def sample_ratio(
-    counts: Mapping[tuple[str, str], int], *, subsample_weights: Mapping[str, int], arm_weights: Mapping[str, int]
+    counts: Mapping[tuple[str, str], int],
+    *,
+    subsample_weights: Mapping[str, int],
+    arm_weights: Mapping[str, int],
+    in_steps: bool = False,
 ) -> SampleRatio | None:
-    """Compare the people assigned to each (subsample, arm) with the weights; None before anybody was assigned."""
-    n = sum(counts.values())
-    if not n:
+    """Compare the people assigned to each (subsample, arm) with the weights; None before anybody was assigned.
+
+    Counts that are shown in steps of b, the newest step held back, stand for b to 2b − 1 people more, all equally likely; a count of 0 for
+    0 to 2b − 1. Each cell gets the mean of these, and their variance beside that of chance, so that rounding raises no alarm.
+    """
+    if not sum(counts.values()):
         return None
     whole = sum(subsample_weights.values()) * sum(arm_weights.values())
     shares = {(s, a): ws * wa / whole for s, ws in subsample_weights.items() for a, wa in arm_weights.items()}
-    found = {cell: counts.get(cell, 0) for cell in shares}
-    statistic = sum((found[cell] - n * share) ** 2 / (n * share) for cell, share in shares.items())
+    found, unknown = {}, {}
+    for cell in shares:
+        shown = counts.get(cell, 0)
+        possible = 0 if not in_steps else LEAST if shown else 2 * LEAST
+        found[cell] = shown + (LEAST if shown and in_steps else 0) + max(possible - 1, 0) / 2
+        unknown[cell] = (possible**2 - 1) / 12 if possible else 0.0
+    n = sum(found.values())
+    statistic = sum((found[cell] - n * share) ** 2 / (n * share + unknown[cell]) for cell, share in shares.items())
     largest = max(abs(found[cell] / n - share) for cell, share in shares.items())
     p_value = chi_square_p_value(statistic, df=len(shares) - 1)
     return SampleRatio(

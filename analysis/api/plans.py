@@ -1,21 +1,16 @@
 """The expected findings of a study."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
-from io import BytesIO
-from typing import IO, Any
 
-from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, extend_schema
-from rest_framework.exceptions import ParseError
-from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.models import Role
 from analysis.serializers import PlanRequestSerializer
+from surveys.request_bodies import BoundedJson
 
 LARGEST_PLAN = 100_000
 DESIGN = {
@@ -25,14 +20,10 @@ DESIGN = {
 }
 
 
-class SmallJson(JSONParser):
+class SmallJson(BoundedJson):
     """JSON of a size that a plan may have."""
 
-    def parse(self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, object] | None = None) -> dict[str, Any]:
-        content = stream.read(LARGEST_PLAN + 1)
-        if len(content) > LARGEST_PLAN:
-            raise ParseError(_("Expected a plan of at most %(most)s bytes.") % {"most": f"{LARGEST_PLAN:,}"})
-        return super().parse(BytesIO(content), media_type, parser_context)
+    most = LARGEST_PLAN
 
 
 class Power(APIView):

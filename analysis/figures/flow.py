@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Sequence
 from datetime import date
 
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from analysis.live.progress import DayCount, Flow
@@ -84,8 +85,8 @@ def enrolment_figure(days: Sequence[DayCount], *, planned: int) -> Drawing:
         drawing.text(632, max(answered + 5, up(planned) + 23), _("answered: %(n)d") % {"n": last})
         if not close:
             drawing.text(632, agreed + 5, _("agreed: %(n)d") % {"n": days[-1].consented_so_far}, "faint")
-        drawing.text(64, 276, days[0].day.isoformat(), "faint")
+        drawing.text(64, 276, date_format(days[0].day), "faint")
         if len(days) > 1:
-            drawing.text(624, 276, days[-1].day.isoformat(), "faint", anchor="end")
+            drawing.text(624, 276, date_format(days[-1].day), "faint", anchor="end")
     drawing.line(64, up(0), 624, up(0), "axis")
     return drawing

@@ -98,11 +98,12 @@ def balance_figure(differences: Sequence[BalanceLine], *, notable: float) -> Dra
 
 
 def _in_points(value: float) -> str:
-    return f"{value * 100:+.0f}" if value else "0"
+    """In percentage points with a sign; zero has none."""
+    return f"{points:+d}" if (points := round(value * 100)) else "0"
 
 
 def _with_ends(value: float, ends: Ends | None) -> str:
-    shown = f"{value * 100:+.0f}"
+    shown = _in_points(value)
     match ends:
         case None:
             return shown
@@ -114,5 +115,5 @@ def _with_ends(value: float, ends: Ends | None) -> str:
             words = _("%(value)s (from %(low)s)")
         case _:
             words = _("%(value)s (%(low)s to %(high)s)")
-    low, high = ("" if end is None else f"{end * 100:+.0f}" for end in ends)
+    low, high = ("" if end is None else _in_points(end) for end in ends)
     return words % {"value": shown, "low": low, "high": high}

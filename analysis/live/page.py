@@ -1,6 +1,6 @@
 """Puts the live page together for one reader: words, numbers, figures and tables from the same view of the study."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -10,7 +10,8 @@ from accounts.models import User
 from analysis.figures.flow import enrolment_figure, flow_figure
 from analysis.figures.intervals import BalanceLine, Moment, balance_figure, forest_figure, running_figure
 from analysis.live.blinding import ArmNames, arm_names, is_blinded, readable
-from analysis.live.progress import Progress, progress_of
+from analysis.live.notes import plain_note, plain_reason
+from analysis.live.progress import DayCount, Flow, Progress, progress_of
 from analysis.live.wording import (
     always_known_sentence,
     bounds_sentence,
@@ -25,6 +26,7 @@ from analysis.stored_results import NOTABLE, Difference, DirectGroup, MarkedEffe
 from candor.figures.drawing import Drawing
 from candor.figures.forest import Ends, ForestRow
 from candor.results import BootstrapSummary, DirectDifference, DirectPrevalence, Interval, Prevalence, UnderReporting
+from surveys.batches.selectors import BatchProgress, batch_progress
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 from surveys.protocols import frozen_protocol
@@ -42,6 +44,7 @@ class ShownEstimate:
     """With the names of contrast and method."""
     prevalence: tuple[tuple[Prevalence, str], ...]
     specification_sentence: str
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,16 +83,21 @@ class LiveView:
     language: str
 
     @cached_property
-    def progress(self) -> Progress:
+    def batch(self) -> BatchProgress:
+        return batch_progress(self.study)
+
+    @cached_property
+    def progress(self) -> Progress | None:
+        """None while the numbers are withheld."""
         return progress_of(self.study, self.definition, names=self.names.groups)
 
     @cached_property
     def first(self) -> Run | None:
-        return latest_results(self.study)
+        return latest_results(self.study) if self.batch.shows_results else None
 
     @cached_property
     def full(self) -> Run | None:
-        return latest_results(self.study, RunKind.FULL_RESULTS)
+        return latest_results(self.study, RunKind.FULL_RESULTS) if self.batch.shows_results else None
 
     @cached_property
     def first_results(self) -> Results | None:
@@ -135,14 +143,14 @@ class LiveView:
                 ),
                 contrasts=tuple((self.contrast(one.treatment, one.control), one) for one in outcome.differences),
                 assumption=outcome.assumption,
-                notes=outcome.notes,
+                notes=self._plain(outcome.notes),
             )
 
     @cached_property
     def moments(self) -> dict[tuple[str, str, str], list[Moment]]:
         """How the estimate moved, by question, treatment and control."""
         found: dict[tuple[str, str, str], list[Moment]] = {}
-        for n, stored in history(self.study):
+        for n, stored in history(self.study) if self.batch.shows_results else ():
             results = readable(stored, self.names)
             for question in self.questions_in(results.outcomes):
                 outcome = results.estimate(question)
@@ -176,7 +184,9 @@ class LiveView:
                 name=question.name,
                 question=question.text.in_language(self.language),
                 n=newest.n,
-                cheater_sentence=newest.not_yet if isinstance(newest, NotYet) else cheater_sentence(newest.cheater_proportion),
+                cheater_sentence=plain_reason(newest.not_yet, arms=self.names.shown)
+                if isinstance(newest, NotYet)
+                else cheater_sentence(newest.cheater_proportion),
                 sentences=() if isinstance(newest, NotYet) else tuple(self._sentences(newest)),
                 estimate=None if detailed is None else self._shown(detailed),
                 is_full=bool(detailed and self.full_results and detailed is self.full_results.outcomes.get(question.name)),
@@ -200,15 +210,22 @@ class LiveView:
             effects=tuple((one, self.contrast(one.treatment, one.control), method_name(one.method)) for one in estimate.effects),
             prevalence=tuple((one, self.names.shown[one.arm]) for one in estimate.prevalence),
             specification_sentence=specification_sentence(estimate.specification_test),
+            notes=self._plain(estimate.notes),
         )
+
+    def _plain(self, notes: Sequence[str]) -> tuple[str, ...]:
+        return tuple(plain_note(note, arms=self.names.shown) for note in notes)
 
     # Figures
 
     def figures(self) -> dict[str, Callable[[], Drawing | None]]:
         """Every figure by the name in its address; None while there is nothing to draw."""
+        progress = self.progress
+        if progress is None:
+            return {}
         found: dict[str, Callable[[], Drawing | None]] = {
-            "participants": lambda: flow_figure(self.progress.flow),
-            "enrolment": lambda: enrolment_figure(self.progress.days, planned=self.progress.planned),
+            "participants": lambda: flow_figure(progress.flow),
+            "enrolment": lambda: enrolment_figure(progress.days, planned=progress.planned),
             "balance": self._balance_figure,
         }
         for question in self.definition.questions:
@@ -254,18 +271,20 @@ class LiveView:
 
     def tables(self) -> dict[str, Callable[[], Iterator[Row]]]:
         """Every table by the name in its address, its head first. Names of the study file, not texts of a language."""
+        progress = self.progress
+        if progress is None:
+            return {}
         return {
-            "participants": self._participants_table,
-            "enrolment": self._enrolment_table,
+            "participants": lambda: self._participants_table(progress.flow),
+            "enrolment": lambda: self._enrolment_table(progress.days),
             "balance": self._balance_table,
             "estimates": self._estimates_table,
             "running": self._running_table,
             **({"direct": self._direct_table} if self.direct_group else {}),
         }
 
-    def _participants_table(self) -> Iterator[Row]:
+    def _participants_table(self, flow: Flow) -> Iterator[Row]:
         files = {shown: self.names.groups_in_files[arm] for arm, shown in self.names.groups.items()}
-        flow = self.progress.flow
         yield ("subsample", "arm", "consented", "declined", "assigned", "saw_the_lecture", "answered", "withdrew")
         yield (
             "all",
@@ -280,9 +299,9 @@ class LiveView:
         for group in flow.groups:
             yield (group.subsample, files[group.arm], "", "", group.assigned, group.watched, group.finished, "")
 
-    def _enrolment_table(self) -> Iterator[Row]:
+    def _enrolment_table(self, days: Iterable[DayCount]) -> Iterator[Row]:
         yield ("day", "consented", "answered", "consented_so_far", "answered_so_far")
-        for day in self.progress.days:
+        for day in days:
             yield (day.day.isoformat(), day.consented, day.finished, day.consented_so_far, day.finished_so_far)
 
     def _balance_table(self) -> Iterator[Row]:

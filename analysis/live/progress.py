@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from django.db.models import Sum
 from django.utils import timezone
 
 from analysis.answers.sample_ratio import SampleRatio, sample_ratio
-from surveys.counts import Alike, Counts, counts_of, present_people
+from surveys.batches.rules import LEAST
+from surveys.batches.selectors import counted_people, shown_counts
+from surveys.counts import Alike, Counts
 from surveys.definition import StudyDefinition
-from surveys.journey.steps import ALL_STEPS
-from surveys.models import ArmState, AttritionCount, Step, Study, StudyStatus
+from surveys.models import ENDED, ArmState, Study, StudyStatus
 
 DAYS_OF_THE_RATE = 7
 
@@ -59,26 +59,28 @@ class Progress:
     ratio_is_changed_by_hand: bool
 
 
-def progress_of(study: Study, definition: StudyDefinition, *, names: Mapping[str, str]) -> Progress:
-    """All numbers about people and none of their answers; `names` are the arms' displayed names, in display order. Arms of the same name
-    are counted together.
+def progress_of(study: Study, definition: StudyDefinition, *, names: Mapping[str, str]) -> Progress | None:
+    """All numbers about people and none of their answers; None while they are withheld. `names` are the arms' displayed names, in display
+    order. Arms of the same name are counted together.
     """
-    present = present_people(study)
-    counts = counts_of(study, present)
-    watched = _watched(study, present)
+    counted = counted_people(study)
+    counts = shown_counts(study, counted)
+    if counts is None:
+        return None
     together = {shown: [arm for arm in names if names[arm] == shown] for shown in names.values()}
     groups = tuple(
         Group(
             subsample=subsample,
             arm=shown,
             assigned=sum(counts.assigned_by_group.get((subsample, arm), 0) for arm in arms),
-            watched=sum(watched[subsample, arm] for arm in arms),
+            watched=sum(counts.watched_by_group.get((subsample, arm), 0) for arm in arms),
             finished=sum(counts.finished_by_group.get((subsample, arm), 0) for arm in arms),
         )
         for subsample in definition.group_weights
         for shown, arms in together.items()
     )
-    days = _days(present)
+    ended = study.status in ENDED
+    days = days_of(counted, ended=ended)
     planned = definition.allocation.planned_participants
     return Progress(
         counts=counts,
@@ -93,7 +95,12 @@ def progress_of(study: Study, definition: StudyDefinition, *, names: Mapping[str
         days=days,
         planned=planned,
         days_left=days_left(days, planned=planned, today=timezone.localdate()) if study.status == StudyStatus.RECRUITING else None,
-        ratio=sample_ratio(counts.assigned_by_group, subsample_weights=definition.group_weights, arm_weights=definition.arm_weights),
+        ratio=sample_ratio(
+            counts.assigned_by_group,
+            subsample_weights=definition.group_weights,
+            arm_weights=definition.arm_weights,
+            in_steps=not ended,
+        ),
         ratio_is_changed_by_hand=any(state.closed or state.quota is not None for state in ArmState.objects.filter(study=study)),
     )
 
@@ -108,27 +115,29 @@ def days_left(days: tuple[DayCount, ...], *, planned: int, today: date) -> int |
     return math.ceil((planned - days[-1].finished_so_far) * length / recent) if recent else None
 
 
-def _watched(study: Study, present: Iterable[Alike]) -> Counter[tuple[str, str]]:
-    """People past the lecture, by subsample and arm."""
-    past = ALL_STEPS[ALL_STEPS.index(Step.VIDEO) + 1 :]
-    gone = AttritionCount.objects.filter(study=study, step__in=past).values_list("subsample", "arm").annotate(Sum("count"))
-    watched = Counter({(subsample, arm): count for subsample, arm, count in gone})
-    for alike in present:
-        if alike.step in past:
-            watched[alike.subsample, alike.arm] += alike.people
-    return watched
+def days_of(counted: Iterable[Alike], *, ended: bool) -> tuple[DayCount, ...]:
+    """The days on which the sums of people who agreed or answered have grown by another step of `LEAST`, and in the end the last day.
 
-
-def _days(present: Iterable[Alike]) -> tuple[DayCount, ...]:
+    Otherwise the day whose number moves with a batch would tell when single people of that batch came.
+    """
     consented: Counter[date] = Counter()
     finished: Counter[date] = Counter()
-    for alike in present:
+    for alike in counted:
         if alike.consented_on is not None:
             consented[alike.consented_on] += alike.people
             if alike.finished_on is not None and alike.answered:
                 finished[alike.finished_on] += alike.people
-    days, agreed, answered = [], 0, 0
-    for day in sorted(consented | finished):
+    days: list[DayCount] = []
+    agreed, answered, last = 0, 0, (0, 0)
+    every = sorted(consented | finished)
+    for day in every:
         agreed, answered = agreed + consented[day], answered + finished[day]
-        days.append(DayCount(day=day, consented=consented[day], finished=finished[day], consented_so_far=agreed, finished_so_far=answered))
+        shown = (agreed, answered) if ended and day == every[-1] else (agreed // LEAST * LEAST, answered // LEAST * LEAST)
+        if shown != last:
+            days.append(
+                DayCount(
+                    day=day, consented=shown[0] - last[0], finished=shown[1] - last[1], consented_so_far=shown[0], finished_so_far=shown[1]
+                )
+            )
+            last = shown
     return tuple(days)

@@ -14,7 +14,8 @@ from analysis.models import Run, RunKind
 from analysis.selectors import Work, state_of_work
 from analysis.stored_results import Balance, DirectGroup, MarkedEffect, NotYet, QuestionEstimate, Results
 from candor.results import AnytimeEffect, CheaterProportion, Prevalence, SpecificationTest
-from surveys.counts import Counts, counts_of
+from surveys.batches.selectors import BatchProgress, batch_progress, shown_counts
+from surveys.counts import Counts
 from surveys.models import Study
 
 LANGUAGE = "en"  # of labels, which the documents do not hold: arms have the names of the study file, or letters
@@ -69,7 +70,8 @@ class ResultsDocument:
         date | None,
         Field(description="Since this day operational data are deleted: what uses background answers was computed before."),
     ]
-    first_results: Annotated[FirstResults | None, Field(description="Seconds after an answer.")]
+    batch: Annotated[BatchProgress, Field(description="Where the study stands between two batches of people.")]
+    first_results: Annotated[FirstResults | None, Field(description="A second after the last person of a batch.")]
     full_results: Annotated[FullResults | None, Field(description="Every method, with its bootstrap; they follow.")]
     work: WorkByKind
 
@@ -77,7 +79,11 @@ class ResultsDocument:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyCounts:
     study: str
-    totals: Counts
+    batch: Annotated[
+        BatchProgress,
+        Field(description="Where the study stands between two batches of people. Numbers move with whole batches or in tens."),
+    ]
+    totals: Annotated[Counts | None, Field(description="In whole batches, or tens; null while they are withheld.")]
     groups: Annotated[tuple[Group, ...] | None, Field(description="Null for those who may not see results.")]
     planned: int | None
     days_left: Annotated[int | None, Field(description="Until the planned number at the rate of the last week.")]
@@ -94,6 +100,7 @@ def results_document(study: Study, *, reader: User, ask_blinded: bool) -> Result
         arms=tuple(names.files.values()) if names else (),
         control=None if names is None or names.blinded else names.control,
         background_deleted_on=study.forgotten_on,
+        batch=live.batch if live else batch_progress(study),
         first_results=_described(live.first, live.first_results, live) if live else None,
         full_results=_described(live.full, live.full_results, live) if live else None,
         work=WorkByKind(first_results=state_of_work(study, RunKind.FIRST_RESULTS), full_results=state_of_work(study, RunKind.FULL_RESULTS)),
@@ -107,7 +114,8 @@ def counts_document(study: Study, *, reader: User, with_groups: bool, ask_blinde
     groups = progress.flow.groups if progress else ()
     return StudyCounts(
         study=study.slug,
-        totals=progress.counts if progress else counts_of(study),
+        batch=batch_progress(study),
+        totals=progress.counts if progress else shown_counts(study),
         groups=groups if with_groups else None,
         planned=progress.planned if progress else None,
         days_left=progress.days_left if progress else None,

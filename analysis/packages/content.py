@@ -8,6 +8,17 @@ from analysis.packages.background_counts import Cell
 from analysis.packages.licences import Licence
 from analysis.packages.rows import Row, column_of
 
+SIMULATED_DATA = "simulated data"
+LONGEST_TITLE = 200
+
+
+def simulated_title(title: str) -> str:
+    """The title, with a word that no reader of a list or a citation can miss."""
+    if "simulated" in title.lower():
+        return title
+    mark = f" ({SIMULATED_DATA})"
+    return f"{title[: LONGEST_TITLE - len(mark)]}{mark}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllocationList:
@@ -57,6 +68,15 @@ class Content:
     @property
     def citation(self) -> str:
         return f"{'; '.join(self.authors)} ({self.year}). {self.title} (version {self.version}) [Data set]. {self.address}"
+
+    @property
+    def terms(self) -> str:
+        """The licence, and what it covers where that is nobody's answers."""
+        return f"{self.licence.title}, for {SIMULATED_DATA}: nobody's answers" if self.simulated else self.licence.title
+
+    @property
+    def keywords(self) -> list[str]:
+        return [*([SIMULATED_DATA] if self.simulated else []), "randomised experiment", "randomised response", "local differential privacy"]
 
     @property
     def questions(self) -> Sequence[Mapping[str, str]]:

@@ -46,6 +46,7 @@ def croissant(content: Content, tables: Mapping[str, bytes]) -> bytes:
             "name": content.name,
             "alternateName": content.title,
             "description": content.description,
+            "keywords": content.keywords,
             "license": content.licence.address,
             "url": content.address,
             "version": f"{content.version}.0.0",

@@ -78,7 +78,7 @@ def _study_description(root: etree._Element, content: Content) -> None:
     access = _add(study, "dataAccs")
     use = _add(access, "useStmt")
     _add(use, "citReq", content.citation)
-    _add(use, "conditions", f"{content.licence.title}, {content.licence.address}")
+    _add(use, "conditions", f"{content.terms}, {content.licence.address}")
     for sentence in sentences_of(privacy_statement(content)):
         _add(access, "notes", sentence, type="privacy")
 

@@ -30,7 +30,7 @@ def frictionless_package(content: Content, tables: Mapping[str, bytes]) -> bytes
         ]
         title = "Counts of background answers over everybody"
         resources.append(_table("background-counts", title, counted, tables["background-counts.csv"], path="background-counts.csv"))
-    licence = {"name": content.licence.name, "title": content.licence.title, "path": content.licence.address}
+    licence = {"name": content.licence.name, "title": content.terms, "path": content.licence.address}
     return as_json(
         {
             "$schema": PROFILE,
@@ -42,7 +42,7 @@ def frictionless_package(content: Content, tables: Mapping[str, bytes]) -> bytes
             "version": f"{content.version}.0.0",
             "licenses": [licence],
             "contributors": [{"title": author, "roles": ["author"]} for author in content.authors],
-            "keywords": ["randomised experiment", "randomised response", "local differential privacy"],
+            "keywords": content.keywords,
             "resources": resources,
         }
     )

@@ -1,11 +1,9 @@
 """A release's promises to the people whose answers are in it, and their limits, in plain words with the numbers."""
 
-import math
 from dataclasses import dataclass
 
 from analysis.packages.content import Content
-
-EXAMPLE_BELIEF = 0.1
+from candor.designs.privacy_words import privacy_in_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +21,7 @@ class PrivacyStatement:
 
 def privacy_statement(content: Content) -> PrivacyStatement:
     """Privacy loss of this release, and of everything that can be computed from it."""
-    questions, factor = len(content.questions), math.exp(content.epsilon)
-    believed = EXAMPLE_BELIEF * factor / (1 - EXAMPLE_BELIEF + EXAMPLE_BELIEF * factor)
+    questions = len(content.questions)
     not_covered = [
         "That somebody took part, and finished, is not hidden by the die; arm and subsample are chance and say nothing about a person.",
         "People who told the truth against the die gave up their own protection.",
@@ -54,10 +51,7 @@ def privacy_statement(content: Content) -> PrivacyStatement:
             "versions of this release and anything else computed from the same reported answers add nothing. A further question that is "
             f"released later adds {content.epsilon:.4f}."
         ),
-        meaning=(
-            f"Whatever somebody believed about one person's true answer to one question, seeing the reported answer changes the odds by a "
-            f"factor of at most {factor:.3g}: a suspicion of {EXAMPLE_BELIEF:.0%} becomes at most {believed:.0%}."
-        ),
+        meaning=" ".join(privacy_in_words(content.epsilon, questions=questions)),
         not_covered=tuple(not_covered),
     )
 

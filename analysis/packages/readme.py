@@ -19,7 +19,7 @@ def readme(content: Content) -> bytes:
     if content.bots_left_out:
         parts += [f"{content.bots_left_out} simulated participants (bots) had walked through the study too; they are left out.", ""]
     parts += ["## Citation", "", content.citation, "", "As `CITATION.cff`:", "", "```yaml", *_citation_file(content), "```", ""]
-    parts += ["## Licence", "", f"{content.licence.title} ({content.licence.name}): <{content.licence.address}>", ""]
+    parts += ["## Licence", "", f"{content.terms} ({content.licence.name}): <{content.licence.address}>", ""]
     parts += ["## Privacy", "", *(f"* {sentence}" for sentence in sentences_of(privacy_statement(content))), ""]
     parts += ["## Files", "", "`codebook.md` explains every file and every column.", ""]
     parts += [

@@ -14,7 +14,7 @@ from analysis.planning.faces import NO, YES, PlannedDie, rolls_of
 from analysis.planning.forms import read_die
 from analysis.planning.page import dice_offered, groups_of
 from analysis.planning.starts import start_of
-from analysis.planning.wording import decimal, factor, privacy_sentence, total_privacy_sentence
+from analysis.planning.wording import decimal
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.written_numbers import typed_number
@@ -22,6 +22,7 @@ from surveys.builder.frame import LookingPage
 from surveys.definition import Die, StudyDefinition
 from surveys.drafting.edits import Edit, Keys, fingerprint_of
 from surveys.drafting.forms import DraftForm, Typed, typed_value
+from surveys.privacy.words import certainty, privacy_in_words
 from surveys.study_file import document_of
 
 COMMON_DICE = ("4", "6", "8", "10", "12", "20")
@@ -43,7 +44,8 @@ class DieFacts:
     problem: str = ""
     epsilon: str = ""
     epsilon_total: str = ""
-    odds_factor: str = ""
+    certainty: str = ""
+    certainty_total: str = ""
     questions: int = 0
     cheaters_identified: bool = False
     effect_identified: bool = False
@@ -171,10 +173,11 @@ def _facts(definition: StudyDefinition, die: PlannedDie, trial: DraftForm) -> Di
     return DieFacts(
         epsilon=decimal(design.epsilon),
         epsilon_total=decimal(total),
-        odds_factor=factor(design.epsilon),
+        certainty=certainty(design.epsilon),
+        certainty_total=certainty(total),
         questions=questions,
         cheaters_identified=identification.honest_proportion,
         effect_identified=identification.effect,
         assumption=identification.assumption,
-        privacy=(privacy_sentence(design.epsilon), total_privacy_sentence(total, questions=questions)),
+        privacy=privacy_in_words(design.epsilon, questions=questions),
     )

@@ -20,11 +20,10 @@ from analysis.planning.wording import (
     percent,
     points,
     power_sentence,
-    privacy_sentence,
-    total_privacy_sentence,
     whole,
 )
 from candor.planning.best_die import DieSuggestion
+from surveys.privacy.words import privacy_in_words
 
 NAMES_OF_LETTERS = {"y": "yes", "n": "no", "t": "truth"}
 
@@ -77,7 +76,7 @@ def page_of(planned: Planned) -> dict[str, object]:
         "groups": tuple(groups_of(form.die, form.start.subsample_names)),
         "sentences": (power_sentence(plan), cheater_sentence(plan)),
         "facts": _facts(planned),
-        "privacy": (privacy_sentence(plan.epsilon), total_privacy_sentence(plan.epsilon_total, questions=plan.questions)),
+        "privacy": privacy_in_words(plan.epsilon, questions=plan.questions),
         "identification": identification_sentence(plan),
         "cost": cost_sentence(plan),
         "over_cap": plan.epsilon > form.value("cap") + 1e-9,

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from math import exp
-
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from candor.planning.power import ContrastPlan, StudyPlan
-
-MILLION = 1_000_000
 
 
 def whole(number: float | None) -> str:
@@ -75,42 +71,6 @@ def cheater_sentence(plan: StudyPlan) -> str:
         return _("With %(students)s you cannot tell 0 %% cheaters from 100 %%.") % {"students": students}
     width = 100 * cheaters.half_width
     return _("The share of cheaters would be known to ± %(width)s points.") % {"width": decimal(width, 0 if width >= 10 else 1)}
-
-
-def privacy_sentence(epsilon: float) -> str:
-    """The most that one answer can reveal to a reader."""
-    words = {"factor": factor(epsilon), "sure": _certainty(epsilon)}
-    return (
-        _(
-            "A reader of one answer can make a guess about the truth at most %(factor)s times as likely. "
-            "Somebody who thought 50 : 50 before is at most %(sure)s sure afterwards."
-        )
-        % words
-    )
-
-
-def total_privacy_sentence(epsilon_total: float, *, questions: int) -> str:
-    """The most that all answers of one person can reveal together."""
-    words = {"questions": questions, "factor": factor(epsilon_total)}
-    if questions == 1:
-        return _("There is one sensitive question, so this is all that a student gives away.")
-    sentence = _(
-        "Each of the %(questions)d questions has its own roll, and losses add up: all answers of a student together can make a guess about "
-        "that student at most %(factor)s times as likely."
-    )
-    return sentence % words
-
-
-def factor(epsilon: float) -> str:
-    """The factor by which an answer with this privacy loss can change the odds of a guess."""
-    times = exp(min(epsilon, 700.0))
-    if times >= MILLION:
-        return _("more than a million")
-    return decimal(times, 1) if times < 100 else whole(times)
-
-
-def _certainty(epsilon: float) -> str:
-    return percent(1 / (1 + exp(-epsilon)))
 
 
 def cost_sentence(plan: StudyPlan) -> str:

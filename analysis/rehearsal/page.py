@@ -5,12 +5,14 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from analysis.live.notes import plain_reason
 from analysis.models import RunKind, RunStatus
 from analysis.rehearsal.forms import BEHAVIOURS, YES_RATES
 from analysis.selectors import latest_results, state_of_work
 from analysis.stored_results import NotYet, QuestionEstimate, Results, read_results
 from candor.results import Interval, UnderReporting
-from surveys.counts import Counts, counts_of
+from surveys.batches.selectors import BatchProgress, batch_progress, shown_counts
+from surveys.counts import Counts, comers
 from surveys.definition import StudyDefinition
 from surveys.models import BotRun, BotRunStatus, Study
 from surveys.protocols import protocol_in_force
@@ -45,7 +47,8 @@ class RehearsedQuestion:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsalView:
     bot_run: BotRun
-    counts: Counts
+    counts: Counts | None
+    batch: BatchProgress
     sent: int
     questions: tuple[RehearsedQuestion, ...]
     warning: str
@@ -59,7 +62,7 @@ class RehearsalView:
 
 
 def rehearsal_view(sandbox: Study, *, language: str) -> RehearsalView:
-    definition, bot_run, counts = protocol_in_force(sandbox).definition, sandbox.bot_run, counts_of(sandbox)
+    definition, bot_run, counts = protocol_in_force(sandbox).definition, sandbox.bot_run, shown_counts(sandbox)
     full = latest_results(sandbox, RunKind.FULL_RESULTS)
     first = latest_results(sandbox)
     newest = full if full and first and (full.n or 0) >= (first.n or 0) else first or full
@@ -69,7 +72,8 @@ def rehearsal_view(sandbox: Study, *, language: str) -> RehearsalView:
     return RehearsalView(
         bot_run=bot_run,
         counts=counts,
-        sent=min(counts.consented + counts.declined + turned_away, bot_run.bots),
+        batch=batch_progress(sandbox),
+        sent=min(comers(sandbox) + turned_away, bot_run.bots),
         questions=tuple(_questions(definition, bot_run, results, language)) if results else (),
         warning=_broken_assumption(definition, bot_run),
         behaviour=str(dict(BEHAVIOURS).get(bot_run.behaviour, bot_run.behaviour)),
@@ -92,14 +96,14 @@ def _questions(definition: StudyDefinition, bot_run: BotRun, results: Results, l
             comparisons=()
             if isinstance(outcome, NotYet)
             else tuple(_comparisons(definition, bot_run, outcome, denied.get(question.name, ()), language)),
-            note=outcome.not_yet if isinstance(outcome, NotYet) else "",
+            note=plain_reason(outcome.not_yet, arms=_labels(definition, language)) if isinstance(outcome, NotYet) else "",
         )
 
 
 def _comparisons(
     definition: StudyDefinition, bot_run: BotRun, outcome: QuestionEstimate, under_reporting: Sequence[UnderReporting], language: str
 ) -> Iterator[Comparison]:
-    labels = {arm.name: arm.label.in_language(language) for arm in definition.arms}
+    labels = _labels(definition, language)
     for effect in outcome.effects:
         if effect.method == MAIN_METHOD:
             arms = {"treatment": labels[effect.treatment], "control": labels[effect.control]}
@@ -126,6 +130,10 @@ def _comparisons(
             yield _compared(what, _("denial"), bot_run.under_reports * prevalence[gap.arm], gap.value, gap.interval)
 
 
+def _labels(definition: StudyDefinition, language: str) -> dict[str, str]:
+    return {arm.name: arm.label.in_language(language) for arm in definition.arms}
+
+
 def _compared(
     what: str, name: str, planted: float, estimate: float | None, interval: Interval | None, *, bootstrap: str = ""
 ) -> Comparison:
@@ -139,7 +147,9 @@ def _compared(
         ends = _spread(low, high)
         words = {"name": name, "planted": short(planted), "interval": ends}
         sentence = (
-            _("The planted %(name)s %(planted)s lies inside the interval %(interval)s.")
+            _("Too few bots answered to tell the %(name)s: every value fits, also the planted %(planted)s.")
+            if low is None and high is None
+            else _("The planted %(name)s %(planted)s lies inside the interval %(interval)s.")
             if covered
             else _("The planted %(name)s %(planted)s lies outside the interval %(interval)s.")
         ) % words
@@ -172,7 +182,7 @@ def short(value: float | None) -> str:
 
 def _spread(low: float | None, high: float | None) -> str:
     if low is None and high is None:
-        return _("without ends")
+        return _("any value")
     if low is None:
         return _("up to %(high)s") % {"high": short(high)}
     if high is None:

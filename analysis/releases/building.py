@@ -72,7 +72,7 @@ def _draw_rows(release: Release) -> None:
     with_background = release.background == BackgroundHandling.COUNTS
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
-        selection = selection_of(study, questions=release.questions, with_background=with_background)
+        selection = selection_of(study, simulated=release.simulated, questions=release.questions, with_background=with_background)
         arms = [arm.name for arm in definition.arms]
         require_large_groups(groups_of(selection.rows, arms=arms, subsamples=list(definition.die.subsamples)))
         if with_background and study.forgotten_on is not None:
@@ -87,7 +87,6 @@ def _draw_rows(release: Release) -> None:
                 if with_background
             ],
             "protocols": selection.protocols,
-            "simulated": selection.simulated,
             "bots_left_out": selection.bots_left_out,
         }
         release.write(data=json.dumps(drawn).encode(), people_sha256=selection.people_sha256)
@@ -123,7 +122,7 @@ def _content_of(release: Release) -> Content:
         protocol=document,
         data_csv=drawn["csv"],
         rows=rows,
-        simulated=drawn["simulated"],
+        simulated=release.simulated,
         bots_left_out=drawn["bots_left_out"],
         epsilon=definition.design().epsilon,
         background=[Cell(**cell) for cell in drawn["background"]] if release.background == BackgroundHandling.COUNTS else None,
@@ -142,7 +141,7 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
     if check["different"]:
         raise ReleaseError(_("%(different)s of %(values)s published numbers do not follow from the files.") % check)
     study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
-    if people_sha256(study) != release.people_sha256:
+    if people_sha256(study, simulated=release.simulated) != release.people_sha256:
         release.wait(data=None, people_sha256="", stage="", attempts=0)
         return
     files = files_in(package)
@@ -151,7 +150,6 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
         package_sha256=hashlib.sha256(package).hexdigest(),
         files=[{"name": name, "size": len(files[name]), "sha256": hashlib.sha256(files[name]).hexdigest()} for name in sorted(files)],
         summary={
-            "simulated": content.simulated,
             "bots_left_out": content.bots_left_out,
             "risk": asdict(risk_summary(content)),
             "privacy": asdict(privacy_statement(content)),
@@ -183,7 +181,7 @@ def discard_outdated(study_id: int) -> None:
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=study_id)
         release = Release.objects.select_for_update().defer("package").filter(study=study, status__in=BUILT).first()
-        if release is not None and release.people_sha256 != people_sha256(study):
+        if release is not None and release.people_sha256 != people_sha256(study, simulated=release.simulated):
             outdate(release)
 
 

@@ -1,7 +1,7 @@
 """Parsing of an investigator's choices for a release. A mistake gets a sentence at its field, and everything else keeps its value."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,13 +10,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis.models import BackgroundHandling, Release
+from analysis.packages.content import LONGEST_TITLE
 from analysis.packages.licences import LICENCES
+from analysis.releases.selectors import DataSet
 from analysis.releases.services import Choices
 from surveys.definition import StudyDefinition
 
 SMALLEST_COUNTS = ("5", "10", "20")
 MOST_AUTHORS = 50
-LONGEST_NAME = 200
+LONGEST_NAME = LONGEST_TITLE
+PEOPLE, SIMULATED = "people", "simulated"
 UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 HANDLING = {
     BackgroundHandling.LEFT_OUT.value: gettext_lazy("Leave them out"),
@@ -34,13 +37,21 @@ class ReleaseForm:
     can_count: bool
     """Whether there are background answers to be counted."""
     values: Mapping[str, Any]
-    published_smallest_count: int | None = None
-    """The threshold that must be chosen, where background answers are public already."""
+    data_sets: Sequence[DataSet]
+    """The data sets that can be released: people's answers, or bots'."""
+    public_threshold: int | None = None
+    """The threshold that must be chosen for people's answers, where counts of background answers are public already."""
     errors: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def empty(
-        cls, definition: StudyDefinition, *, can_count: bool, last: Release | None, published_smallest_count: int | None = None
+        cls,
+        definition: StudyDefinition,
+        *,
+        can_count: bool,
+        last: Release | None,
+        data_sets: Sequence[DataSet],
+        public_threshold: int | None = None,
     ) -> "ReleaseForm":
         """The choices of the previous release, if there was one."""
         language = definition.languages[0]
@@ -50,17 +61,25 @@ class ReleaseForm:
             "licence": last.licence if last else "CC-BY-4.0",
             "questions": last.questions if last else [question.name for question in definition.questions],
             "background": last.background if last and can_count else BackgroundHandling.LEFT_OUT.value,
-            "smallest_count": str(published_smallest_count or (last.smallest_count if last else SMALLEST_COUNTS[1])),
+            "data": SIMULATED if all(one.simulated for one in data_sets) else PEOPLE,
+            "smallest_count": str(public_threshold or (last.smallest_count if last else SMALLEST_COUNTS[1])),
         }
-        return cls(definition=definition, can_count=can_count, values=values, published_smallest_count=published_smallest_count)
+        return cls(definition=definition, can_count=can_count, values=values, data_sets=data_sets, public_threshold=public_threshold)
 
     @classmethod
     def sent(
-        cls, definition: StudyDefinition, data: QueryDict, *, can_count: bool, published_smallest_count: int | None = None
+        cls,
+        definition: StudyDefinition,
+        data: QueryDict,
+        *,
+        can_count: bool,
+        data_sets: Sequence[DataSet],
+        public_threshold: int | None = None,
     ) -> "ReleaseForm":
         names = ("title", "authors", "licence", "background", "smallest_count")
         values = {name: data.get(name, "").strip() for name in names} | {"questions": data.getlist("questions")}
-        form = cls(definition=definition, can_count=can_count, values=values, published_smallest_count=published_smallest_count)
+        values["data"] = data.get("data", PEOPLE)
+        form = cls(definition=definition, can_count=can_count, values=values, data_sets=data_sets, public_threshold=public_threshold)
         form._check()
         return form
 
@@ -78,6 +97,7 @@ class ReleaseForm:
             questions=tuple(question.name for question in self.definition.questions if question.name in chosen),
             background=self.values["background"],
             smallest_count=int(self.values["smallest_count"]),
+            simulated=self.values["data"] == SIMULATED,
         )
 
     @property
@@ -88,6 +108,19 @@ class ReleaseForm:
     def question_options(self) -> list[tuple[str, str]]:
         language = self.definition.languages[0]
         return [(question.name, question.text.in_language(language)) for question in self.definition.questions]
+
+    @property
+    def data_options(self) -> list[tuple[str, str]]:
+        words = {
+            False: (PEOPLE, _("The answers of %(n)s people who finished; bots are left out")),
+            True: (SIMULATED, _("The simulated answers of %(n)s bots; nobody's answers, and called simulated everywhere")),
+        }
+        return [(words[one.simulated][0], words[one.simulated][1] % {"n": one.finished}) for one in self.data_sets]
+
+    @property
+    def published_smallest_count(self) -> int | None:
+        """The threshold that must be chosen for these data."""
+        return self.public_threshold if self.values["data"] == PEOPLE else None
 
     @property
     def background_options(self) -> list[tuple[str, object]]:
@@ -112,6 +145,7 @@ class ReleaseForm:
         if not self.values["questions"] or set(self.values["questions"]) - known:
             self.errors["questions"] = _("Choose at least one question.")
         for name, options in (
+            ("data", self.data_options),
             ("background", self.background_options),
             ("smallest_count", self.count_options),
             ("licence", self.licence_options),

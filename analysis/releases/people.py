@@ -19,24 +19,21 @@ class Selection:
     background: list[dict[str, object]]
     protocols: list[int]
     people_sha256: str
-    simulated: bool
     bots_left_out: int
 
 
-def released_people(study: Study) -> QuerySet[Participant]:
-    """Everybody who finished and reported answers under the die. Bots only where there are no people: then all data are simulated."""
-    finished = Participant.objects.filter(study=study, step=Step.FINISHED).exclude(subsample=DIRECT)
-    finished = finished.filter(Exists(Response.objects.filter(participant=OuterRef("pk"))))
-    people = finished.filter(is_bot=False)
-    return people if people.exists() else finished
+def released_people(study: Study, *, simulated: bool) -> QuerySet[Participant]:
+    """Everybody in the shown numbers who reported answers under the die; or, `simulated`, every such bot. Never both together."""
+    finished = Participant.objects.filter(study=study, step=Step.FINISHED, counted=True, is_bot=simulated).exclude(subsample=DIRECT)
+    return finished.filter(Exists(Response.objects.filter(participant=OuterRef("pk"))))
 
 
-def people_sha256(study: Study) -> str:
+def people_sha256(study: Study, *, simulated: bool) -> str:
     """A hash that changes as soon as somebody withdraws."""
-    return _sha256(released_people(study).values_list("pk", flat=True))
+    return _sha256(released_people(study, simulated=simulated).values_list("pk", flat=True))
 
 
-def selection_of(study: Study, *, questions: Sequence[str], with_background: bool) -> Selection:
+def selection_of(study: Study, *, simulated: bool, questions: Sequence[str], with_background: bool) -> Selection:
     """Rows and background answers of everybody in a release, read together and separated at once."""
     answers = {
         f"answer_{index}": Max(
@@ -47,19 +44,17 @@ def selection_of(study: Study, *, questions: Sequence[str], with_background: boo
         )
         for index, name in enumerate(questions)
     }
-    columns = ("pk", "protocol_id", "is_bot", "arm", "subsample", *answers)
-    people = list(released_people(study).annotate(**answers).values_list(*columns))
+    columns = ("pk", "protocol_id", "arm", "subsample", *answers)
+    found = released_people(study, simulated=simulated)
+    people = list(found.annotate(**answers).values_list(*columns))
     # Sorted by content, so that neither list tells a person's place in the other.
-    background = released_people(study).values_list("background", flat=True) if with_background else ()
+    background = found.values_list("background", flat=True) if with_background else ()
     return Selection(
-        rows=[Row(arm=arm, subsample=subsample, answers=tuple(values)) for _pk, _protocol, _bot, arm, subsample, *values in people],
+        rows=[Row(arm=arm, subsample=subsample, answers=tuple(values)) for _pk, _protocol, arm, subsample, *values in people],
         background=sorted((dict(one) for one in background), key=repr),
         protocols=sorted({protocol for _pk, protocol, *_rest in people}),
         people_sha256=_sha256(pk for pk, *_rest in people),
-        simulated=any(bot for _pk, _protocol, bot, *_rest in people),
-        bots_left_out=Participant.objects.filter(study=study, step=Step.FINISHED, is_bot=True).exclude(subsample=DIRECT).count()
-        if not any(bot for _pk, _protocol, bot, *_rest in people)
-        else 0,
+        bots_left_out=0 if simulated else released_people(study, simulated=True).count(),
     )
 
 

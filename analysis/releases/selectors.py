@@ -8,12 +8,12 @@ from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from accounts.models import Role, User
-from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
+from accounts.models import User
+from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release
 from analysis.packages.rows import SMALLEST_GROUP
 from analysis.releases.people import released_people
 from candor.packages.archive import files_in
-from surveys.access import access_study, studies_of, studies_with_results_of
+from surveys.access import access_study
 from surveys.models import Study, StudyStatus
 from surveys.protocols import frozen_protocol
 
@@ -33,16 +33,30 @@ def access_release(user: User, slug: str, release_id: int) -> Release:
     return release
 
 
-def waiting_for(user: User) -> QuerySet[Release]:
-    """Releases about which this officer can decide."""
-    if user.role != Role.IRB_OFFICER:
-        return releases().none()
-    others = studies_of(user).exclude(pk__in=studies_with_results_of(user).values("pk"))
-    return releases().filter(study__in=others.values("pk"), status=ReleaseStatus.REQUESTED)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSet:
+    """The finished people of a study, or its finished bots. `obstacles`: why they cannot be released, one sentence each."""
+
+    simulated: bool
+    finished: int
+    obstacles: list[str]
 
 
-def obstacles(study: Study) -> list[str]:
-    """Why no release of this study can be built, one sentence each; empty if one can."""
+def data_sets(study: Study) -> list[DataSet]:
+    """People and bots who finished: two data sets, of which one may be empty and is left out then, unless both are."""
+    found = [
+        DataSet(
+            simulated=simulated,
+            finished=released_people(study, simulated=simulated).count(),
+            obstacles=obstacles(study, simulated=simulated),
+        )
+        for simulated in (False, True)
+    ]
+    return [one for one in found if one.finished] or found[:1]
+
+
+def obstacles(study: Study, *, simulated: bool) -> list[str]:
+    """Why no release of people's answers, or of bots', can be built, one sentence each; empty if one can."""
     if study.rehearsal_of_id is not None:
         return [_("This is a rehearsal. Its data are of no use to anybody and are never released.")]
     if study.status not in (StudyStatus.CLOSED, StudyStatus.ARCHIVED) or study.protocol_id is None:
@@ -50,9 +64,16 @@ def obstacles(study: Study) -> list[str]:
     definition = frozen_protocol(study.protocol_id).definition
     found = {
         (arm, subsample): count
-        for arm, subsample, count in released_people(study).values_list("arm", "subsample").annotate(Count("pk", distinct=True))
+        for arm, subsample, count in released_people(study, simulated=simulated)
+        .values_list("arm", "subsample")
+        .annotate(Count("pk", distinct=True))
     }
     smallest = min(found.get((arm.name, subsample), 0) for arm in definition.arms for subsample in definition.die.subsamples)
+    if smallest < SMALLEST_GROUP and simulated:
+        return [
+            _("The smallest group (one arm in one subsample) has %(found)d finished bots; needed are %(needed)d in every group.")
+            % {"found": smallest, "needed": SMALLEST_GROUP}
+        ]
     if smallest < SMALLEST_GROUP:
         return [
             _(
@@ -66,8 +87,9 @@ def obstacles(study: Study) -> list[str]:
 
 
 def published_smallest_count(study: Study) -> int | None:
-    """The threshold below which public releases hide background answers. Another threshold could reveal hidden counts."""
-    counted = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, background=BackgroundHandling.COUNTS)
+    """The threshold below which public releases hide people's background answers. Another threshold could reveal hidden counts."""
+    public = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=False)
+    counted = public.filter(background=BackgroundHandling.COUNTS)
     return counted.order_by("version").values_list("smallest_count", flat=True).first()
 
 

@@ -12,7 +12,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
     published_on = serializers.DateField(source="decided_on")
     address = serializers.SerializerMethodField(help_text="Its page, for people.")
     package = serializers.SerializerMethodField(help_text="Its ZIP file; null once it is retracted.")
-    simulated = serializers.SerializerMethodField(help_text="True: made by bots.")
+    simulated = serializers.BooleanField(help_text="True: made by bots.")
 
     class Meta:
         model = Release
@@ -38,9 +38,6 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
         if release.retracted_on:
             return None
         return self._absolute(reverse("analysis:api_release_package", args=[release.study.slug, release.version]))
-
-    def get_simulated(self, release: Release) -> bool:
-        return bool(release.summary.get("simulated"))
 
     def _absolute(self, path: str) -> str:
         found: str = self.context["request"].build_absolute_uri(path)

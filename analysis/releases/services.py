@@ -4,7 +4,7 @@ Every step takes the study's lock first, which a withdrawal takes too, and reads
 """
 
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from django.db import transaction
@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from analysis import actions
 from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
+from analysis.packages.content import simulated_title
 from analysis.packages.errors import ReleaseError, ReleaseGoneError
 from analysis.packages.licences import LICENCES
 from analysis.releases import building
@@ -51,6 +52,8 @@ class Choices:
     questions: tuple[str, ...]
     background: str
     smallest_count: int
+    simulated: bool = False
+    """Bots' answers instead of people's."""
 
 
 @transaction.atomic
@@ -59,8 +62,10 @@ def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> 
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if not Seat(actor, study).may_change:
         raise ReleaseError(_("Only those who run the study can release its data."))
-    if why := obstacles(study):
+    if why := obstacles(study, simulated=choices.simulated):
         raise ReleaseError(" ".join(why))
+    if choices.simulated:
+        choices = replace(choices, title=simulated_title(choices.title))
     if Release.objects.filter(study=study, status__in=OPEN_RELEASES).exists():
         raise ReleaseError(_("Another release of this study is under way. Finish it or discard it first."))
     _require_sensible(study, choices)
@@ -93,12 +98,15 @@ def request_approval(release: Release, *, actor: User) -> None:
 
 @transaction.atomic
 def approve(release: Release, *, actor: User) -> bool:
-    """Make the data public, for good: from this moment nobody can withdraw. False: somebody had withdrawn, so it must be built again."""
+    """Make the data public, for good: from this moment nobody can withdraw, unless no person's answers are in them.
+
+    False: somebody had withdrawn, so it must be built again.
+    """
     release = _locked(release, ReleaseStatus.REQUESTED)
     study = release.study
     if not Seat(actor, study).may_review or actor.pk == release.requested_by_id:
         raise ReleaseError(_("Only an IRB officer who has no part in the study can approve its release."))
-    if people_sha256(study) != release.people_sha256:
+    if people_sha256(study, simulated=release.simulated) != release.people_sha256:
         building.outdate(release)
         return False
     if faults := faults_of(bytes(release.package or b""), key=release.public_key.encode()):
@@ -106,7 +114,8 @@ def approve(release: Release, *, actor: User) -> bool:
             _("The package is not as it was built: %(faults)s") % {"faults": "; ".join(f"{one.file}: {one.what}" for one in faults)}
         )
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.PUBLISHED, decided_by=actor, decided_on=timezone.localdate())
-    Study.objects.filter(pk=study.pk).update(data_published=True)
+    if not release.simulated:
+        Study.objects.filter(pk=study.pk).update(data_published=True)
     _record(release, actions.RELEASE_PUBLISHED, actor=actor, tell=Audience.TEAM, sha256=release.package_sha256)
     return True
 
@@ -176,7 +185,7 @@ def _require_sensible(study: Study, choices: Choices) -> None:
         raise ReleaseError(_("This study asked no background questions that could be counted."))
     if choices.background == BackgroundHandling.COUNTS and study.forgotten_on is not None:
         raise ReleaseError(building.FORGOTTEN)
-    published = published_smallest_count(study)
+    published = None if choices.simulated else published_smallest_count(study)
     if choices.background == BackgroundHandling.COUNTS and published not in (None, choices.smallest_count):
         raise ReleaseError(
             _("Expected counts below %(published)s to be hidden, as in the version before, found %(found)s.")

@@ -19,14 +19,13 @@ from analysis.releases.forms import ReleaseForm
 from analysis.releases.keys import signing_key
 from analysis.releases.selectors import (
     access_release,
-    obstacles,
+    data_sets,
     preview,
     public_keys,
     public_release,
     public_releases,
     published_smallest_count,
     releases,
-    waiting_for,
 )
 from audit.services import record_once_a_day
 from candor.packages.signing import public_pem
@@ -43,19 +42,21 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
     seat = (access_own_study if request.method == "POST" else access_study)(user, slug)
     study = seat.study
     found = list(releases().filter(study=study).order_by("-pk"))
-    why_not = obstacles(study)
+    sets = data_sets(study)
+    offered, why_not = [one for one in sets if not one.obstacles], list(dict.fromkeys(said for one in sets for said in one.obstacles))
     form = None
-    if seat.may_change and not why_not and not any(one.status in OPEN_RELEASES for one in found):
+    if seat.may_change and offered and not any(one.status in OPEN_RELEASES for one in found):
         definition = definition_for(seat)
         can_count, published = bool(definition.background) and study.forgotten_on is None, published_smallest_count(study)
         if request.method == "POST":
-            form = ReleaseForm.sent(definition, request.POST, can_count=can_count, published_smallest_count=published)
+            form = ReleaseForm.sent(definition, request.POST, can_count=can_count, data_sets=offered, public_threshold=published)
             if not form.errors:
                 site = request.build_absolute_uri("/").rstrip("/")
                 release = services.start_release(study, choices=form.choices(), site=site, actor=user)
                 return redirect("analysis:releases_one", slug, release.pk)
         else:
-            form = ReleaseForm.empty(definition, can_count=can_count, last=found[0] if found else None, published_smallest_count=published)
+            last = found[0] if found else None
+            form = ReleaseForm.empty(definition, can_count=can_count, last=last, data_sets=offered, public_threshold=published)
     elif request.method == "POST":
         messages.error(request, " ".join(why_not) or gettext("Another release of this study is under way."))
         return redirect("analysis:releases", slug)
@@ -94,12 +95,11 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
 
 @require_safe
 def public_list(request: HttpRequest, slug: str = "") -> HttpResponse:
-    """All public data, or those of one study; for an IRB officer also the releases that wait for a decision."""
+    """All public data, or those of one study."""
     found = public_releases()
     if slug and not (found := found.filter(study__slug=slug)):
         raise Http404("This study has no public data.")
-    waiting = waiting_for(user_of(request)) if request.user.is_authenticated and not slug else ()
-    return render(request, "analysis/releases/public_list.html", {"releases": found, "waiting": waiting})
+    return render(request, "analysis/releases/public_list.html", {"releases": found})
 
 
 @require_safe

@@ -3,7 +3,8 @@
 import io
 from collections import defaultdict
 from dataclasses import replace
-from functools import lru_cache
+from datetime import timedelta
+from threading import Lock, Timer
 
 import numpy as np
 
@@ -21,7 +22,7 @@ def effects_of(chunk: Chunk) -> bytes:
     """The replicates of one chunk, as stored."""
     seed = Run.objects.values_list("seed", flat=True).get(pk=chunk.run_id)
     with single_threaded_blas():
-        analysis = _analyses(chunk.run_id, seed)[chunk.question]
+        analysis = kept.of(chunk.run_id, seed)[chunk.question]
         return _packed(at_low_priority(analysis.chunk, chunk.family, chunk.index, seed=seed or 0))
 
 
@@ -30,17 +31,48 @@ def merged(run: Run) -> Results:
     begun = read_results(run.results)
     if begun is None:
         raise ValueError("Expected the results with which the run began.")
-    analyses = _analyses(run.pk, run.seed)
+    analyses = kept.of(run.pk, run.seed)
     chunks: dict[str, dict[str, list[BootstrapChunk]]] = defaultdict(lambda: defaultdict(list))
     for chunk in run.chunks.all():
         chunks[chunk.question][chunk.family].append(_unpacked(chunk, analyses[chunk.question], seed=run.seed or 0))
     outcomes = {question: outcome_results(analyses[question], by_family) for question, by_family in chunks.items()}
+    kept.forget()
     return replace(begun, outcomes={**begun.outcomes, **outcomes})
 
 
-@lru_cache(maxsize=2)
-def _analyses(run_id: int, seed: int | None) -> dict[str, QuestionAnalysis]:
-    """The run's questions with their working models, kept from chunk to chunk. The seed distinguishes runs of the same number."""
+class _FromChunkToChunk:
+    """A run's questions with their working models, for the next chunk of it, and no longer: they hold people's background answers."""
+
+    LONGEST = timedelta(seconds=15)
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: dict[tuple[int, int | None], dict[str, QuestionAnalysis]] = {}
+        self._end: Timer | None = None
+
+    def of(self, run_id: int, seed: int | None) -> dict[str, QuestionAnalysis]:
+        """Those of this run. The seed distinguishes runs of the same number."""
+        with self._lock:
+            found = self._kept.get((run_id, seed))
+        found = found or _analyses(run_id)
+        with self._lock:
+            self._kept = {(run_id, seed): found}
+            if self._end:
+                self._end.cancel()
+            self._end = Timer(self.LONGEST.total_seconds(), self.forget)
+            self._end.daemon = True
+            self._end.start()
+        return found
+
+    def forget(self) -> None:
+        with self._lock:
+            self._kept = {}
+
+
+kept = _FromChunkToChunk()
+
+
+def _analyses(run_id: int) -> dict[str, QuestionAnalysis]:
     run = Run.objects.select_related("study").get(pk=run_id)
     definition = protocol_in_force(run.study).definition
     return question_analyses(People.from_bytes(bytes(run.data or b"")), definition)

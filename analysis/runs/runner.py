@@ -4,6 +4,7 @@ import os
 import secrets
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 
 from django.db import IntegrityError, transaction
 from django.db.models import OuterRef, Subquery
@@ -17,13 +18,15 @@ from analysis.stored_results import METHOD_VERSION, Balance, NotYet, QuestionEst
 from candor.errors import MethodError
 from jobs.registry import FIRST, HEAVY, LAST, job, routine
 from jobs.tasks import send
+from surveys.batches.selectors import batch_is_complete
+from surveys.batches.services import count_next_batch
 from surveys.definition import StudyDefinition
-from surveys.models import Study
+from surveys.models import RUNNING, Study
 from surveys.protocols import frozen_protocol, protocol_in_force
 from webhooks.models import Event
 from webhooks.services import emit
 
-DEBOUNCE = {RunKind.FIRST_RESULTS: timedelta(seconds=0.5), RunKind.FULL_RESULTS: timedelta(seconds=10)}
+DEBOUNCE = {RunKind.FIRST_RESULTS: timedelta(seconds=0.1), RunKind.FULL_RESULTS: timedelta(seconds=0.5)}
 LARGEST_SEED = 2**31
 LANES = max(1, min(4, (os.cpu_count() or 1) - 1))
 """How many workers may compute one study's bootstrap at once: all but one, which stays free for first results."""
@@ -46,7 +49,10 @@ def queue_run(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS, after: ti
 
 @job(kind=RunKind.FIRST_RESULTS, model=Run, where={"kind": RunKind.FIRST_RESULTS}, priority=FIRST)
 def compute_first_results(run: Run) -> None:
-    """People wait for this work: it goes before everything else."""
+    """Let the batch into the numbers if it is complete, and compute. People wait for this work: it goes before everything else."""
+    with transaction.atomic():
+        if count_next_batch(run.study) and (full := queue_run(run.study_id, kind=RunKind.FULL_RESULTS)) is not None:
+            transaction.on_commit(partial(send, full))
     store(run, first_results(run.study, protocol_in_force(run.study).definition))
 
 
@@ -80,6 +86,14 @@ def recompute_outdated() -> None:
             send(run)
 
 
+@routine(kind="complete_batches", every=timedelta(minutes=1))
+def count_complete_batches() -> None:
+    """Have batches counted of which nobody took notice, because a message was lost."""
+    for study in Study.objects.filter(status__in=RUNNING):
+        if batch_is_complete(study) and (run := queue_run(study.pk)) is not None:
+            send(run)
+
+
 def first_results(study: Study, definition: StudyDefinition) -> Results:
     """Per question the cheater proportion and the effects with their intervals."""
     from candor.estimators.effects import estimate_outcome  # SciPy, which web processes can do without
@@ -109,8 +123,9 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
             chunks += [Chunk(run=run, question=question, family=family, index=index, due_at=now) for family, index in analysis.chunks()]
     results = _results(run.study, definition, outcomes, balance=balance_of(people, definition, shown=balance_shown_before(run)))
     with transaction.atomic():
-        run.spread(n=results.n, results=document_of(results), data=people.to_bytes())
-        Chunk.objects.bulk_create(chunks)
+        if not _ended_because_withheld(run):
+            run.spread(n=results.n, results=document_of(results), data=people.to_bytes())
+            Chunk.objects.bulk_create(chunks)
 
 
 def _results(
@@ -135,9 +150,19 @@ def balance_shown_before(run: Run) -> Balance | None:
 @transaction.atomic
 def store(run: Run, results: Results) -> None:
     """Store the results of a run, unless it was taken away or stopped in the meantime."""
+    if _ended_because_withheld(run):
+        return
     run.finish(n=results.n, results=document_of(results), method_version=METHOD_VERSION)
     thin_history(run)
     tell(run)
+
+
+def _ended_because_withheld(run: Run) -> bool:
+    """Whether the run ends without a trace, because somebody in it withdraws. It waits for withdrawals that have not committed yet."""
+    if not Study.objects.select_for_update(no_key=True).get(pk=run.study_id).numbers_withheld:
+        return False
+    Run.end(run.mine(), status=RunStatus.SUPERSEDED, results=None)
+    return True
 
 
 def end_unfinished(study_id: int, *, kind: RunKind, status: RunStatus) -> bool:

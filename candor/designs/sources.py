@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from candor.designs.design import Design
+from candor.designs.study_documents import design_of_study
 from candor.errors import DesignError, MethodError
 
 DesignSource = Design | Mapping[str, Any] | str | Path
@@ -76,14 +77,14 @@ def design_in(content: bytes, *, name: str) -> Design:
         raise DesignError(f"{name}: not a text file in UTF-8") from None
     except MethodError as error:
         raise DesignError(f"{name}: {error}") from None
+    except (RecursionError, ValueError) as error:  # nested without end, or a number of thousands of digits
+        raise DesignError(f"{name}: not a readable document: {error}") from None
 
 
 def _design_of(document: Any) -> Design:
     if isinstance(document, Mapping) and "design" in document:
         return Design.from_document(document["design"])
     if isinstance(document, Mapping) and "die" in document:
-        from candor.designs.study_documents import design_of_study  # YAML, which other documents can do without
-
         return design_of_study(document)
     return Design.from_document(document)
 
@@ -91,7 +92,7 @@ def _design_of(document: Any) -> Design:
 def _from_yaml(text: str) -> Any:
     import yaml
 
-    from candor.designs.study_documents import StudyFileLoader, place_of
+    from candor.designs.study_texts import StudyFileLoader, place_of
 
     try:
         return yaml.load(text, Loader=StudyFileLoader)  # noqa: S506  (a safe loader)

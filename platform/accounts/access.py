@@ -33,6 +33,13 @@ def require_role(*roles: Role) -> Callable[[View[Arguments]], View[Arguments]]:
     return decorate
 
 
+def require_confirmed_person(request: HttpRequest) -> None:
+    """Ask for the password or a code again, unless somebody gave it within the last five minutes; what they sent is then taken up."""
+    from allauth.account.internal.flows.reauthentication import raise_if_reauthentication_required
+
+    raise_if_reauthentication_required(request, app="accounts")
+
+
 def user_of(request: HttpRequest) -> User:
     """The logged-in person, with their type known."""
     return cast(User, request.user)

@@ -12,6 +12,7 @@ LOGIN_FAILED = register(
     "account.login_failed", "Somebody tried to log in with a wrong name or password, or by another login that was not accepted"
 )
 LOGIN_REFUSED = register("account.login_refused", f"A login was refused after too many failures; {ONCE_IN_A_WHILE}")
+LOGINS_CROWDED = register("account.logins_crowded", f"More passwords came at once than the server checks at a time; {ONCE_IN_A_WHILE}")
 TOKEN_REFUSED = register("account.token_refused", f"A program showed a token for the API that is not accepted; {ONCE_IN_A_WHILE}")
 PASSWORD_ASKED = register("account.password_asked", "Somebody asked for a link to set a forgotten password")
 TOKEN_ISSUED = register("account.token_issued", "A token for the API was issued")

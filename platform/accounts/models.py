@@ -1,13 +1,17 @@
 """The people who run studies. Participants are not users: Candor knows them only from the tables of surveys."""
 
 import hashlib
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 from django.contrib.auth.models import AbstractUser, UserManager
+from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.dispatch import Signal
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+
+from accounts.names import LONGEST_SKELETON, reason_against, skeleton
 
 
 class Role(models.TextChoices):
@@ -29,10 +33,22 @@ class Accounts(UserManager["User"]):
     use_in_migrations = False
 
     def create_superuser(self, username: str, email: str | None = None, password: str | None = None, **fields: object) -> "User":
+        asked = self.model(username=username)  # Django's command checks single fields only
+        asked.clean()
+        asked.validate_unique()
         with transaction.atomic(using=self.db):
             user = super().create_superuser(username, email, password, **{**fields, "role": Role.ADMINISTRATOR})
             administrator_made.send(type(user), user=user)
         return user
+
+
+class SkeletonField(models.CharField):  # type: ignore[type-arg]
+    """The look of the user's name; it follows the name as `auto_now` follows the clock."""
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> Any:
+        user = cast(User, model_instance)
+        user.skeleton = skeleton(user.username)
+        return user.skeleton
 
 
 class User(AbstractUser):
@@ -41,6 +57,10 @@ class User(AbstractUser):
     session_epoch = models.PositiveIntegerField(default=0, editable=False, help_text="A session of an earlier epoch is over.")
     wants_notices = models.BooleanField(default=True, help_text="Whether to be told by e-mail when it is their turn.")
     role = models.CharField(_("role"), max_length=16, choices=Role, default=Role.ANALYST)
+    # Null: an account from before this rule, whose name looks like that of an older account.
+    skeleton = SkeletonField(max_length=LONGEST_SKELETON, unique=True, null=True, editable=False)
+    name_may_be_reserved = False
+    """Set while the demonstration makes its people."""
 
     objects: ClassVar[Accounts] = Accounts()
 
@@ -55,6 +75,19 @@ class User(AbstractUser):
                 name="administrators_and_only_they_are_superusers",
             ),
         ]
+
+    def clean(self) -> None:
+        """A new name is of one alphabet, promises no office, and looks like nobody else's. Older names stay as they are."""
+        super().clean()
+        if User.objects.filter(pk=self.pk, username=self.username).exists():
+            return
+        reason = reason_against(self.username, may_be_reserved=self.name_may_be_reserved)
+        # A name that is taken, letter by letter, is reported by the field itself.
+        others = User.objects.filter(skeleton=skeleton(self.username)).exclude(pk=self.pk).exclude(username=self.username)
+        if reason is None and others.exists():
+            reason = gettext("This name looks like that of another account. Choose another one.")
+        if reason:
+            raise ValidationError({"username": reason})
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
         """The part of an account that a session remembers; a new password or epoch changes it and ends the session."""
@@ -84,6 +117,17 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} of {self.user}: {self.scope}"
+
+
+class AttemptCount(models.Model):
+    """How often something was tried, until its quarter of an hour ends. The key tells neither a name nor a place."""
+
+    key = models.CharField(max_length=64, primary_key=True)
+    number = models.PositiveSmallIntegerField(default=0)
+    ends_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.number} until {self.ends_at:%H:%M}"
 
 
 def hash_of_api_token(token: str) -> str:

@@ -1,22 +1,19 @@
 """Services that create accounts and give them roles and tokens. The audit log records every change."""
 
-import hashlib
 import secrets
 from collections.abc import Iterable
 from datetime import timedelta
 
-from django.core.cache import cache
 from django.db import transaction
 from django.utils import timezone
 
 from accounts import actions
+from accounts.attempts import take_attempt
 from accounts.models import ApiToken, Role, TokenScope, User, hash_of_api_token
 from audit.services import record
 
 LONGEST_TOKEN_DAYS = 366
 USUAL_TOKEN_DAYS = 90
-REFUSALS_SECONDS = 15 * 60
-"""Record repeated refusals at most this often, or guessers could fill the log."""
 DEMO_ROLES = {
     "investigator": Role.INVESTIGATOR,
     "irb": Role.IRB_OFFICER,
@@ -26,9 +23,12 @@ DEMO_ROLES = {
 
 
 @transaction.atomic
-def create_user(*, username: str, password: str | None, role: Role, email: str = "", actor: User | None = None) -> User:
-    """Create an account; without a password nobody can log in to it yet."""
+def create_user(
+    *, username: str, password: str | None, role: Role, email: str = "", may_be_reserved: bool = False, actor: User | None = None
+) -> User:
+    """Create an account; without a password nobody can log in to it yet. Only the demonstration takes reserved names."""
     user = User(username=username, email=User.objects.normalize_email(email))
+    user.name_may_be_reserved = may_be_reserved
     user.set_password(password)
     _give(user, role)
     user.full_clean(exclude=["password"])
@@ -58,7 +58,7 @@ def ensure_demo_users(*, password: str) -> list[User]:
     for username, role in DEMO_ROLES.items():
         user = User.objects.filter(username=username).first()
         if user is None:
-            user = create_user(username=username, password=password, role=role)
+            user = create_user(username=username, password=password, role=role, may_be_reserved=True)
         else:
             user = change_role(user=user, role=role)
             if not user.check_password(password):
@@ -113,6 +113,12 @@ def record_refused_login(username: str) -> None:
     if _is_first(f"login {username.lower()}"):
         user = _called(username)
         record(actor=None, action=actions.LOGIN_REFUSED, subject=user, details={"username": user.username if user else None})
+
+
+def record_crowded_login() -> None:
+    """Record that more passwords came at once than are checked."""
+    if _is_first("crowd"):
+        record(actor=None, action=actions.LOGINS_CROWDED, subject=None)
 
 
 def record_refused_code(user: User) -> None:
@@ -190,8 +196,8 @@ def _called(username: str) -> User | None:
 
 
 def _is_first(refused: str) -> bool:
-    """Whether this refusal is the first within `REFUSALS_SECONDS`."""
-    return cache.add("refused:" + hashlib.sha256(refused.encode()).hexdigest(), True, REFUSALS_SECONDS)
+    """Whether this refusal is the first within a quarter of an hour. Only that one is recorded, or guessers could fill the log."""
+    return take_attempt("refused", refused, at_most=1)
 
 
 def _give(user: User, role: Role) -> None:

@@ -28,6 +28,10 @@ ANSWER = {
     ),
     "content": {PROBLEM_JSON: {"schema": {"$ref": "#/components/schemas/Problem"}}},
 }
+AWAY = {
+    "description": "A part of the site is away, busy or full. The same request can be sent again after the seconds in Retry-After.",
+    "content": {PROBLEM_JSON: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+}
 NOT_MODIFIED = {"description": "The same as what the ETag sent as If-None-Match stands for."}
 
 
@@ -37,6 +41,7 @@ def with_problems(result: dict[str, dict[str, Any]], generator: object, request:
     for operations in result["paths"].values():
         for operation in operations.values():
             operation["responses"]["4XX"] = ANSWER
+            operation["responses"]["503"] = AWAY
         if "get" in operations:
             operations["get"]["responses"]["304"] = NOT_MODIFIED
     return result

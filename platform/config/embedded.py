@@ -6,14 +6,21 @@ import signal
 import sys
 import threading
 from contextlib import suppress
+from copy import copy
+from io import BytesIO
 from types import FrameType
 from typing import NoReturn
 
 from celery import Celery, beat
 from celery.worker import WorkController
-from django.core.handlers.wsgi import WSGIHandler
-from waitress.server import create_server
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.db import DatabaseError
+from waitress.adjustments import Adjustments
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
+from waitress.server import BaseWSGIServer, create_server
 
+from config.body_sizes import SMALL, most_from
 from config.heartbeat import Scheduler
 from jobs.tasks import take_over_everything
 from surveys.tasks import leave_no_order
@@ -25,11 +32,38 @@ STOP_SECONDS = 2
 SWITCH_SECONDS = 0.0005
 
 
+class BoundedParser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
+    """Waitress keeps a whole body, on the disk if need be, before the application is asked. So what is too large is refused here, from the
+    headers, and what comes in chunks as soon as it is too long.
+    """
+
+    def parse_header(self, header_plus: bytes) -> None:
+        super().parse_header(header_plus)
+        bounds: Adjustments = copy(self.adj)
+        bounds.max_request_body_size = 1 + (self._most() if self.chunked or self.content_length > SMALL else SMALL)
+        self.adj: Adjustments = bounds
+
+    def _most(self) -> int:
+        headers = {f"HTTP_{name}": value for name, value in self.headers.items()}
+        try:
+            return most_from(WSGIRequest({"REQUEST_METHOD": self.command, "PATH_INFO": self.path, "wsgi.input": BytesIO(), **headers}))
+        except DatabaseError:  # nobody can be recognised now
+            return SMALL
+
+
+class BoundedChannel(HTTPChannel):  # type: ignore[misc]
+    parser_class = BoundedParser
+
+
 class EmbeddedServer:
     """Binds the port at once, so that a taken one is known before anything starts; `run` serves until SIGINT or SIGTERM."""
 
     def __init__(self, *, celery: Celery, host: str, port: int) -> None:
-        self.web = create_server(WSGIHandler(), host=host, port=port, threads=WEB_THREADS, ident=None)
+        sockets: dict[int, object] = {}
+        self.web = create_server(WSGIHandler(), map=sockets, host=host, port=port, threads=WEB_THREADS, ident=None)
+        for listener in sockets.values():  # one for each address that the host's name stands for
+            if isinstance(listener, BaseWSGIServer):
+                listener.channel_class = BoundedChannel
         self.worker = WorkController(
             app=celery,
             pool_cls="threads",

@@ -6,7 +6,9 @@ those of the pure methods, which know nothing of HTTP. Everything else is a bug:
 
 import logging
 import re
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 
@@ -16,11 +18,16 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 from rest_framework import exceptions as api_errors
 from rest_framework.views import set_rollback
 
 from candor.errors import MethodError
+from config.outages.causes import Outage, outage_of
+from config.outages.sent_forms import form_sent_with
+from config.outages.told import log_outage
+from config.outages.waits import distrust_connections
 
 logger = logging.getLogger(__name__)
 PROBLEM_JSON = "application/problem+json"
@@ -38,6 +45,8 @@ class Problem:
     """A name for programs, such as `step-out-of-order`; it never changes with the language."""
     errors: object = None
     """The errors of each field (API only)."""
+    retry_after: int = 0
+    """In seconds: when the same request may succeed. 0: not without somebody's help."""
 
 
 BAD_REQUEST = Problem(
@@ -73,6 +82,41 @@ INTERNAL = Problem(
     message=_("It has been noted. Everything you had sent before is safe."),
     advice=_("Wait a moment and reload the page."),
 )
+OUTAGES = {
+    Outage.AWAY: Problem(
+        status=HTTPStatus.SERVICE_UNAVAILABLE,
+        title=_("This site is away for a moment"),
+        message=_(
+            "A part of it does not answer. Everything that was taken before is safe; what you sent just now may not have been taken."
+        ),
+        advice=_("Wait a few seconds, then try again."),
+        code="away",
+        retry_after=3,
+    ),
+    Outage.BUSY: Problem(
+        status=HTTPStatus.SERVICE_UNAVAILABLE,
+        title=_("This site is very busy"),
+        message=_("It could not be done in time, so nothing was changed."),
+        advice=_("Wait a few seconds, then try again."),
+        code="busy",
+        retry_after=3,
+    ),
+    Outage.FULL: Problem(
+        status=HTTPStatus.SERVICE_UNAVAILABLE,
+        title=_("This site’s disk is full"),
+        message=_("Nothing can be stored until its administrators make room. Nothing was changed, and nothing is half written."),
+        advice=_("Tell them, and send it again later."),
+        code="disk-full",
+        retry_after=30,
+    ),
+    Outage.NO_ROOM_FOR_FILES: Problem(
+        status=HTTPStatus.INSUFFICIENT_STORAGE,
+        title=_("There is no room for this file"),
+        message=_("This site’s disk is full. The file was not stored, not even a part of it, and nothing else was changed."),
+        advice=_("Ask the administrators of this site to make room, then upload the file again."),
+        code="no-room-for-files",
+    ),
+}
 METHOD_ERROR = Problem(
     status=HTTPStatus.UNPROCESSABLE_ENTITY,
     title=_("This cannot be computed"),
@@ -106,15 +150,39 @@ def problem_of(error: Exception) -> Problem | None:
             title, advice = getattr(error, "title", ""), getattr(error, "advice", "")
             if message == title:
                 message = ""
-            return Problem(status=HTTPStatus(error.http_status), title=title, message=message, advice=advice, code=_code(error))
-    return None
+            known = Problem(status=HTTPStatus(error.http_status), title=title, message=message, advice=advice, code=_code(error))
+            return replace(known, retry_after=getattr(error, "retry_after", 0))
+    return problem_of_outage(error)
 
 
 def respond(request: HttpRequest, problem: Problem) -> HttpResponse:
-    """A page, or a problem document for programs."""
+    """A page, or a problem document for programs. That of an outage needs no database, and gives back what was typed."""
     if wants_json(request):
-        return JsonResponse(problem_details(problem), status=problem.status, content_type=PROBLEM_JSON)
-    return render(request, "error.html", page_context(problem), status=problem.status)
+        return with_waiting_time(JsonResponse(problem_details(problem), status=problem.status, content_type=PROBLEM_JSON), problem)
+    if not is_outage(problem):
+        return with_waiting_time(render(request, "error.html", page_context(problem), status=problem.status), problem)
+    with translation.override(translation.get_language_from_request(request)):
+        context = page_context(problem) | {"sent": form_sent_with(request)}
+        response = render(request, "outage.html", context, status=problem.status)
+    response["Cache-Control"] = "no-store"
+    return with_waiting_time(response, problem)
+
+
+def is_outage(problem: Problem) -> bool:
+    """True for what a healthy server would have done: no bug, and nothing that the sender could do better."""
+    return any(problem is one for one in OUTAGES.values())
+
+
+def with_waiting_time(response: HttpResponse, problem: Problem) -> HttpResponse:
+    """The same response with `Retry-After`. An outage is told by /healthz and by what failed, not by a line for everybody who meets it."""
+    if problem.retry_after:
+        response["Retry-After"] = str(problem.retry_after)
+    if is_outage(problem):
+        response._has_been_logged = True  # type: ignore[attr-defined]
+        log_outage(problem.code)
+    if problem is OUTAGES[Outage.AWAY]:
+        distrust_connections()
+    return response
 
 
 def wants_json(request: HttpRequest) -> bool:
@@ -158,13 +226,13 @@ class ExpectedErrorMiddleware:
         return respond(request, problem) if problem else None
 
 
-def api_error(error: Exception, context: dict[str, object]) -> JsonResponse | None:
+def api_error(error: Exception, context: dict[str, object]) -> HttpResponse | None:
     """REST framework's `EXCEPTION_HANDLER`."""
     problem = problem_of(error)
     if problem is None:
         return None
     set_rollback()
-    response = JsonResponse(problem_details(problem), status=problem.status, content_type=PROBLEM_JSON)
+    response = with_waiting_time(JsonResponse(problem_details(problem), status=problem.status, content_type=PROBLEM_JSON), problem)
     if challenge := getattr(error, "auth_header", None):
         response["WWW-Authenticate"] = challenge
     if wait := getattr(error, "wait", None):
@@ -198,7 +266,13 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def internal_error(request: HttpRequest) -> HttpResponse:
-    """Django's handler500. The page uses neither session nor database, and plain words if even its template fails."""
+    """Django's handler500, for bugs, and for outages that no view met but what runs around it. The page uses neither session nor database,
+    and plain words if even its template fails.
+    """
+    problem = problem_of_outage(sys.exc_info()[1])
+    if problem:
+        with suppress(Exception):
+            return respond(request, problem)
     if wants_json(request):
         return JsonResponse(problem_details(INTERNAL), status=INTERNAL.status, content_type=PROBLEM_JSON)
     try:
@@ -207,6 +281,11 @@ def internal_error(request: HttpRequest) -> HttpResponse:
         logger.exception("The page for errors could not be shown")
         content, kind = f"{INTERNAL.title}. {INTERNAL.message} {INTERNAL.advice}", "text/plain"
     return HttpResponse(content, status=INTERNAL.status, content_type=f"{kind}; charset=utf-8")
+
+
+def problem_of_outage(error: BaseException | None) -> Problem | None:
+    outage = outage_of(error)
+    return OUTAGES[outage] if outage else None
 
 
 def _problem_of_api(error: api_errors.APIException) -> Problem:

@@ -1,5 +1,6 @@
 """Heartbeats: the worker and beat write one to the cache every few seconds, and /healthz looks for it."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from celery import beat, bootsteps
@@ -21,6 +22,12 @@ def leave_sign(part: str) -> None:
 def is_alive(part: str) -> bool:
     """Whether `part` wrote a heartbeat within the last half minute."""
     return cache.get(f"heartbeat:{part}") is not None
+
+
+def can_be_heard() -> bool:
+    """Whether the cache answers that carries the heartbeats from one process to another."""
+    answers: Callable[[], bool] = getattr(cache, "answers", lambda: True)
+    return answers()
 
 
 class WorkerHeartbeat(bootsteps.StartStopStep):

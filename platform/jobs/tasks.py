@@ -140,5 +140,7 @@ def _send(job: Job[Any], key: object, *, after: timedelta = timedelta(0), times:
             work.apply_async(
                 args=(job.kind, str(key)), countdown=max(after.total_seconds(), 0.0), priority=job.priority, retry=False, **limit
             )
-    except OperationalError:  # the database holds the row; the sweep will find it when the broker is back
-        logger.warning("The broker is away; %s waits for the sweep", job.kind)
+    except OperationalError:
+        # The database holds the row; the sweep will find it when the broker is back. A participant may have caused this, so that only
+        # somebody who looks for it gets a line: workers tell of an absent broker in any case.
+        logger.debug("The broker is away; %s waits for the sweep", job.kind)

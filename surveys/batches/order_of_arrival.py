@@ -24,6 +24,8 @@ ON_THEIR_WAY = timedelta(days=1)
 AT_ONCE = 5000
 WITH_PEOPLE: Mapping[type[models.Model], str] = {Participant: "id", Response: "participant_id", DirectAnswer: "participant_id"}
 TABLES: tuple[type[models.Model], ...] = (Participant, Response, DirectAnswer, EntryCode, PanelMember)
+CLEANED: tuple[type[models.Model], ...] = (*TABLES, EntryBook)
+"""Tables whose old versions of rows are overwritten, which PostgreSQL lets their owner do."""
 
 
 def lay_anew(people: Sequence[Any]) -> None:
@@ -64,8 +66,7 @@ def forget_what_was_overwritten() -> None:
         if connection.vendor == "sqlite":
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         else:
-            written: tuple[type[models.Model], ...] = (*TABLES, EntryBook)
-            tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in written)
+            tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in CLEANED)
             cursor.execute(f"VACUUM (SKIP_LOCKED) {tables}")
 
 

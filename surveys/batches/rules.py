@@ -5,26 +5,27 @@ from typing import TypeVar
 
 LEAST = 10
 """The fewest people who make a difference between two shown numbers."""
-PEOPLE_PER_GROUP = LEAST + LEAST // 2
-"""How many people each group gives to a batch on average."""
+WAITING_PER_GROUP = 2 * LEAST + LEAST // 2
+"""How many people of each group wait, on average, when a batch is complete: enough that most groups can give `LEAST` and keep as many."""
 
 Group = TypeVar("Group")
 
 
-def people_until_next(*, waiting: int, groups: int) -> int:
-    """How many more people complete the next batch of a study with this many groups.
+def completes(*, groups: int, left_over: int) -> int:
+    """How many waiting people complete the next batch of a study with this many groups, after a batch that left so many waiting.
 
     It depends on the number of people alone. Otherwise the moment of the batch would tell the group of the person who completed it.
     """
-    return max(groups * (LEAST + PEOPLE_PER_GROUP) - waiting, 0)
+    return max(groups * WAITING_PER_GROUP, left_over + groups * LEAST)
 
 
 def taken(waiting: Mapping[Group, int]) -> dict[Group, int]:
-    """How many of the people who wait in each group the batch takes: all but `LEAST`, or nobody where that leaves fewer than `LEAST`.
+    """How many of the people who wait in each group the batch takes: whole tens, and `LEAST` or more stay behind.
 
-    `LEAST` people are always held back, so that closing the study never shows a remainder of one.
+    They are held back so that closing the study never shows a remainder of one. Whole tens hide a withdrawal: the next batch lets so many
+    people of that group wait again that its number is whole tens as in all other groups.
     """
-    return {group: people - LEAST for group, people in waiting.items() if people >= 2 * LEAST}
+    return {group: in_steps(people) for group, people in waiting.items() if in_steps(people)}
 
 
 def held_back_after(withdrawal_with: int) -> int:
@@ -37,5 +38,5 @@ def held_back_after(withdrawal_with: int) -> int:
 
 
 def in_steps(people: int) -> int:
-    """A count of people outside the groups as it is shown while the study runs: whole steps of `LEAST`, the newest step held back."""
+    """A count of people as it is shown while the study runs: whole steps of `LEAST`, the newest step held back."""
     return max(people // LEAST - 1, 0) * LEAST

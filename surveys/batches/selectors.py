@@ -1,35 +1,170 @@
-"""The people who wait for the next batch."""
+"""The people who wait for the next batch, and the numbers that everybody is shown meanwhile."""
 
-from django.db.models import Q, QuerySet
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
 
 from surveys.batches import rules
-from surveys.definition import DIRECT, StudyDefinition
-from surveys.models import Participant, Study
+from surveys.counts import Alike, ConsentCount, Counts, counts_of, exact_consent_counts, present_people
+from surveys.definition import DIRECT
+from surveys.models import ENDED, RUNNING, BotRun, BotRunStatus, Participant, ShownNumbers, Step, Study
+from surveys.protocols import protocol_in_force
 
 GROUP = ("subsample", "arm", "answered", "is_bot")
 """The columns that tell one group of a batch from another. Bots and people never fill up each other's groups."""
+REFUSED = Q(subsample=DIRECT, agrees_to_direct=False)
+TOTALS = ("declined", "consented", "assigned", "withdrew", "comprehension_passed", "comprehension_failed")
 
 
-def people_of_group(people: QuerySet[Participant]) -> QuerySet[Participant]:
-    """These people, with all columns of `GROUP`."""
-    return people.annotate(answered=~Q(subsample=DIRECT, agrees_to_direct=False))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchProgress:
+    """Where a study stands between two batches."""
+
+    until_next: int | None
+    """How many more people complete the next batch; None where none will come."""
+    people: int
+    """How many people the batch needs, from the one before it on."""
+    withheld: bool
+    """Somebody who was in the shown numbers withdrew: there are none until the next batch."""
+    held_back: bool
+    """Somebody withdrew after the end: some people are left out to hide who it was."""
+    too_few: bool
+    """The study ended with so few people that results would be about persons."""
+
+    @property
+    def shows_results(self) -> bool:
+        return not (self.withheld or self.too_few)
+
+    @property
+    def arrived(self) -> int:
+        return min(max(self.people - (self.until_next or 0), 0), self.people)
 
 
-def group_of(person: Participant) -> dict[str, object]:
-    """The group among which this person is hidden: those who have finished in the same way, or all who have not finished."""
-    if person.finished_on is None:
-        return {"finished_on": None, "is_bot": person.is_bot}
+def counted_people(study: Study) -> list[Alike]:
+    """The people of whole batches, from whom everything is computed that depends on participants."""
+    return [alike for alike in present_people(study) if alike.counted]
+
+
+def shown_counts(study: Study, counted: Iterable[Alike] | None = None) -> Counts | None:
+    """The counts as everybody sees them; None between the withdrawal of a counted person and the next batch.
+
+    While the study runs, finished people are those of whole batches; all others are as `show_who_is_on_the_way` last left them. `counted`
+    saves the query of `counted_people` for callers that already made it.
+    """
+    if study.status in RUNNING and study.numbers_withheld:
+        return None
+    counted = counted_people(study) if counted is None else counted
+    numbers = _numbers(study)
+    if study.status in ENDED:
+        exact = counts_of(study, counted)
+        return replace(exact, withdrew=_withdrew(exact.withdrew, at_the_end=numbers.get("withdrew", 0)))
+    finished: Counter[tuple[str, str]] = Counter()
+    for alike in counted:
+        finished[alike.subsample, alike.arm] += alike.people if alike.answered else 0
+    watched, assigned = (_by_group(numbers.get(name, ())) for name in ("watched_by_group", "assigned_by_group"))
+    return Counts(
+        **{name: numbers.get(name, 0) for name in TOTALS},
+        finished=finished.total(),
+        assigned_by_group=assigned | finished,  # somebody who withdrew unseen has watched no more, which may lower the step
+        watched_by_group=watched | finished,
+        finished_by_group=finished,
+    )
+
+
+def consent_counts(study: Study) -> list[ConsentCount]:
+    """How many people decided about each version of the consent text, as everybody sees it: in steps, as last renewed."""
+    before = {version: ConsentCount(version=version, agreed=a, declined=d, withdrew=w) for version, a, d, w in _versions(study)}
+    if study.status not in ENDED:
+        return list(before.values())
+    nobody = ConsentCount(version=0, agreed=0, declined=0, withdrew=0)
+    return [
+        replace(one, withdrew=_withdrew(one.withdrew, at_the_end=before.get(one.version, nobody).withdrew))
+        for one in exact_consent_counts(study)
+    ]
+
+
+def _withdrew(people: int, *, at_the_end: int) -> int:
+    """Withdrawals after the end are shown in steps, since each of them would otherwise be one person's."""
+    return at_the_end + (people - at_the_end) // rules.LEAST * rules.LEAST
+
+
+def _numbers(study: Study) -> dict[str, Any]:
+    return ShownNumbers.objects.filter(study=study).values_list("numbers", flat=True).first() or {}
+
+
+def _versions(study: Study) -> list[tuple[int, int, int, int]]:
+    return [tuple(row) for row in _numbers(study).get("versions", ())]
+
+
+def _by_group(rows: Iterable[tuple[str, str, int]]) -> Counter[tuple[str, str]]:
+    return Counter({(subsample, arm): people for subsample, arm, people in rows})
+
+
+def finished_people(study_id: int, *, counted: bool) -> QuerySet[Participant]:
+    """Those who have finished, and are in the shown numbers or not yet."""
+    people = Participant.objects.filter(study_id=study_id, step=Step.FINISHED, counted=counted).annotate(answered=~REFUSED)
+    return people if counted else people.filter(finished_on__isnull=False)  # there is an index of these
+
+
+def group_of(person: Participant) -> QuerySet[Participant]:
+    """The people among whom this person is hidden: those who have finished in the same way, or all who have not finished."""
+    alike = Participant.objects.filter(study_id=person.study_id, is_bot=person.is_bot).annotate(answered=~REFUSED)
+    if person.step != Step.FINISHED:
+        return alike.exclude(step=Step.FINISHED)
     answered = not (person.subsample == DIRECT and person.agrees_to_direct is False)
-    columns = {"subsample": person.subsample, "arm": person.arm, "answered": answered, "is_bot": person.is_bot}
-    return {"finished_on__isnull": False, **columns}
+    return alike.filter(step=Step.FINISHED, subsample=person.subsample, arm=person.arm, answered=answered)
 
 
 def waiting_people(study_id: int) -> QuerySet[Participant]:
     """Those who have finished and are in no shown number yet."""
-    return people_of_group(Participant.objects.filter(study_id=study_id, finished_on__isnull=False, counted=False, held_back=False))
+    return finished_people(study_id, counted=False)
 
 
-def people_until_next(study: Study, definition: StudyDefinition) -> int:
-    """How many more people complete the next batch."""
+def nobody_comes_any_more(study: Study) -> bool:
+    """Whether the study, or the run of a rehearsal's bots, has ended, so that nobody has to be held back."""
+    walking = BotRun.objects.filter(study=study, status=BotRunStatus.RUNNING)
+    return study.status in ENDED or (study.rehearsal_of_id is not None and not walking.exists())
+
+
+def batch_is_complete(study: Study) -> bool:
+    """Whether enough people wait, in all. It asks for little: the end of every journey asks this."""
+    if study.status not in RUNNING:
+        return False
+    waiting = _waiting(study.pk)
+    return waiting > 0 and (waiting >= _completes(study)[0] or nobody_comes_any_more(study))
+
+
+def batch_progress(study: Study) -> BatchProgress:
+    """What pages and programs are told about the batches of a study."""
+    ended = study.status in ENDED
+    runs = study.status in RUNNING and not nobody_comes_any_more(study)
+    needed, left_over = _completes(study) if runs else (0, 0)
+    answered = finished_people(study.pk, counted=True).exclude(REFUSED)
+    return BatchProgress(
+        until_next=max(needed - _waiting(study.pk), 0) if runs else None,
+        people=needed - left_over,
+        withheld=study.status in RUNNING and study.numbers_withheld,
+        held_back=ended and Participant.objects.filter(study=study, counted=False).exists(),
+        too_few=ended and answered.values("pk")[: rules.LEAST].count() < rules.LEAST,
+    )
+
+
+def by_group(people: QuerySet[Participant]) -> dict[tuple[object, ...], int]:
+    """The number of people in each group."""
+    rows = people.values(*GROUP).annotate(people=Count("pk")).order_by()
+    return {tuple(row[name] for name in GROUP): row["people"] for row in rows}
+
+
+def _completes(study: Study) -> tuple[int, int]:
+    """How many waiting people complete the next batch, and how many the one before left waiting."""
+    definition = protocol_in_force(study).definition
+    left_over = ShownNumbers.objects.filter(study=study).values_list("left_over", flat=True).first() or 0
     groups = len(definition.group_weights) * len(definition.arm_weights)
-    return rules.people_until_next(waiting=waiting_people(study.pk).count(), groups=groups)
+    return rules.completes(groups=groups, left_over=left_over), left_over
+
+
+def _waiting(study_id: int) -> int:
+    return Participant.objects.filter(study_id=study_id, counted=False, finished_on__isnull=False).count()

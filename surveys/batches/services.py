@@ -2,18 +2,20 @@
 
 import secrets
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import QuerySet
 
 from jobs.tasks import send_now
 from surveys.batches import rules
 from surveys.batches.order_of_arrival import forget_what_was_overwritten, lay_anew
-from surveys.batches.selectors import GROUP, group_of, people_of_group, people_until_next, waiting_people
+from surveys.batches.selectors import GROUP, TOTALS, batch_is_complete, finished_people, group_of, nobody_comes_any_more, waiting_people
+from surveys.counts import comers, exact_consent_counts, exact_counts
+from surveys.events import everyone_counted
 from surveys.lifecycle.steps import locked
-from surveys.models import ENDED, RUNNING, Participant, Study
-from surveys.protocols import protocol_in_force
+from surveys.models import RUNNING, Participant, ShownNumbers, Study
 
 ORDER_OF_DAYS = "order_of_days"
 """The kind of work that gives all rows of a study one age."""
@@ -27,16 +29,22 @@ def count_next_batch(study: Study) -> bool:
     People who are just withdrawing are left out: they hold their rows and wait for the study, which this holds.
     """
     study = locked(study)
-    if study.status not in RUNNING or people_until_next(study, protocol_in_force(study).definition):
+    if not batch_is_complete(study):
         return False
-    waiting: dict[tuple[object, ...], list[Any]] = defaultdict(list)
-    for key, *group in waiting_people(study.pk).select_for_update(skip_locked=True, of=("self",)).values_list("pk", *GROUP):
-        waiting[tuple(group)].append(key)
-    taken = rules.taken({group: len(keys) for group, keys in waiting.items()})
+    if nobody_comes_any_more(study):
+        count_everyone(study)
+        return True
+    counted, waiting = _held(finished_people(study.pk, counted=True)), _held(waiting_people(study.pk))
+    taken = rules.taken({group: len(people) for group, people in waiting.items()})
     batch = [key for group, people in taken.items() for key in entropy.sample(waiting[group], people)]
-    Participant.objects.filter(pk__in=batch).update(counted=True)
-    lay_anew(batch)
+    # So many wait again that whole tens stay, which hides who withdrew since the last batch. They are no part of this one, so that they
+    # cannot make up for each other.
+    again = [key for people in counted.values() for key in entropy.sample(people, len(people) % rules.LEAST)]
+    _count(batch)
+    _count(again, counted=False)
+    lay_anew(batch + again)
     Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
+    keep_shown_numbers(study, left_over=waiting_people(study.pk).count())
     transaction.on_commit(forget_what_was_overwritten)
     return True
 
@@ -48,45 +56,65 @@ def let_steps_end(study: Study) -> None:
 
 @transaction.atomic
 def count_everyone(study: Study) -> None:
-    """Let everybody into the shown numbers, because the study has ended and nobody comes any more.
-
-    Where fewer than `LEAST` people wait in a group that was shown before, it stays as it was shown: the difference would tell about them.
-    """
-    if locked(study).status not in ENDED:
-        return
-    everybody = Participant.objects.filter(study=study)
-    finished = people_of_group(everybody.filter(finished_on__isnull=False))
-    by_group = finished.values_list(*GROUP).order_by()
-    for *group, waiting, shown in by_group.annotate(
-        waiting=Count("pk", filter=Q(counted=False, held_back=False)), shown=Count("pk", filter=Q(counted=True) | Q(held_back=True))
-    ):
-        if shown:
-            in_group = finished.filter(**dict(zip(GROUP, group, strict=True)), counted=False).values_list("pk", flat=True)
-            everybody.filter(pk__in=list(in_group)).update(held_back=waiting < rules.LEAST)
-    everybody.filter(counted=False, held_back=False).update(counted=True)
-    Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
-    transaction.on_commit(lambda: send_now(ORDER_OF_DAYS))
+    """Let everybody into the shown numbers, because the study, or the run of its bots, has ended and nobody comes any more."""
+    study = locked(study)
+    if nobody_comes_any_more(study):
+        _count(list(Participant.objects.filter(study=study, counted=False).values_list("pk", flat=True)))
+        Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
+        keep_shown_numbers(study, left_over=0, shown_as=int)
+        everyone_counted.send(sender=Study, study_id=study.pk)
+        transaction.on_commit(lambda: send_now(ORDER_OF_DAYS))
 
 
 def hide_withdrawal(study: Study, *, withdrawn: Participant) -> None:
-    """Hold back people of the group of somebody who was counted and is deleted, so that no difference of numbers is theirs alone.
+    """After the end, hold back people of the group of somebody who was counted and is deleted: no difference is theirs alone.
 
     Those held back before are let in again and others are drawn. A group that would be too small after that is held back as a whole. Call
-    it with the study locked.
+    it with the study locked. (While a study runs, the next batch does so.)
     """
-    rows = people_of_group(Participant.objects.filter(study=study)).filter(**group_of(withdrawn))
-    held, counted = [], []
-    columns = ("pk", "counted", "held_back")
-    for key, is_counted, is_held in rows.select_for_update(skip_locked=True, of=("self",)).values_list(*columns):
-        if is_counted:
-            counted.append(key)
-        elif is_held:
-            held.append(key)
+    rows = group_of(withdrawn).select_for_update(skip_locked=True, of=("self",))
+    alike = list(rows.values_list("pk", "counted"))
+    counted, held = [key for key, is_counted in alike if is_counted], [key for key, is_counted in alike if not is_counted]
     wanted = rules.held_back_after(len(held))
-    people = Participant.objects.filter(study=study)
     if len(counted) + len(held) < wanted + rules.LEAST:
-        people.filter(pk__in=counted).update(counted=False, held_back=True)
+        _count(counted, counted=False)
         return
     drawn = entropy.sample(counted, min(wanted, len(counted)))
-    people.filter(pk__in=held).update(counted=True, held_back=False)
-    people.filter(pk__in=drawn).update(counted=False, held_back=True)
+    _count(held)
+    _count(drawn, counted=False)
+
+
+def show_who_is_on_the_way(study: Study) -> bool:
+    """Renew the shown numbers of people who have not finished, once `LEAST` more have come since they were renewed. False: too early.
+
+    The moment depends on the number of comers alone: otherwise a number that moves would name the person who moved it.
+    """
+    shown = ShownNumbers.objects.filter(study=study).values_list("comers", flat=True).first() or 0
+    if study.status not in RUNNING or comers(study) < shown + rules.LEAST:
+        return False
+    keep_shown_numbers(study)
+    return True
+
+
+def keep_shown_numbers(study: Study, *, shown_as: Callable[[int], int] = rules.in_steps, **values: int) -> None:
+    """Keep the numbers to be shown from now on."""
+    exact = exact_counts(study)
+    numbers: dict[str, object] = {name: shown_as(getattr(exact, name)) for name in TOTALS}
+    for name in ("assigned_by_group", "watched_by_group"):
+        numbers[name] = [[*group, shown_as(people)] for group, people in getattr(exact, name).items()]
+    numbers["versions"] = [
+        [one.version, *(shown_as(people) for people in (one.agreed, one.declined, one.withdrew))] for one in exact_consent_counts(study)
+    ]
+    ShownNumbers.objects.update_or_create(study=study, defaults={"comers": exact.comers, "numbers": numbers, **values})
+
+
+def _held(people: QuerySet[Participant]) -> dict[tuple[object, ...], list[Any]]:
+    """The keys of these people by group, locked; without those whom somebody else holds."""
+    found: dict[tuple[object, ...], list[Any]] = defaultdict(list)
+    for key, *group in people.select_for_update(skip_locked=True, of=("self",)).values_list("pk", *GROUP):
+        found[tuple(group)].append(key)
+    return found
+
+
+def _count(keys: Iterable[Any], *, counted: bool = True) -> None:
+    Participant.objects.filter(pk__in=list(keys)).update(counted=counted)

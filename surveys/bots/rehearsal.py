@@ -8,10 +8,11 @@ from django.db import transaction
 from audit.services import record
 from candor.planning.simulation import Behaviour
 from surveys import actions
+from surveys.batches.services import count_everyone
 from surveys.bots.population import Habits, Population
 from surveys.bots.sending import send_bots
 from surveys.bots.walker import Ending
-from surveys.counts import counts_of
+from surveys.counts import comers
 from surveys.models import BotRun
 from surveys.protocols import protocol_in_force
 
@@ -23,8 +24,7 @@ def sent_so_far(bot_run: BotRun) -> int:
     """Bots are counted where everybody is counted, so that none is sent twice after a worker was killed; bots that were turned away leave
     no trace.
     """
-    counts = counts_of(bot_run.study)
-    return counts.consented + counts.declined + int(bot_run.endings.get(Ending.TURNED_AWAY, 0))
+    return comers(bot_run.study) + int(bot_run.endings.get(Ending.TURNED_AWAY, 0))
 
 
 def send_few(bot_run: BotRun) -> None:
@@ -39,6 +39,7 @@ def send_few(bot_run: BotRun) -> None:
         return
     with transaction.atomic():
         bot_run.finish(**found)
+        count_everyone(bot_run.study)
         details = {"n": bot_run.bots, "seed": bot_run.seed, "endings": bot_run.endings}
         record(actor=None, action=actions.BOTS_SENT, subject=bot_run.study.rehearsal_of, details=details)
 

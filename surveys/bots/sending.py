@@ -54,7 +54,7 @@ def send_bots(
                     arm_of_media=arm_of_media,
                     rng=streams[index],
                     code=codes[index] if codes else "",
-                    patience_seconds=patience_seconds if url else 0.0,
+                    patience_seconds=patience_seconds,
                 ).walk()
         finally:
             connections.close_all()

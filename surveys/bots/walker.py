@@ -15,6 +15,9 @@ from lxml import html
 from surveys.bots.population import Bot, Population
 
 MOST_PAGES = 40
+AWAY = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT)
+SHORTEST_WAIT = 0.2
+"""In seconds."""
 Values = Mapping[str, str | list[str]]
 Page = Any  # an lxml.html document; the stubs know no more
 
@@ -89,8 +92,13 @@ class Walker:
         return {name: str(self.rng.choice(sorted(form.inputs[name].value_options))) for name in sorted(names)}
 
     def _fill_die(self, page: Page, form: Page) -> Values:
-        wrong = self.bot.misunderstands and not page.xpath('//input[@name="tried" and @value="1"]')
-        return {"check": "no" if wrong else "yes"}
+        wrong = self.bot.misunderstands and form.fields["tried"] != "1"
+        clicks = {}
+        for number in ("1", "2"):
+            says, truth = form.fields[f"situation-{number}"].split("-")
+            right = truth if says == "truth" else says
+            clicks[f"check-{number}"] = {"yes": "no", "no": "yes"}[right] if wrong else right
+        return clicks
 
     def _fill_questions(self, page: Page, form: Page) -> Values:
         says = {
@@ -108,19 +116,35 @@ class Walker:
         return answers
 
     def _ask(self, method: str, address: str, data: Values | None = None) -> Page:
-        """The next page, after redirects. While the server is away the request is repeated: every request may be repeated harmlessly."""
+        """The next page, after redirects.
+
+        While the server is away the same bytes are sent again, as participants' browsers send them: every request may be repeated
+        harmlessly. The server says how long to wait.
+        """
+        request = self.client.build_request(method, address, data=data, headers={"Referer": address})
         give_up = time.monotonic() + self.patience_seconds
         while True:
+            wait = SHORTEST_WAIT
             try:
-                response = self.client.request(method, address, data=data, headers={"Referer": address})
-                if response.status_code not in (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT):
+                response = self.client.send(request)
+                if response.status_code not in AWAY:
                     break
-            except httpx.TransportError:
+                request, wait = response.request, _seconds_asked_for(response)  # after a redirect: what it led to
+            except httpx.TransportError as error:
                 if time.monotonic() >= give_up:
                     raise
-            if time.monotonic() >= give_up:
+                request = error.request
+            if time.monotonic() + wait > give_up:
                 raise UnexpectedPageError(f"{method} {address}: the server stayed away")
-            time.sleep(0.2)
+            time.sleep(wait)
         if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise UnexpectedPageError(f"{method} {address}: status {response.status_code}")
         return html.fromstring(response.text)
+
+
+def _seconds_asked_for(response: httpx.Response) -> float:
+    """The `Retry-After` of a server that is away; a little while if it names none."""
+    try:
+        return max(float(response.headers["Retry-After"]), SHORTEST_WAIT)
+    except (KeyError, ValueError):  # a date is nothing that this platform sends
+        return SHORTEST_WAIT

@@ -7,8 +7,8 @@ from django.utils.http import parse_etags
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
-from rest_framework.exceptions import ParseError
-from rest_framework.parsers import BaseParser
+from rest_framework.exceptions import ParseError, ValidationError
+from rest_framework.parsers import BaseParser, JSONParser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,14 +19,16 @@ from accounts.tokens.api_access import person_of
 from audit.services import record_once_a_day
 from surveys import actions
 from surveys.access import access_own_study, access_study
+from surveys.builder.serializers import StillRightSerializer, TranslationsSerializer
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import fingerprint_of
+from surveys.drafting.translations import outdated_in
 from surveys.errors import ConcurrentEditError, PreconditionFailedError, PreconditionRequiredError
 from surveys.models import Study
-from surveys.protocols import definition_for
-from surveys.request_bodies import JsonText, MergePatchText, YamlText
-from surveys.studies.services import change_definition, fingerprint
-from surveys.study_file import document_of, dump, read_study_file
+from surveys.protocols import definition_for, with_known_originals
+from surveys.request_bodies import JsonFile, MergePatch, YamlFile, body_of, plain_json
+from surveys.studies.services import change_definition, confirm_translations, fingerprint
+from surveys.study_file import define, document_of, dump, study_from_outside
 
 IF_MATCH = OpenApiParameter(
     "If-Match",
@@ -54,12 +56,12 @@ class Definition(APIView):
     """The study file: as JSON, or as YAML for `Accept: application/yaml` or `?format=yaml`."""
 
     roles = tuple(Role)
-    parser_classes = (JsonText, YamlText)
+    parser_classes = (JsonFile, YamlFile)
     renderer_classes = (JSONRenderer, StudyFileRenderer)
 
     def get_parsers(self) -> list[BaseParser]:
         patches = self.request is not None and self.request.method == "PATCH"
-        return [MergePatchText(), JsonText()] if patches else super().get_parsers()
+        return [MergePatch(), JsonFile()] if patches else super().get_parsers()
 
     @extend_schema(operation_id="studies_definition", responses=DEFINITION)
     def get(self, request: Request, slug: str) -> Response:
@@ -78,7 +80,7 @@ class Definition(APIView):
     def put(self, request: Request, slug: str) -> Response:
         study = access_own_study(person_of(request), slug).study
         seen = _version_seen(study, request)
-        return _change(study, read_study_file(request.data if isinstance(request.data, str) else ""), seen=seen, request=request)
+        return _change(study, study_from_outside(body_of(request)), seen=seen, request=request)
 
     @extend_schema(
         operation_id="studies_change_definition",
@@ -91,14 +93,53 @@ class Definition(APIView):
     def patch(self, request: Request, slug: str) -> Response:
         study = access_own_study(person_of(request), slug).study
         seen = _version_seen(study, request)
-        try:
-            patch = json.loads(request.data if isinstance(request.data, str) else "")
-        except (ValueError, RecursionError) as error:
-            raise ParseError(_("Expected a JSON merge patch: %(error)s") % {"error": error}) from error
+        patch = plain_json(body_of(request))
         if not isinstance(patch, dict):
             raise ParseError(_("Expected an object with the parts to change, found %(found)s.") % {"found": type(patch).__name__})
         # Read as a study file, so that a patch can bring in nothing that a file cannot.
-        return _change(study, read_study_file(json.dumps(merged(study.definition, patch)), source="merged"), seen=seen, request=request)
+        changed = study_from_outside(json.dumps(merged(study.definition, patch)).encode(), source="merged")
+        return _change(study, changed, seen=seen, request=request)
+
+
+class Translations(APIView):
+    """The outdated translations of the draft: their originals were changed after they were translated."""
+
+    roles = tuple(Role)
+    parser_classes = (JSONParser,)
+
+    @extend_schema(operation_id="studies_translations", responses=TranslationsSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        return _outdated(access_own_study(person_of(request), slug).study)
+
+    @extend_schema(
+        operation_id="studies_confirm_translations",
+        description="Say that these translations are still right beside their originals as they are now.",
+        request=StillRightSerializer,
+        responses=TranslationsSerializer,
+        examples=[OpenApiExample("the consent", request_only=True, value={"still_right": [{"place": "consent", "language": "de"}]})],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        study = access_own_study(person_of(request), slug).study
+        asked = StillRightSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        named = [(one["place"], one["language"]) for one in asked.validated_data["still_right"]]
+        texts = {(one.place, one.language): one for one in outdated_in(with_known_originals(study, define(study.definition)))}
+        if missing := [place for place in named if place not in texts]:
+            found = ", ".join(f"{place} ({language})" for place, language in texts) or _("none")
+            raise ValidationError(
+                {
+                    "still_right": [
+                        _("%(place)s (%(language)s) is not outdated; expected some of these: %(found)s.")
+                        % {"place": missing[0][0], "language": missing[0][1], "found": found}
+                    ]
+                }
+            )
+        return _outdated(confirm_translations(study, texts=[texts[place] for place in named], actor=person_of(request)))
+
+
+def _outdated(study: Study) -> Response:
+    outdated = outdated_in(with_known_originals(study, define(study.definition)))
+    return Response(TranslationsSerializer({"outdated": outdated}).data)
 
 
 def merged(document: object, patch: object) -> object:

@@ -11,7 +11,7 @@ from surveys.drafting.edits import Edit, Whole
 from surveys.drafting.forms import DraftForm, Typed
 from surveys.errors import DefinitionError
 from surveys.studies.exchange import archive_of
-from surveys.study_file import document_of, read_study_file, write_study_file
+from surveys.study_file import document_of, study_from_outside, write_study_file
 
 
 class StudyFile(DraftPage):
@@ -26,7 +26,7 @@ class StudyFile(DraftPage):
 
     def read(self, form: DraftForm) -> object:
         try:
-            definition = read_study_file(form.whole_text("file"), source=_("Study file"))
+            definition = study_from_outside(form.whole_text("file").encode(), source=_("Study file"))
         except DefinitionError as error:
             form.error("file", _("The text has errors; all are listed at the top of the page."))
             for problem in error.problems:

@@ -17,13 +17,13 @@ from accounts.models import Role, User
 from surveys.access import access_own_study
 from surveys.builder.services import change_part
 from surveys.definition import StudyDefinition
-from surveys.drafting.edits import Document, Edit, Keys, differences, fingerprint_of
+from surveys.drafting.edits import Document, Edit, Keys, Unchecked, differences, fingerprint_of
 from surveys.drafting.forms import DraftForm, Typed
 from surveys.drafting.parts import PARTS, Part
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.models import Study, StudyStatus
 from surveys.protocols import definition_for
-from surveys.studies.readiness import ToDo, to_do
+from surveys.studies.readiness import ToDo, outdated_inputs, to_do
 from surveys.studies.services import FIXED_BY_LAUNCH, may_be_edited
 from surveys.study_file import define, document_of
 
@@ -98,9 +98,13 @@ class DraftPage(BuilderPage):
         """The draft's values of the inputs, by name."""
         raise NotImplementedError
 
-    def read(self, form: DraftForm) -> object:
+    def read(self, form: DraftForm) -> Unchecked:
         """The typed text as plain values for the document; mistakes go to the form."""
         raise NotImplementedError
+
+    def own_address(self, value: Unchecked) -> str:
+        """This page's address, once `value` is saved."""
+        return self.request.path
 
     def next_address(self) -> str:
         """The page that follows after saving."""
@@ -121,7 +125,8 @@ class DraftPage(BuilderPage):
         if form.summary:
             return self._shown(form, loaded=loaded, status=HTTPStatus.UNPROCESSABLE_ENTITY)
         try:
-            self.study = change_part(self.study, edit=self.edit(), value=value, loaded=loaded, actor=self.person)
+            right = f"{self.own_address(value)}#{request.POST.get('right', '')}"
+            self.study = change_part(self.study, edit=self.edit(), value=value, loaded=loaded, actor=self.person, right=right)
         except ConcurrentEditError:
             theirs = self.edit().current(self.study.definition)
             conflict = differences(value, theirs)
@@ -131,13 +136,25 @@ class DraftPage(BuilderPage):
                 form.problem(sentence)
             return self._shown(form, loaded=loaded, status=HTTPStatus.UNPROCESSABLE_ENTITY)
         messages.success(request, _("Saved."))
-        return redirect(self.next_address())
+        return redirect(self.own_address(value) if "right" in request.POST else self.next_address())
 
     def _loaded(self) -> str:
         """The fingerprint of the part that the form edits."""
         return fingerprint_of(self.edit().current(self.document))
 
+    def _originals(self) -> dict[str, str]:
+        """The originals of the outdated translations on this page, by input."""
+        if self.frozen:
+            return {}
+        inputs = outdated_inputs(self.study, self.definition)
+        return {
+            field: "\n".join(one.original for one in texts)
+            for page, _number_sign, field, texts in ((*address.partition("#"), texts) for address, texts in inputs.items())
+            if page == self.request.path
+        }
+
     def _shown(self, form: DraftForm, *, loaded: str, status: int = HTTPStatus.OK, conflict: object = None) -> HttpResponse:
+        form.originals = self._originals()
         context = {"form": form, "fields": form.root, "errors": form.summary, "loaded": loaded, "conflict": conflict}
         return self.page({**context, **self.context_of(form)}, status=status)
 

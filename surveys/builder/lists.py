@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from surveys.builder.frame import BuilderPage, DraftPage
 from surveys.builder.services import change_part
-from surveys.drafting.edits import Document, Edit, Item, Order, fingerprint_of
+from surveys.drafting.edits import Document, Edit, Item, Order, Unchecked, fingerprint_of
 from surveys.drafting.forms import DraftForm, Typed
 from surveys.drafting.questions import read_background, read_quiz_item, read_sensitive, typed_item
 from surveys.errors import ConcurrentEditError, DefinitionError
@@ -147,6 +147,9 @@ class ItemPage(DraftPage):
     def read(self, form: DraftForm) -> object:
         taken = set(Order(self.part).current(self.study.definition)) - {self.name}
         return LISTS[self.part].read(form, self.before, taken=taken)
+
+    def own_address(self, value: Unchecked) -> str:
+        return reverse("surveys:build_item", args=[self.study.slug, self.part, value["name"]])
 
     def next_address(self) -> str:
         return reverse(f"surveys:build_{self.part}", args=[self.study.slug])

@@ -16,7 +16,8 @@ from surveys.errors import ConcurrentEditError, TransitionError
 from surveys.lifecycle.steps import locked
 from surveys.media.services import MediaError, add_media_file
 from surveys.models import MediaFile, Study, StudyStatus
-from surveys.studies.services import change_definition
+from surveys.studies.readiness import outdated_inputs
+from surveys.studies.services import change_definition, confirm_translations
 from surveys.study_file import define
 
 SUFFIXES = {"video": (".mp4", ".webm"), "captions": (".vtt",), "poster": (".png", ".jpg", ".jpeg", ".webp")}
@@ -24,8 +25,10 @@ Video = Mapping[str, Any]
 
 
 @transaction.atomic
-def change_part(study: Study, *, edit: Edit, value: object, loaded: str | None, actor: User) -> Study:
+def change_part(study: Study, *, edit: Edit, value: object, loaded: str | None, actor: User, right: str = "") -> Study:
     """Put `value` in its place in the draft. `loaded` is the fingerprint of the value there when the change was begun.
+
+    `right` is the address of an input whose translation is said to be still right, if it is outdated then.
 
     Raises ConcurrentEditError if another value is there now. Changes in other places are kept, so several people can build at once.
     """
@@ -36,7 +39,9 @@ def change_part(study: Study, *, edit: Edit, value: object, loaded: str | None, 
             _("Expected the part with the fingerprint %(loaded)s, found %(found)s.")
             % {"loaded": loaded[:64], "found": fingerprint_of(found)}
         )
-    return change_definition(study, definition=define(edit.merged(study.definition, value)), actor=actor)
+    study = change_definition(study, definition=define(edit.merged(study.definition, value)), actor=actor)
+    texts = outdated_inputs(study, define(study.definition)).get(right, [])
+    return confirm_translations(study, texts=texts, actor=actor) if texts else study
 
 
 def put_arm_file(study: Study, *, arm: str, kind: str, language: str = "", content: File, actor: User) -> MediaFile:  # type: ignore[type-arg]

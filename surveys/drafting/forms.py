@@ -13,6 +13,7 @@ LONGEST_TEXT = 20_000
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
+OF_A_NODE = {"place", "form", "typed", "line", "error", "original", "rows", "in_languages"}
 Typed = dict[str, str | list[str]]
 """The inputs of a page by name, as somebody typed them."""
 
@@ -24,6 +25,8 @@ class DraftForm:
         self.typed = dict(typed)
         self.languages = tuple(languages)
         self.errors: dict[str, str] = {}
+        self.originals: dict[str, str] = {}
+        """The originals of outdated translations, by the input of the translation."""
         self.problems: list[dict[str, str]] = []
         """Errors beyond one sentence for each field."""
 
@@ -115,7 +118,7 @@ class Node:
     place: str
 
     def __getitem__(self, key: str) -> "Node":
-        if key in {"place", "form", "typed", "line", "error", "rows", "in_languages"}:  # templates look for these after this fails
+        if key in OF_A_NODE:  # templates look for these after this fails
             raise KeyError(key)
         return Node(self.form, f"{self.place}.{key}" if self.place else str(key))
 
@@ -130,6 +133,11 @@ class Node:
     @property
     def error(self) -> str:
         return self.form.errors.get(self.place, "")
+
+    @property
+    def original(self) -> str:
+        """The original as it is now, if this translation is outdated."""
+        return self.form.originals.get(self.place, "")
 
     @property
     def rows(self) -> list["Node"]:

@@ -81,10 +81,6 @@ class DieView:
     truth_faces: tuple[int, ...]
     epsilon: float
 
-    @property
-    def odds_factor(self) -> float:
-        return math.exp(self.epsilon)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SensitiveQuestionView:

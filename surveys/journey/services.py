@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
+from pathlib import Path
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
@@ -19,10 +20,21 @@ from surveys.errors import EntryRefusedError, JourneyError, StepOutOfOrderError,
 from surveys.events import answers_changed, counted_people_changed
 from surveys.journey import steps
 from surveys.journey.participant_store import hold_participant, insert, read_participant, read_study, update
-from surveys.models import ENDED, RUNNING, CounterKind, DirectAnswer, Participant, Response, ShardedCounter, Study, StudyStatus
+from surveys.journey.withdrawals import remember_withdrawal, remembered_withdrawals
+from surveys.models import (
+    ENDED,
+    RUNNING,
+    CounterKind,
+    DirectAnswer,
+    Participant,
+    Response,
+    ShardedCounter,
+    Study,
+    StudyStatus,
+)
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.recruitment import services as recruitment
-from surveys.tokens import hash_of_token, hash_of_withdrawal_code, withdrawal_code
+from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash, withdrawal_code
 
 COUNTER_SHARDS = 8
 
@@ -50,6 +62,15 @@ class Visit:
     is_bot: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """Withdrawals after a restore: how many were remembered, found and done again, and refused because the data were published since."""
+
+    remembered: int
+    again: int
+    refused: int
+
+
 class AlreadyDoneError(Exception):
     """The step was done before, by a double click, another tab or the back button. Harmless: show the page where the person belongs now."""
 
@@ -70,10 +91,15 @@ def require_open(study: Study, *, is_bot: bool) -> FrozenProtocol:
 
 
 def require_entry(study: Study, protocol: FrozenProtocol, *, code: str, panel_identifier: str) -> None:
-    """Refuse early people who could not consent later: unknown or spent code, panel member who was here before, full study. Changes
-    nothing.
+    """Refuse early people who could not consent later: unknown or spent code, panel member who was here before, full study. Stores
+    nothing but the number of refused codes.
     """
-    recruitment.require_entry(study, protocol.definition.entry.way, code=code, panel_identifier=panel_identifier)
+    try:
+        recruitment.require_entry(study, protocol.definition.entry.way, code=code, panel_identifier=panel_identifier)
+    except EntryRefusedError as refusal:
+        if refusal.situation == EntryRefusedError.situation:
+            count(study, CounterKind.CODE_REFUSED, version=protocol.version)
+        raise
     if not has_room(study):
         raise StudyFullError
 
@@ -176,7 +202,7 @@ def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, Fro
     except StudyFullError:
         with transaction.atomic():
             if Participant.objects.filter(pk=participant.pk, step=step).delete()[0]:
-                recruitment.forget_panel_member(participant.study, withdrawal_code=withdrawal_code(token), may_come_again=True)
+                recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)), may_come_again=True)
         raise
 
 
@@ -262,16 +288,34 @@ def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
 
 def withdraw(study: Study, *, code: str) -> Receipt | None:
     """Delete everything stored about the person who holds this code; only the count of assigned people stays. None: no such code."""
+    withdrawal_hash, panel_number = hash_of_withdrawal_code(code), panel_hash(code)
     with transaction.atomic():
-        receipt = _withdraw(study, code=code)
+        receipt = _withdraw(study, withdrawal_hash=withdrawal_hash, panel_number=panel_number)
+        if receipt is not None:
+            remember_withdrawal(withdrawal_hash=withdrawal_hash, panel_number=panel_number)
     if receipt is not None:
         forget_what_was_overwritten()
     return receipt
 
 
-def _withdraw(study: Study, *, code: str) -> Receipt | None:
+def replay_withdrawals(folder: Path) -> Replayed:
+    """Withdraw again everybody who is remembered in the folder and whom a restored back-up brought back."""
+    remembered = remembered_withdrawals(folder)
+    back = Participant.objects.filter(withdrawal_hash__in=remembered).select_related("study").defer("study__definition")
+    again, refused = 0, 0
+    for participant in back:
+        try:
+            with transaction.atomic():
+                found = participant.withdrawal_hash
+                again += _withdraw(participant.study, withdrawal_hash=found, panel_number=remembered[found]) is not None
+        except JourneyError:
+            refused += 1
+    return Replayed(remembered=len(remembered), again=again, refused=refused)
+
+
+def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Receipt | None:
+    """`panel_number` is the hash that finds the number of a panel member."""
     # First the participant, then the study: every step locks them in this order.
-    withdrawal_hash = hash_of_withdrawal_code(code)
     participant = hold_participant(study.pk, withdrawal_hash=withdrawal_hash)
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if study.data_published:
@@ -280,30 +324,29 @@ def _withdraw(study: Study, *, code: str) -> Receipt | None:
         raise JourneyError(_("Nobody's answers can be found any more."), situation="forgotten")
     if participant is None:
         return None
-    answers = participant.responses.count() + participant.direct_answers.count()
-    seen, told = participant.counted, bool(participant.background)
-    participant.delete()
-    member = recruitment.forget_panel_member(study, withdrawal_code=code)
-    count(study, CounterKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
-    if seen:
-        _forget_numbers_of(study, participant)
-    _tell_listeners(study.pk)
     today = timezone.localdate()
-    return Receipt(
+    receipt = Receipt(
         day=today,
-        answers=answers,
-        background=told,
-        panel_number=member,
-        results=seen,
+        answers=participant.responses.count() + participant.direct_answers.count(),
+        background=bool(participant.background),
+        panel_number=recruitment.forget_panel_member(study, person=panel_number),
+        results=participant.counted,
         backups_until=today + timedelta(days=settings.BACKUP_DAYS),
     )
+    participant.delete()
+    count(study, CounterKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
+    if participant.counted:
+        _forget_numbers_of(study, participant)
+    _tell_listeners(study.pk)
+    return receipt
 
 
 def _forget_numbers_of(study: Study, participant: Participant) -> None:
     """Withhold all numbers that saw this person: until the next batch, or, where none comes any more, until all is computed again."""
     if study.status in RUNNING:
         Study.objects.filter(pk=study.pk).update(numbers_withheld=True)
-    hide_withdrawal(study, withdrawn=participant)
+    else:
+        hide_withdrawal(study, withdrawn=participant)
     counted_people_changed.send(sender=Study, study_id=study.pk)
 
 

@@ -21,6 +21,7 @@ from surveys.journey.step_views import STEP_PAGES, Invalid, Person
 from surveys.journey.steps import CONSENT, FINISHED, QUIZ, VIDEO, WELCOME, comes_before
 from surveys.models import RUNNING, Participant, Study
 from surveys.protocols import FrozenProtocol
+from surveys.recruitment.slowing import Wait, wait_before
 from surveys.tokens import new_token, withdrawal_code
 from surveys.ways_in import IDENTIFIER
 
@@ -187,9 +188,24 @@ def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpRespo
         context = _welcome_context(shown, False) | {"errors": errors}
         return own_page(request, "surveys/participant/welcome.html", shown=shown, step=WELCOME, context=context, status=422)
     protocol = participation.require_open(study, is_bot=visit.is_bot)
+    if shown.way_in.takes_code and (wait := wait_before(study.pk, study.slug, code=visit.code, ticket=request.POST.get("ticket", ""))):
+        return _wait_first(request, shown, code=visit.code, wait=wait)
     participation.require_entry(study, protocol, code=visit.code, panel_identifier=visit.panel_identifier)
     response = _to_journey(study.slug)
     visitors.remember_visit(response, study, visit)
+    return response
+
+
+def _wait_first(request: HttpRequest, shown: Presentation, *, code: str, wait: Wait) -> HttpResponse:
+    """The page again, with the code kept, after many wrong codes were tried at this study."""
+    said = translation.ngettext(
+        "Many wrong codes were tried in the last minute. Wait %(seconds)d second, then press Start again. Your code stays good.",
+        "Many wrong codes were tried in the last minute. Wait %(seconds)d seconds, then press Start again. Your code stays good.",
+        wait.seconds,
+    ) % {"seconds": wait.seconds}
+    context = {"entry_fields": [("ticket", wait.ticket)], "code_value": code, "errors": [{"field": "code", "message": said}]}
+    response = own_page(request, "surveys/participant/welcome.html", shown=shown, step=WELCOME, context=context, status=429)
+    response["Retry-After"] = str(wait.seconds)
     return response
 
 

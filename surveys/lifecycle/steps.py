@@ -14,6 +14,8 @@ from django.utils.translation import gettext as _
 from surveys.errors import TransitionError
 from surveys.lifecycle.selectors import approval_of
 from surveys.models import RUNNING, Study, StudyStatus
+from surveys.privacy.limits import refusal
+from surveys.protocols import frozen_protocol
 
 STEPS: Mapping[StudyStatus, frozenset[StudyStatus]] = {
     StudyStatus.DRAFT: frozenset({StudyStatus.IN_REVIEW}),
@@ -98,6 +100,8 @@ def obstacles_to_recruiting(study: Study) -> list[str]:
     found = []
     if study.suspended:
         found.append(gettext("An IRB officer suspended this study. Only an officer can lift that."))
+    if study.protocol_id is not None and (refused := refusal(frozen_protocol(study.protocol_id).definition)):
+        found.append(refused)
     if amendment_waits(study):
         found.append(gettext("An amendment waits for the IRB officers."))
     if study.approved_until is None:

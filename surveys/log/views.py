@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.dateparse import parse_date
+from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 from kombu.exceptions import OperationalError
@@ -133,6 +136,7 @@ GROUPS = {
     "account": gettext_lazy("Accounts"),
     "study": gettext_lazy("Studies"),
     "results": gettext_lazy("Results"),
+    "privacy_limit": gettext_lazy("Limit of privacy loss"),
     "log": gettext_lazy("This log"),
 }
 
@@ -143,7 +147,8 @@ def kinds() -> list[tuple[object, str, list[tuple[str, str]]]]:
     for name, description in actions.registered().items():
         groups.setdefault(name.split(".")[0], []).append((name, description))
     return [
-        (GROUPS.get(group, group.capitalize()), f"{group}.", sorted(members, key=lambda one: one[1])) for group, members in groups.items()
+        (GROUPS.get(group, group.replace("_", " ").capitalize()), f"{group}.", sorted(members, key=lambda one: one[1]))
+        for group, members in groups.items()
     ]
 
 
@@ -165,6 +170,14 @@ def _lines(entries: Iterable[Entry]) -> Iterable[dict[str, object]]:
         }
 
 
+def _day(value: str) -> date | None:
+    """The day that a detail names as files write it."""
+    try:
+        return parse_date(value)
+    except ValueError:
+        return None
+
+
 def _in_words(value: object) -> str:
     """A value of an entry's details, shortened if long; the whole of it is one click away."""
     match value:
@@ -172,6 +185,8 @@ def _in_words(value: object) -> str:
             return ""
         case str() if HASH.fullmatch(value):
             return f"{value[:12]}…"
+        case str() if day := _day(value):
+            return date_format(day)
         case bool():
             return gettext("yes") if value else gettext("no")
         case list():

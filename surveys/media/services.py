@@ -14,8 +14,10 @@ from audit.services import record
 from surveys import actions
 from surveys.errors import SurveyError, TransitionError
 from surveys.lifecycle.steps import locked
-from surveys.media.video_files import VideoError, check_captions, check_video
+from surveys.media.video_files import CaptionFacts, VideoFacts
 from surveys.models import RUNNING, MediaFile, Study, StudyStatus
+from surveys.reading.apart import NotReadError, read_apart
+from surveys.reading.readers import CAPTIONS, VIDEO
 
 MAXIMUM_VIDEO_BYTES = 500 * 1024 * 1024
 MAXIMUM_VIDEO_SECONDS = 2 * 60 * 60
@@ -38,13 +40,19 @@ def add_media_file(study: Study, *, name: str, content: File, actor: User) -> Me
     media = examine(name, content)
     media.study = study
     content.seek(0)
-    with transaction.atomic():
-        locked(study)
-        MediaFile.objects.filter(study=study, name=name, current=True).update(current=False)
-        media.file.save(media.id.hex, ContentFile(content.read()) if content.size < MAXIMUM_PICTURE_BYTES else content, save=False)
-        media.full_clean()
-        media.save(force_insert=True)
-        record(actor=actor, action=actions.MEDIA_ADDED, subject=study, details={"name": name, "sha256": media.sha256, "size": media.size})
+    place = media.file.field.generate_filename(media, media.id.hex)
+    try:
+        with transaction.atomic():
+            locked(study)
+            MediaFile.objects.filter(study=study, name=name, current=True).update(current=False)
+            media.file.save(media.id.hex, ContentFile(content.read()) if content.size < MAXIMUM_PICTURE_BYTES else content, save=False)
+            media.full_clean()
+            media.save(force_insert=True)
+            details = {"name": name, "sha256": media.sha256, "size": media.size}
+            record(actor=actor, action=actions.MEDIA_ADDED, subject=study, details=details)
+    except BaseException:
+        media.file.storage.delete(place)  # a full disk leaves half a file; a refusal, a whole one that nobody knows
+        raise
     return media
 
 
@@ -52,7 +60,7 @@ def examine(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
     """Probe the file and return an unsaved MediaFile; MediaError if a study cannot use it."""
     try:
         return _facts(name, content)
-    except VideoError as error:
+    except NotReadError as error:
         raise MediaError(f"{name}: {error}") from error
 
 
@@ -60,12 +68,12 @@ def _facts(name: str, content: File) -> MediaFile:  # type: ignore[type-arg]
     content.seek(0)
     match PurePath(name).suffix.lower():
         case ".mp4" | ".webm":
-            video = check_video(content, max_bytes=MAXIMUM_VIDEO_BYTES, max_seconds=MAXIMUM_VIDEO_SECONDS)
+            video = VideoFacts(**read_apart(content, reader=VIDEO, max_bytes=MAXIMUM_VIDEO_BYTES, max_seconds=MAXIMUM_VIDEO_SECONDS))
             return MediaFile(
                 name=name, media_type=video.media_type, size=video.size_bytes, sha256=video.sha256, duration_seconds=video.duration_seconds
             )
         case ".vtt":
-            captions = check_captions(content)
+            captions = CaptionFacts(**read_apart(content, reader=CAPTIONS))
             return MediaFile(name=name, media_type="text/vtt", size=captions.size_bytes, sha256=captions.sha256)
         case ".png" | ".jpg" | ".jpeg" | ".webp":
             return _picture(name, content)

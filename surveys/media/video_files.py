@@ -4,11 +4,11 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from surveys.reading.words import Sentence, UnreadableError
+from surveys.reading.words import sentence as _
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -26,7 +26,7 @@ AUDIO_CODECS = {"mp4": {"aac", "mp3", "opus"}, "webm": {"opus", "vorbis"}}
 PIXEL_FORMATS = {"yuv420p", "yuvj420p"}
 
 
-class VideoError(ValueError):
+class VideoError(UnreadableError):
     """The file is not a lecture that browsers can play; the message says what was expected and what came."""
 
 
@@ -63,19 +63,31 @@ class CaptionFacts:
     sha256: str
 
 
+def read_video(file: BinaryIO | ReadableFile, *, max_bytes: int, max_seconds: float) -> dict[str, object]:
+    """The facts as plain values, for `surveys.reading`."""
+    return asdict(check_video(file, max_bytes=max_bytes, max_seconds=max_seconds))
+
+
+def read_captions(file: BinaryIO | ReadableFile) -> dict[str, object]:
+    """The facts as plain values, for `surveys.reading`."""
+    return asdict(check_captions(file))
+
+
 def check_video(file: BinaryIO | ReadableFile, *, max_bytes: int, max_seconds: float) -> VideoFacts:
     """The facts of a video that all browsers can play and that is within the limits; VideoError otherwise."""
     size = _size(file)
     if size > max_bytes:
         raise VideoError(
-            _("The video is too large: %(size)s, and at most %(most)s is allowed.")
-            % {"size": _megabytes(size), "most": _megabytes(max_bytes)}
+            _("The video is too large: %(size)s, and at most %(most)s is allowed.", size=_megabytes(size), most=_megabytes(max_bytes))
         )
     facts = probe_video(file)
     if facts.duration_seconds > max_seconds:
         raise VideoError(
-            _("The video is too long: %(found)s seconds, and at most %(most)s are allowed.")
-            % {"found": f"{facts.duration_seconds:.0f}", "most": f"{max_seconds:.0f}"}
+            _(
+                "The video is too long: %(found)s seconds, and at most %(most)s are allowed.",
+                found=f"{facts.duration_seconds:.0f}",
+                most=f"{max_seconds:.0f}",
+            )
         )
     return facts
 
@@ -95,10 +107,12 @@ def probe_video(file: BinaryIO | ReadableFile) -> VideoFacts:
     try:
         with av.open(file, mode="r", format=demuxer) as container:
             return _facts(container, container_name=container_name, size=size, sha256=sha256)
-    except (av.FFmpegError, IndexError) as error:
+    except Exception as error:
+        if isinstance(error, VideoError | MemoryError) and not isinstance(error, av.FFmpegError):  # FFmpeg has a MemoryError of its own
+            raise
+        # Damaged headers show up as errors of a dozen kinds: no codec, no name, a number out of range.
         raise VideoError(
-            _("The file begins like %(container)s but cannot be read; it may be cut off or damaged.")
-            % {"container": container_name.upper()}
+            _("The file begins like %(container)s but cannot be read; it may be cut off or damaged.", container=container_name.upper())
         ) from error
     finally:
         file.seek(0)
@@ -109,8 +123,11 @@ def check_captions(file: BinaryIO | ReadableFile) -> CaptionFacts:
     size = _size(file)
     if size > MAX_CAPTION_BYTES:
         raise VideoError(
-            _("The captions are too large: %(size)s, and at most %(most)s is allowed.")
-            % {"size": _megabytes(size), "most": _megabytes(MAX_CAPTION_BYTES)}
+            _(
+                "The captions are too large: %(size)s, and at most %(most)s is allowed.",
+                size=_megabytes(size),
+                most=_megabytes(MAX_CAPTION_BYTES),
+            )
         )
     file.seek(0)
     content = file.read()
@@ -118,25 +135,33 @@ def check_captions(file: BinaryIO | ReadableFile) -> CaptionFacts:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise VideoError(_("The captions are not UTF-8 text: byte %(start)s cannot be read.") % {"start": error.start}) from error
+        raise VideoError(_("The captions are not UTF-8 text: byte %(start)s cannot be read.", start=error.start)) from error
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if not re.match(r"WEBVTT(?:[ \t]|$)", lines[0]):
         found = f"“{lines[0][:40]}”" if lines[0].strip() else _("nothing")
-        hint = " " + _("It looks like a SubRip (.srt) file: save it as WebVTT.") if re.search(r"\d,\d{3} -->", text) else ""
+        hint = _(" It looks like a SubRip (.srt) file: save it as WebVTT.") if _SUBRIP.search(text) else ""
         raise VideoError(
-            _("The captions are not WebVTT: the first line must be “WEBVTT”, and it is %(found)s.%(hint)s") % {"found": found, "hint": hint}
+            _("The captions are not WebVTT: the first line must be “WEBVTT”, and it is %(found)s.%(hint)s", found=found, hint=hint)
         )
     end_seconds, last_start, cues = 0.0, 0.0, 0
     for number, start, end in _cue_times(lines):
         if end <= start:
             raise VideoError(
-                _("Captions, line %(number)s: the cue ends (%(end)s s) before it starts (%(start)s s).")
-                % {"number": number, "end": f"{end:.3f}", "start": f"{start:.3f}"}
+                _(
+                    "Captions, line %(number)s: the cue ends (%(end)s s) before it starts (%(start)s s).",
+                    number=number,
+                    end=f"{end:.3f}",
+                    start=f"{start:.3f}",
+                )
             )
         if start < last_start:
             raise VideoError(
-                _("Captions, line %(number)s: the cue starts at %(start)s s, before the one above it (%(last_start)s s).")
-                % {"number": number, "start": f"{start:.3f}", "last_start": f"{last_start:.3f}"}
+                _(
+                    "Captions, line %(number)s: the cue starts at %(start)s s, before the one above it (%(last_start)s s).",
+                    number=number,
+                    start=f"{start:.3f}",
+                    last_start=f"{last_start:.3f}",
+                )
             )
         last_start, end_seconds, cues = start, max(end_seconds, end), cues + 1
     if cues == 0:
@@ -144,7 +169,8 @@ def check_captions(file: BinaryIO | ReadableFile) -> CaptionFacts:
     return CaptionFacts(cues=cues, end_seconds=end_seconds, size_bytes=size, sha256=hashlib.sha256(content).hexdigest())
 
 
-_TIME = r"(?:(\d{2,}):)?([0-5]\d):([0-5]\d)\.(\d{3})"
+_SUBRIP = re.compile(r"\d,\d{3} -->")
+_TIME = r"(?:(\d{2,4}):)?([0-5]\d):([0-5]\d)\.(\d{3})"
 _TIMING_LINE = re.compile(rf"^[ \t]*{_TIME}[ \t]+-->[ \t]+{_TIME}(?:[ \t].*)?$", re.ASCII)
 
 
@@ -156,8 +182,11 @@ def _cue_times(lines: list[str]) -> Iterator[tuple[int, float, float]]:
         match = _TIMING_LINE.match(line)
         if match is None:
             raise VideoError(
-                _("Captions, line %(number)s: expected a time such as “00:01.000 --> 00:04.000”, found “%(line)s”.")
-                % {"number": number, "line": line.strip()[:60]}
+                _(
+                    "Captions, line %(number)s: expected a time such as “00:01.000 --> 00:04.000”, found “%(line)s”.",
+                    number=number,
+                    line=line.strip()[:60],
+                )
             )
         yield number, _seconds(*match.group(1, 2, 3, 4)), _seconds(*match.group(5, 6, 7, 8))
 
@@ -178,8 +207,12 @@ def _facts(container: "InputContainer", *, container_name: str, size: int, sha25
         _expect_codec(audio_codec, AUDIO_CODECS[container_name], kind="audio", container_name=container_name)
     if not 0 < max(video.width, video.height) <= MAX_PIXELS_PER_SIDE:
         raise VideoError(
-            _("The picture is %(width)s×%(height)s pixels; at most %(most)s on a side are allowed.")
-            % {"width": video.width, "height": video.height, "most": MAX_PIXELS_PER_SIDE}
+            _(
+                "The picture is %(width)s×%(height)s pixels; at most %(most)s on a side are allowed.",
+                width=video.width,
+                height=video.height,
+                most=MAX_PIXELS_PER_SIDE,
+            )
         )
     claimed = float(container.duration) / 1_000_000 if container.duration else 0.0
     duration, frames, damaged = _walk(container)
@@ -187,13 +220,18 @@ def _facts(container: "InputContainer", *, container_name: str, size: int, sha25
         raise VideoError(_("The file has a video stream without a single frame."))
     if damaged or duration < claimed - max(0.5, 0.02 * claimed):
         raise VideoError(
-            _("The video is cut off: its header says %(claimed)s seconds, and %(duration)s seconds are there.")
-            % {"claimed": f"{claimed:.1f}", "duration": f"{duration:.1f}"}
+            _(
+                "The video is cut off: its header says %(claimed)s seconds, and %(duration)s seconds are there.",
+                claimed=f"{claimed:.1f}",
+                duration=f"{duration:.1f}",
+            )
         )
     if video.codec_context.pix_fmt not in PIXEL_FORMATS:
         raise VideoError(
-            _("The picture format is %(pix_fmt)s; browsers play 8-bit 4:2:0 (yuv420p). Please export the video again.")
-            % {"pix_fmt": video.codec_context.pix_fmt}
+            _(
+                "The picture format is %(pix_fmt)s; browsers play 8-bit 4:2:0 (yuv420p). Please export the video again.",
+                pix_fmt=str(video.codec_context.pix_fmt),
+            )
         )
     return VideoFacts(
         container=container_name,
@@ -222,10 +260,16 @@ def _walk(container: "InputContainer") -> tuple[float, int, bool]:
 
 def _expect_codec(found: str, expected: set[str], *, kind: str, container_name: str) -> None:
     if found not in expected:
-        playable = _("%(codecs)s in %(container)s") % {"codecs": _(" or ").join(sorted(expected)), "container": container_name.upper()}
+        *others, last = sorted(expected)
+        codecs = _("%(others)s or %(last)s", others=", ".join(others), last=last) if others else last
+        playable = _("%(codecs)s in %(container)s", codecs=codecs, container=container_name.upper())
         raise VideoError(
-            _("The %(kind)s codec is %(found)s; browsers play %(playable)s. Please export the video again.")
-            % {"kind": kind, "found": found, "playable": playable}
+            _(
+                "The %(kind)s codec is %(found)s; browsers play %(playable)s. Please export the video again.",
+                kind=kind,
+                found=found,
+                playable=playable,
+            )
         )
 
 
@@ -242,29 +286,29 @@ def _container(file: BinaryIO | ReadableFile) -> str:
         if doctype and doctype.group(1).startswith(b"webm"):
             return "webm"
         raise VideoError(_("The file is Matroska (.mkv), which not every browser plays; please export it as WebM or MP4."))
-    raise VideoError(_("The file is not an MP4 or WebM video: %(looks)s.") % {"looks": _looks_like(head)})
+    raise VideoError(_("The file is not an MP4 or WebM video: %(looks)s.", looks=_looks_like(head)))
 
 
 _SIGNATURES = {
-    b"\x89PNG": gettext_lazy("it is a PNG image"),
-    b"\xff\xd8\xff": gettext_lazy("it is a JPEG image"),
-    b"GIF8": gettext_lazy("it is a GIF image"),
-    b"%PDF": gettext_lazy("it is a PDF document"),
-    b"PK\x03\x04": gettext_lazy("it is a ZIP archive or an office document"),
-    b"OggS": gettext_lazy("it is an Ogg file"),
-    b"ID3": gettext_lazy("it is an MP3 sound"),
-    b"#EXTM3U": gettext_lazy("it is a playlist"),
-    b"WEBVTT": gettext_lazy("it is a captions file"),
+    b"\x89PNG": _("it is a PNG image"),
+    b"\xff\xd8\xff": _("it is a JPEG image"),
+    b"GIF8": _("it is a GIF image"),
+    b"%PDF": _("it is a PDF document"),
+    b"PK\x03\x04": _("it is a ZIP archive or an office document"),
+    b"OggS": _("it is an Ogg file"),
+    b"ID3": _("it is an MP3 sound"),
+    b"#EXTM3U": _("it is a playlist"),
+    b"WEBVTT": _("it is a captions file"),
 }
 
 
-def _looks_like(head: bytes) -> str:
+def _looks_like(head: bytes) -> Sentence:
     for signature, description in _SIGNATURES.items():
         if head.startswith(signature):
-            return str(description)
+            return description
     if head.startswith(b"RIFF"):
         return _("it is an AVI film") if head[8:11] == b"AVI" else _("it is a RIFF file")
-    return _("it begins with the bytes %(bytes)s") % {"bytes": head[:8].hex(" ")}
+    return _("it begins with the bytes %(bytes)s", bytes=head[:8].hex(" "))
 
 
 def _sha256(file: BinaryIO | ReadableFile) -> str:

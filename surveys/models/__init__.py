@@ -18,6 +18,7 @@ from surveys.models.participants import DirectAnswer as DirectAnswer
 from surveys.models.participants import Participant as Participant
 from surveys.models.participants import Response as Response
 from surveys.models.participants import ShardedCounter as ShardedCounter
+from surveys.models.participants import ShownNumbers as ShownNumbers
 from surveys.models.participants import Step as Step
 from surveys.models.recruitment import EntryBook as EntryBook
 from surveys.models.recruitment import EntryCode as EntryCode
@@ -27,6 +28,7 @@ from surveys.models.rehearsal import BotRunStatus as BotRunStatus
 from surveys.models.review import Comment as Comment
 from surveys.models.review import Decision as Decision
 from surveys.models.review import PacketSection as PacketSection
+from surveys.models.review import PrivacyLimit as PrivacyLimit
 from surveys.models.review import Verdict as Verdict
 from surveys.models.studies import ENDED as ENDED
 from surveys.models.studies import RUNNING as RUNNING

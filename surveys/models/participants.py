@@ -44,7 +44,6 @@ class Participant(models.Model):
     consented_on = models.DateField(null=True, blank=True, help_text="None once operational data are deleted.")
     finished_on = models.DateField(null=True, blank=True)
     counted = models.BooleanField(default=False, help_text="Whether a batch has let them into the numbers that are shown.")
-    held_back = models.BooleanField(default=False, help_text="Left out of the shown numbers, so that nobody sees who withdrew.")
 
     class Meta:
         # They name no column that a step changes before the last one: PostgreSQL then updates a row without touching any index.
@@ -65,7 +64,6 @@ class Participant(models.Model):
                 | models.Q(step=Step.FINISHED, consented_on__isnull=True, finished_on__isnull=True),
                 name="finished_participant_has_a_day",
             ),
-            models.CheckConstraint(condition=models.Q(counted=False) | models.Q(held_back=False), name="nobody_is_counted_and_held_back"),
         )
 
     def __str__(self) -> str:
@@ -108,6 +106,7 @@ class CounterKind(models.TextChoices):
     COMPREHENSION_FAILED = "comprehension_failed", _("misunderstood the die at first")
     WITHDREW = "withdrew", _("withdrew their data")
     UNFINISHED = "unfinished", _("agreed, did not finish, and were deleted with the operational data")
+    CODE_REFUSED = "code_refused", _("tried an entry code that is unknown or spent")
 
 
 class ShardedCounter(models.Model):
@@ -126,6 +125,18 @@ class ShardedCounter(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.count}"
+
+
+class ShownNumbers(models.Model):
+    """The numbers of people on their way as they are shown while a study runs: in steps, renewed at moments that name nobody."""
+
+    study = models.OneToOneField(Study, primary_key=True, on_delete=models.CASCADE, related_name="shown_numbers")
+    comers = models.PositiveIntegerField(default=0, help_text="How many had agreed or declined when the numbers were renewed.")
+    left_over = models.PositiveIntegerField(default=0, help_text="How many people the last batch left waiting.")
+    numbers = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"after {self.comers} people"
 
 
 class AttritionCount(models.Model):

@@ -65,6 +65,21 @@ class Decision(models.Model):
         return f"{self.protocol}: {self.get_verdict_display()}"
 
 
+class PrivacyLimit(models.Model):
+    """The total ε of a study above which officers want a reason. The newest row holds; earlier ones are its past."""
+
+    epsilon = models.FloatField()
+    set_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    set_on = models.DateField()
+
+    class Meta:
+        ordering = ("pk",)
+        constraints = (models.CheckConstraint(condition=models.Q(epsilon__gt=0), name="privacy_limit_is_positive"),)
+
+    def __str__(self) -> str:
+        return f"ε = {self.epsilon:.2f}"
+
+
 class Comment(models.Model):
     """A comment on one section. The comments on a section are one thread, which is open until an officer's comment resolves it."""
 

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -11,6 +11,7 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from audit.selectors import published_heads
 from audit.services import record
 from surveys import actions
 from surveys.access import study_in_public
@@ -22,6 +23,7 @@ from surveys.journey.steps import VIDEO, comes_before
 from surveys.lifecycle.selectors import approval_of
 from surveys.media.views import media_response
 from surveys.models import ENDED, AllocationList, StudyStatus
+from surveys.privacy.words import privacy_in_words
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.retention.selectors import day_of_forgetting, months_kept
 
@@ -47,7 +49,6 @@ def privacy(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_in_public(slug)
     _token, participant = visitors.participant_of(request, slug)
     shown = presentation(protocol_in_force(study).id, language_of(request, study, participant))
-    weakest = max(shown.dice.values(), key=lambda die: die.epsilon)
     context = {
         "study": shown,
         "language": shown.language,
@@ -55,7 +56,7 @@ def privacy(request: HttpRequest, slug: str) -> HttpResponse:
         "questions": shown.questions,
         "epsilon_per_question": study.epsilon_per_question,
         "epsilon_total": study.epsilon_total,
-        "odds_factor": weakest.odds_factor,
+        "privacy": privacy_in_words(study.epsilon_per_question, questions=len(shown.questions)),
     }
     with translation.override(shown.language):
         return render(request, "surveys/participant/privacy.html", context)
@@ -110,6 +111,20 @@ def media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
     protocol = frozen_protocol(participant.protocol_id)
     own = {name: protocol.media[name] for name in protocol.definition.arm(participant.arm).video.files()}
     return media_response(request, own, study_id=participant.study_id, media_id=media_id)
+
+
+@require_safe
+@cache_control(public=True, max_age=MINUTES * 60)
+def log_heads(request: HttpRequest) -> HttpResponse:
+    """The end of the audit log on each day. A copy that is kept elsewhere shows later whether the log was written anew or cut."""
+    document = {
+        "about": (
+            "The hash of the audit log's last entry, once a day. Keep a copy: `manage.py verify_audit_log --heads FILE` says whether the "
+            "log, or an exported file of it, still leads to each of them."
+        ),
+        "heads": published_heads(),
+    }
+    return JsonResponse(document, json_dumps_params={"indent": 1})
 
 
 @require_safe

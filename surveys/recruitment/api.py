@@ -1,5 +1,7 @@
 """Personal entry codes come in; completion codes that students hand in are checked."""
 
+from django.urls import reverse
+from django.utils.translation import ngettext
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
@@ -10,9 +12,18 @@ from accounts.models import Role
 from accounts.tokens.api_access import person_of
 from surveys.access import access_own_study
 from surveys.models import EntryCode
+from surveys.recruitment.code_files import MAXIMUM_BYTES, CodesError, read_codes
+from surveys.recruitment.made_codes import made_codes, new_seed, slips
 from surveys.recruitment.selectors import spent_codes_shown
-from surveys.recruitment.serializers import AddedCodesSerializer, CheckedCodeSerializer, CodesToCheckSerializer, EntryCodeCountsSerializer
-from surveys.recruitment.services import MAXIMUM_BYTES, add_entry_codes, check_completion_codes, read_codes
+from surveys.recruitment.serializers import (
+    AddedCodesSerializer,
+    CheckedCodeSerializer,
+    CodesToCheckSerializer,
+    EntryCodeCountsSerializer,
+    HowManyCodesSerializer,
+    MadeCodeSerializer,
+)
+from surveys.recruitment.services import add_entry_codes, check_completion_codes
 from surveys.request_bodies import LimitedBytes
 
 
@@ -35,7 +46,10 @@ class EntryCodes(APIView):
 
     @extend_schema(
         operation_id="studies_add_codes",
-        description="Add the codes in the first column of a CSV file. Those that the study has already are left as they are.",
+        description=(
+            "Add the codes of a CSV file (comma, semicolon or tab): those under the heading `code`, or of the only column with codes. "
+            "The study's own are left as they are. A file of which one line cannot be used adds nothing; the answer names the lines."
+        ),
         request={"text/csv": OpenApiTypes.STR},
         responses=AddedCodesSerializer,
         examples=[OpenApiExample("two codes", request_only=True, media_type="text/csv", value="code\nA7KD-22XM\nB3PQ-90LL\n")],
@@ -44,8 +58,36 @@ class EntryCodes(APIView):
         user = person_of(request)
         study = access_own_study(user, slug).study
         content = request.data if isinstance(request.data, bytes) else b""
-        added = add_entry_codes(study, codes=read_codes(content), actor=user)
-        return Response(AddedCodesSerializer({"added": added}).data)
+        found = read_codes(content)
+        if found.refused:  # no person looks at what is left out
+            raise CodesError(
+                ngettext(
+                    "file: %(count)d line cannot be used, so no code was added",
+                    "file: %(count)d lines cannot be used, so no code was added",
+                    found.refused_count,
+                )
+                % {"count": found.refused_count},
+                lines=found.refused,
+            )
+        added = add_entry_codes(study, codes=found.codes, actor=user)
+        return Response(AddedCodesSerializer({"added": added, "column": found.column}).data)
+
+
+class MadeCodes(APIView):
+    """New codes with their links. They are in this answer and nowhere else: the study keeps their hashes."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_make_codes", request=HowManyCodesSerializer, responses={201: MadeCodeSerializer(many=True)})
+    def post(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        study = access_own_study(user, slug).study
+        asked = HowManyCodesSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        made = made_codes(study.slug, seed=new_seed(), count=asked.validated_data["count"])
+        add_entry_codes(study, codes=made, actor=user)
+        address = request.build_absolute_uri(reverse("surveys:journey", args=[study.slug]))
+        return Response(MadeCodeSerializer(slips(made, address=address), many=True).data, status=201)
 
 
 class CompletionCodes(APIView):

@@ -2,6 +2,8 @@
 
 from rest_framework import serializers
 
+from surveys.recruitment.made_codes import MOST
+
 
 class EntryCodeCountsSerializer(serializers.Serializer[object]):
     total = serializers.IntegerField()
@@ -10,6 +12,16 @@ class EntryCodeCountsSerializer(serializers.Serializer[object]):
 
 class AddedCodesSerializer(serializers.Serializer[object]):
     added = serializers.IntegerField(help_text="How many of the codes are new.")
+    column = serializers.IntegerField(help_text="The column in which the codes stand, from 1.")
+
+
+class HowManyCodesSerializer(serializers.Serializer[object]):
+    count = serializers.IntegerField(min_value=1, max_value=MOST)
+
+
+class MadeCodeSerializer(serializers.Serializer[object]):
+    code = serializers.CharField()
+    link = serializers.CharField(help_text="Opens the study and fills the code in; the part behind # never reaches a server.")
 
 
 class CodesToCheckSerializer(serializers.Serializer[object]):

@@ -1,82 +1,40 @@
 """How people come in: personal codes and numbers at panels, each good for once and never linked to answers."""
 
-import csv
-import io
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from audit.services import record
 from surveys import actions
-from surveys.errors import EntryRefusedError, SurveyError
+from surveys.errors import EntryRefusedError
 from surveys.models import EntryBook, EntryCode, PanelMember, Study
 from surveys.recruitment.selectors import is_spent, was_here
+from surveys.recruitment.slowing import refused_codes
 from surveys.tokens import completion_code_is_genuine, hash_of_entry_code, hash_of_panel_identifier, normalised, panel_hash
 from surveys.ways_in import WayIn
 
-MAXIMUM_CODES = 100_000
-MAXIMUM_BYTES = 5 * 1024 * 1024
-"""Size limit of a file with codes."""
 STAY_IN_BOOK = 20
-"""How many entries stay in a book among which the next person's is hidden."""
+"""How many entries stay in a book, among which the next person's is hidden."""
 MANY_IN_BOOK = 500
 """How many entries a book holds at most until the night, because each entry writes all of it again."""
 entropy = secrets.SystemRandom()
 
 
-class CodesError(SurveyError, ValueError):
-    title = gettext_lazy("This list of codes cannot be used")
-    advice = gettext_lazy("Correct the file and upload it again; no code was added.")
-
-
-def read_codes(content: bytes, *, source: str = "file") -> list[str]:
-    """The codes of a CSV file: its first column, with or without a heading called `code`."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CodesError(
-            _("%(source)s: expected a UTF-8 text file, but byte %(position)s is not UTF-8")
-            % {"source": source, "position": error.start + 1}
-        ) from error
-    codes: dict[str, int] = {}
-    try:
-        rows = csv.reader(io.StringIO(text))
-        for row in rows:
-            line = rows.line_num
-            code = row[0].strip() if row else ""
-            if not code or (line == 1 and code.lower() == "code"):
-                continue
-            if not 4 <= len(normalised(code)) <= 64:
-                raise CodesError(
-                    _("%(source)s, line %(line)s: expected a code of 4 to 64 letters and digits, got %(found)s")
-                    % {"source": source, "line": line, "found": len(normalised(code))}
-                )
-            if (first := codes.setdefault(normalised(code), line)) != line:
-                raise CodesError(
-                    _("%(source)s, line %(line)s: the code stands in line %(first)s already (case, spaces and dashes do not count)")
-                    % {"source": source, "line": line, "first": first}
-                )
-    except csv.Error as error:
-        raise CodesError(_("%(source)s: not readable as CSV: %(error)s") % {"source": source, "error": error}) from error
-    if not 1 <= len(codes) <= MAXIMUM_CODES:
-        raise CodesError(
-            _("%(source)s: expected 1 to %(most)s codes, got %(found)s")
-            % {"source": source, "most": f"{MAXIMUM_CODES:,}", "found": f"{len(codes):,}"}
-        )
-    return list(codes)
-
-
 def require_entry(study: Study, way: WayIn, *, code: str, panel_identifier: str) -> None:
-    """Refuse an unknown or spent code, and a panel member who was here before. Changes nothing."""
-    if way.takes_code or way.identifier_in:
-        book = EntryBook.objects.filter(study=study).first()
+    """Refuse a code that is unknown or spent, in the same words, and a panel member who was here before. Changes nothing stored."""
+    if not (way.takes_code or way.identifier_in):
+        return
+    book = EntryBook.objects.filter(study=study).first()
+    try:
         _refuse_others(study, way, code=code, panel_identifier=panel_identifier, book=book)
+    except EntryRefusedError:
+        if way.takes_code:
+            refused_codes.add(study.pk)
+        raise
 
 
 def spend_entry(study: Study, way: WayIn, *, code: str, panel_identifier: str, withdrawal_code: str) -> None:
@@ -93,10 +51,8 @@ def spend_entry(study: Study, way: WayIn, *, code: str, panel_identifier: str, w
 
 
 def _refuse_others(study: Study, way: WayIn, *, code: str, panel_identifier: str, book: EntryBook | None) -> None:
-    if way.takes_code:
-        spent = is_spent(study, code, book=book)
-        if spent is not False:
-            raise EntryRefusedError(situation="code_spent" if spent else "code_unknown")
+    if way.takes_code and is_spent(study, code, book=book) is not False:
+        raise EntryRefusedError(situation="code_refused")
     if way.identifier_in:
         if not panel_identifier:
             raise EntryRefusedError(situation="link_unknown")
@@ -116,9 +72,11 @@ def _keep(book: EntryBook) -> None:
     book.save()
 
 
-def forget_panel_member(study: Study, *, withdrawal_code: str, may_come_again: bool = False) -> bool:
-    """Delete the number of a person who leaves; only its keyed hash stays, so that they cannot take part twice. False: no panel member."""
-    person = panel_hash(withdrawal_code)
+def forget_panel_member(study: Study, *, person: str, may_come_again: bool = False) -> bool:
+    """Delete the number of a person who leaves, found by its panel hash; only its keyed hash stays, so that they cannot take part twice.
+
+    False: no panel member.
+    """
     kept_in_table = PanelMember.objects.filter(study=study, panel_hash=person)
     if not (EntryBook.objects.filter(study=study, members__has_key=person).exists() or kept_in_table.exists()):
         return False
@@ -164,6 +122,12 @@ def _write_down_members(book: EntryBook) -> None:
     book.members = dict(returned.values_list("panel_hash", "identifier"))
     returned.filter(panel_hash__in=book.members).delete()
     _keep(book)
+
+
+def known_codes(study: Study, *, codes: Iterable[str]) -> int:
+    """How many of the codes this study has already."""
+    hashes = {hash_of_entry_code(code, study.slug) for code in codes}
+    return len(hashes & set(EntryCode.objects.filter(study=study).values_list("code_hash", flat=True)))
 
 
 @transaction.atomic

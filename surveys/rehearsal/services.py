@@ -15,6 +15,7 @@ from audit.services import record
 from jobs.tasks import send
 from surveys import actions
 from surveys.allocation.services import draw_first_list
+from surveys.batches.services import count_everyone
 from surveys.definition import Allocation, Entry
 from surveys.errors import SurveyError, TransitionError
 from surveys.models import BotRun, BotRunStatus, MediaFacts, Participant, Study, StudyStatus
@@ -102,6 +103,7 @@ def stop_rehearsal(study: Study, *, actor: User) -> bool:
     walking = BotRun.objects.filter(study__rehearsal_of=study, status=BotRunStatus.RUNNING)
     if not BotRun.end(walking, status=BotRunStatus.STOPPED):
         return False
+    count_everyone(Study.objects.get(rehearsal_of=study))
     record(actor=actor, action=actions.REHEARSAL_STOPPED, subject=study)
     return True
 

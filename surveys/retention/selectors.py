@@ -20,11 +20,14 @@ def months_kept(study: Study) -> int:
 
 def day_of_forgetting(study: Study) -> date | None:
     """The day on which operational data are deleted; None while the study is not closed."""
-    if study.closed_on is None:
-        return None
-    months = study.closed_on.month - 1 + months_kept(study)
-    year, month = study.closed_on.year + months // 12, months % 12 + 1
-    return date(year, month, min(study.closed_on.day, monthrange(year, month)[1]))
+    return None if study.closed_on is None else day_of_forgetting_if_closed_on(study, study.closed_on)
+
+
+def day_of_forgetting_if_closed_on(study: Study, closed_on: date) -> date:
+    """The day on which operational data would be deleted if the study were closed on this day."""
+    months = closed_on.month - 1 + months_kept(study)
+    year, month = closed_on.year + months // 12, months % 12 + 1
+    return date(year, month, min(closed_on.day, monthrange(year, month)[1]))
 
 
 def forgets_soon(study: Study) -> bool:

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+from django.conf import settings
 from django.http import Http404
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
@@ -14,17 +15,20 @@ from rest_framework.views import APIView
 from accounts.models import Role
 from accounts.tokens.api_access import asked_choice, person_of
 from surveys.access import Seat, access_study
+from surveys.batches.selectors import consent_counts
 from surveys.models import Protocol
+from surveys.privacy.limits import limit
+from surveys.privacy.services import set_limit
 from surveys.protocols import protocol_for
 from surveys.review import services as reviews
 from surveys.review.packets import changes_since, packet_of
-from surveys.review.selectors import consent_counts, last_reviewed_before, queue_of, threads_of
+from surveys.review.selectors import last_reviewed_before, threads_of
 from surveys.review.serializers import (
     CommentSerializer,
     NewCommentSerializer,
+    PrivacyLimitSerializer,
     ProtocolChangesSerializer,
     ProtocolSerializer,
-    QueueSerializer,
     ReviewSerializer,
 )
 
@@ -36,14 +40,21 @@ VERSION = OpenApiParameter("version", OpenApiTypes.INT, description="This frozen
 DRAFT = OpenApiParameter("draft", str, enum=["1"], description="The draft as it would be, for those who may change the study.")
 
 
-class ReviewQueue(APIView):
-    """Studies that wait for a decision, approvals that end soon, and suspended studies."""
+class PrivacyLimitOfInstallation(APIView):
+    """The total ε of a study above which an approval needs a reason."""
 
     roles = (Role.IRB_OFFICER,)
 
-    @extend_schema(operation_id="review_queue", responses=QueueSerializer)
+    @extend_schema(operation_id="privacy_limit", responses=PrivacyLimitSerializer)
     def get(self, request: Request) -> Response:
-        return Response(QueueSerializer(queue_of(person_of(request))).data)
+        return Response({"epsilon": limit(), "largest": settings.LARGEST_EPSILON})
+
+    @extend_schema(operation_id="privacy_limit_set", request=PrivacyLimitSerializer, responses=PrivacyLimitSerializer)
+    def put(self, request: Request) -> Response:
+        sent = PrivacyLimitSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        set_limit(sent.validated_data["epsilon"], actor=person_of(request))
+        return self.get(request)
 
 
 class Review(APIView):
@@ -104,7 +115,8 @@ class ProtocolPacket(APIView):
     def get(self, request: Request, slug: str) -> Response:
         seat = access_study(person_of(request), slug)
         study, found = seat.study, _asked_protocol(request, seat)
-        packet, reviewed = packet_of(found, language=""), last_reviewed_before(found)
+        reviewed = last_reviewed_before(found)
+        packet = packet_of(found, language="", before=reviewed)
         document = {
             "study": study.slug,
             "version": packet.version,
@@ -116,6 +128,7 @@ class ProtocolPacket(APIView):
             "epsilon_total": packet.epsilon_total,
             "identified": packet.identified,
             "assumption": packet.assumption,
+            "outdated_translations": packet.outdated,
             "files": packet.files,
             "definition": found.definition,
         }

@@ -1,11 +1,12 @@
 """Differences between two versions of a protocol, by section: texts word by word, values as they were and are."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from surveys.definition import StudyDefinition
+from surveys.drafting.translations import outdated_in, remembering
 
 # Where in the packet a part of the study file is shown; the rest belongs to the overview.
 SECTION_OF_PART = {
@@ -26,7 +27,10 @@ SECTION_OF_PART = {
     "debrief": "debrief",
     "files": "files",
 }
+Path = tuple[str, ...]
 WORDS_AROUND = 12
+NO_TEXTS = {"captions", "die", "files"}
+"""Parts of the file in which a name may look like a language without being one of a text."""
 # The file keeps these as words from a list, in which an underscore stands for a space.
 FROM_A_LIST = ("kind", "role", "scheme", "mode", "cheaters")
 
@@ -46,12 +50,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One text or value that differs. `old` or `new` is empty where the version lacks it."""
+    """One text or value that differs. `old` or `new` is empty where the version lacks it.
+
+    `translation` is said of a translation that stayed although its original changed: `outdated`, or `confirmed` as still right.
+    """
 
     section: str
     label: str
     old: str
     new: str
+    translation: str = ""
 
     @property
     def is_text(self) -> bool:
@@ -71,23 +79,37 @@ def changes_between(
     language_names: Mapping[str, str],
 ) -> list[Change]:
     """Everything that differs, in the order of the study file. Files are given as name → SHA-256, languages as code → name."""
-    before = dict(_leaves(old.model_dump(mode="json") | {"files": dict(old_files)}))
-    after = dict(_leaves(new.model_dump(mode="json") | {"files": dict(new_files)}))
-    return [
-        Change(
-            section=section_of(path[0]),
-            label=_label(path, {code: language_names.get(code, code) for code in (*old.languages, *new.languages)}),
-            old=before.get(path, ""),
-            new=after.get(path, ""),
-        )
-        for path in [*after, *(path for path in before if path not in after)]
-        if before.get(path, "") != after.get(path, "")
-    ]
+    before = dict(_leaves(old.model_dump(mode="json", exclude={"translations"}) | {"files": dict(old_files)}))
+    after = dict(_leaves(new.model_dump(mode="json", exclude={"translations"}) | {"files": dict(new_files)}))
+    names = {code: language_names.get(code, code) for code in (*old.languages, *new.languages)}
+    outdated = {(one.language, one.original, one.translation) for one in outdated_in(remembering(new, before=remembering(old)))}
+    found = []
+    for path in [*after, *(path for path in before if path not in after)]:
+        was, now = before.get(path, ""), after.get(path, "")
+        if was != now:
+            found.append(Change(section=section_of(path[0]), label=_label(path, names), old=was, new=now))
+            for code, kept in _kept_translations(path, before, after, languages=new.languages):
+                state = "outdated" if (code, now, kept) in outdated else "confirmed"
+                label = _label((*path[:-1], code), names)
+                found.append(Change(section=section_of(path[0]), label=label, old=kept, new=kept, translation=state))
+    return found
+
+
+def _kept_translations(
+    path: Path, before: Mapping[Path, str], after: Mapping[Path, str], *, languages: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """The translations that stayed as they were beside an original that changed, with their language."""
+    if path[-1] != languages[0] or NO_TEXTS & set(path):
+        return
+    for code in languages[1:]:
+        beside = (*path[:-1], code)
+        if beside in after and after[beside] == before.get(beside):
+            yield code, after[beside]
 
 
 def word_runs(old: str, new: str) -> list[Run]:
     """Both texts as runs of words; long equal runs keep only the words next to a change."""
-    words, others = re.findall(r"\S+\s*", old), re.findall(r"\S+\s*", new)
+    words, others = _words(old), _words(new)
     runs = []
     steps = SequenceMatcher(None, words, others, autojunk=False).get_opcodes()
     for number, (kind, start, end, other_start, other_end) in enumerate(steps):
@@ -95,13 +117,22 @@ def word_runs(old: str, new: str) -> list[Run]:
             runs.append(Run(kind="same", words=_shortened(words[start:end], first=number == 0, last=number == len(steps) - 1)))
             continue
         if start < end:
-            runs.append(Run(kind="removed", words="".join(words[start:end])))
+            runs.append(Run(kind="removed", words=_joined(words[start:end])))
         if other_start < other_end:
-            runs.append(Run(kind="added", words="".join(others[other_start:other_end])))
+            runs.append(Run(kind="added", words=_joined(others[other_start:other_end])))
     return runs
 
 
-def _label(path: tuple[str, ...], languages: Mapping[str, str]) -> str:
+def _words(text: str) -> list[str]:
+    """Words and line ends, without the spaces between: the last word of one text is the same word in the middle of another."""
+    return re.findall(r"\n+|\S+", text.strip())
+
+
+def _joined(words: list[str]) -> str:
+    return "".join(word if word.startswith("\n") else f"{word} " for word in words)
+
+
+def _label(path: Path, languages: Mapping[str, str]) -> str:
     """Its place in words; texts and captions with the name of their language."""
     *places, last = path
     if places and "die" not in places:
@@ -112,8 +143,8 @@ def _label(path: tuple[str, ...], languages: Mapping[str, str]) -> str:
 def _shortened(words: list[str], *, first: bool, last: bool) -> str:
     kept_before, kept_after = (0 if first else WORDS_AROUND), (0 if last else WORDS_AROUND)
     if len(words) <= kept_before + kept_after:
-        return "".join(words)
-    return "".join(words[:kept_before]) + " … " + "".join(words[len(words) - kept_after :])
+        return _joined(words)
+    return _joined([*words[:kept_before], "…", *words[len(words) - kept_after :]])
 
 
 def _leaves(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -20,6 +20,16 @@ class WithReason(forms.Form):
     )
 
 
+class PrivacyLimitForm(forms.Form):
+    epsilon = forms.FloatField(
+        label=gettext_lazy("Largest total ε without a reason"),
+        help_text=gettext_lazy(
+            "All sensitive answers of one student together. 5.55 is four questions after each of which 50 : 50 becomes 80 %."
+        ),
+        error_messages={"required": gettext_lazy("Write a number above 0."), "invalid": gettext_lazy("Write a number above 0.")},
+    )
+
+
 class DecisionWithReason(WithReason):
     version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
@@ -57,10 +67,12 @@ class Words:
     label: Promise
     form: type[forms.Form] = forms.Form
     effect: Promise | str = ""
+    irreversible: bool = False
 
     @property
-    def needs_words(self) -> bool:
-        return bool(self.form.base_fields)
+    def has_own_page(self) -> bool:
+        """Whether a page asks for further words, or says first what will happen for good."""
+        return self.irreversible or bool(self.form.base_fields)
 
 
 DECISION_WORDS: Mapping[str, Words] = {

@@ -1,16 +1,19 @@
 """The protocol packet: everything an officer must know about one version of a study, frozen or still a draft."""
 
-import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
 from surveys.definition import Group, QuizItem, StudyDefinition, texts_of
+from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
-from surveys.journey.presentation import DieView, FieldView, Presentation, field_view, present
+from surveys.drafting.translations import Outdated, outdated_in, remembering
+from surveys.journey.presentation import DieView, FieldView, Presentation, VideoView, field_view, present
 from surveys.models import Media, PacketSection, Protocol
+from surveys.privacy.limits import reason_is_needed
+from surveys.privacy.words import privacy_in_words
 from surveys.review.changes import Change, changes_between, section_of
 from surveys.study_file import define
 
@@ -23,9 +26,11 @@ class ArmView:
     name: str
     label: str
     is_control: bool
+    weight: int
     share: float
     quota: int | None
     files: tuple[str, ...]
+    video: VideoView
     captions: str
     transcript_html: str
     seconds: float
@@ -88,16 +93,24 @@ class Packet:
     files: tuple[StoredFile, ...]
     languages: tuple[tuple[str, str], ...]
     translations: tuple[Translation, ...]
+    consent_prompts: tuple[Prompt, ...]
+    outdated: tuple[Outdated, ...]
+    """Translations whose original was changed since they were made."""
     subsample_blocks: tuple[int, ...]
     arm_blocks: tuple[int, ...]
     analysis_plan: str
     release_plan: str
     epsilon: float
     epsilon_total: float
-    odds_factor: float
-    odds_factor_total: float
+    privacy: tuple[str, ...]
+    needs_reason: str
     assumption: str
     identified: bool
+
+    @property
+    def outdated_places(self) -> list[tuple[str, str]]:
+        """The outdated translations as their place on the page, and their language."""
+        return [(_place(one.place), LANGUAGE_NAMES.get(one.language, one.language)) for one in self.outdated]
 
     @property
     def direct_percent(self) -> int:
@@ -109,8 +122,22 @@ class Packet:
         return list(PacketSection)
 
 
-def packet_of(protocol: Protocol, *, language: str) -> Packet:
-    """The packet of a protocol, stored or not, with its texts in `language` (the study's first if it has no such)."""
+def _nowhere(media_id: str) -> str:
+    return ADDRESS_OF_NOTHING
+
+
+def packet_of(
+    protocol: Protocol,
+    *,
+    language: str,
+    before: Protocol | None = None,
+    media_address: Callable[[str], str] = lambda media_id: ADDRESS_OF_NOTHING,
+) -> Packet:
+    """The packet of a protocol, stored or not, with its texts in `language` (the study's first if it has no such).
+
+    `before` is the version that officers decided on last. It tells the originals of a protocol that was frozen before translations
+    remembered them. `media_address` gives the address at which a file is played, by its id.
+    """
     definition = define(protocol.definition)
     language = language if language in definition.languages else definition.languages[0]
     shown = present(
@@ -120,7 +147,7 @@ def packet_of(protocol: Protocol, *, language: str) -> Packet:
         language=language,
         address=ADDRESS_OF_NOTHING,
         progress_address=ADDRESS_OF_NOTHING,
-        media_address=lambda media_id: ADDRESS_OF_NOTHING,
+        media_address=media_address,
     )
     design = definition.design()
     return Packet(
@@ -142,14 +169,16 @@ def packet_of(protocol: Protocol, *, language: str) -> Packet:
         ),
         languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
         translations=tuple(_translations(definition, besides=language)),
+        consent_prompts=tuple(prompt for prompt in consent_prompts(definition) if prompt.language == language),
+        outdated=tuple(outdated_in(remembering(definition, before=remembering(define(before.definition)) if before else None))),
         subsample_blocks=_blocks(definition, sum(definition.subsample_weights.values())),
         arm_blocks=_blocks(definition, sum(definition.arm_weights.values())),
         analysis_plan=definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
         release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",
         epsilon=design.epsilon,
         epsilon_total=design.composed_epsilon(len(definition.questions)),
-        odds_factor=max(die.odds_factor for die in shown.dice.values()),
-        odds_factor_total=math.exp(design.composed_epsilon(len(definition.questions))),
+        privacy=privacy_in_words(design.epsilon, questions=len(definition.questions)),
+        needs_reason=reason_is_needed(definition),
         assumption=design.identification.assumption,
         identified=design.identification.effect,
     )
@@ -208,9 +237,11 @@ def _arms(definition: StudyDefinition, shown: Presentation, media: Media) -> lis
             name=arm.name,
             label=arm.label.in_language(shown.language),
             is_control=arm.name == definition.control,
+            weight=arm.weight,
             share=arm.weight / total,
             quota=arm.quota,
             files=arm.video.sources,
+            video=shown.videos[arm.name],
             captions=", ".join(LANGUAGE_NAMES.get(code, code) for code, _name in arm.video.captions_in_order(definition.languages)),
             transcript_html=shown.videos[arm.name].transcript_html,
             seconds=shown.videos[arm.name].duration_seconds,

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import User
 from surveys.access import Seat, studies_of
-from surveys.models import Comment, CounterKind, PacketSection, Participant, Protocol, ShardedCounter, Study, StudyStatus, Verdict
+from surveys.models import RUNNING, Comment, PacketSection, Protocol, Study, StudyStatus, Verdict
 
 ENDS_SOON = timedelta(days=60)
 
@@ -50,6 +50,12 @@ def queue_of(officer: User) -> Queue:
     )
 
 
+def ends_soon(study: Study) -> bool:
+    """Whether the approval of a study that may recruit ends soon or has ended, and nobody has asked to renew it."""
+    may_recruit = study.status in (StudyStatus.APPROVED, *RUNNING) and study.submitted_id is None
+    return may_recruit and study.approved_until is not None and study.approved_until <= timezone.localdate() + ENDS_SOON
+
+
 def _waiting(study: Study, officer: User, today: date) -> Waiting:
     return Waiting(
         study=study,
@@ -85,35 +91,3 @@ def last_reviewed_before(protocol: Protocol) -> Protocol | None:
         study=protocol.study_id, version__lt=protocol.version, decisions__verdict__in=(Verdict.APPROVED, Verdict.CHANGES, Verdict.REJECTED)
     )
     return reviewed.order_by("-version").first()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsentCount:
-    """How many people decided about one version of the consent text. Those who took their data out later had agreed."""
-
-    version: int
-    agreed: int
-    declined: int
-    withdrew: int
-
-
-def consent_counts(study: Study) -> list[ConsentCount]:
-    """Counts per version about which anybody decided; such a version can never be changed."""
-    present = dict(
-        Participant.objects.filter(study=study).values_list("protocol__version").annotate(Count("pk")).order_by("protocol__version")
-    )
-    counted = {
-        (version, kind): count
-        for version, kind, count in ShardedCounter.objects.filter(study=study).values_list("version", "kind").annotate(Sum("count"))
-    }
-    kinds = (CounterKind.DECLINED, CounterKind.WITHDREW, CounterKind.UNFINISHED)
-    versions = sorted({*present, *(version for version, kind in counted if kind in kinds)})
-    return [
-        ConsentCount(
-            version=version,
-            agreed=present.get(version, 0) + sum(counted.get((version, kind), 0) for kind in kinds[1:]),
-            declined=counted.get((version, CounterKind.DECLINED), 0),
-            withdrew=counted.get((version, CounterKind.WITHDREW), 0),
-        )
-        for version in versions
-    ]

@@ -98,6 +98,15 @@ class ChangeSerializer(serializers.Serializer[object]):
     place = serializers.CharField(source="label", help_text="Where in the study file.")
     old = serializers.CharField(help_text="Empty: it was not there.")
     new = serializers.CharField(help_text="Empty: it is not there any more.")
+    translation = serializers.ChoiceField(
+        choices=["", "outdated", "confirmed"],
+        help_text="For a translation that stayed although its original changed: whether somebody looked at it since.",
+    )
+
+
+class PrivacyLimitSerializer(serializers.Serializer[object]):
+    epsilon = serializers.FloatField(help_text="An approval of a study with a larger total ε needs a reason.")
+    largest = serializers.FloatField(read_only=True, help_text="No study with a larger total ε is launched.")
 
 
 class ChangedSectionSerializer(serializers.Serializer[object]):
@@ -119,6 +128,13 @@ class ProtocolFileSerializer(serializers.Serializer[object]):
     sha256 = serializers.CharField()
 
 
+class OutdatedTranslationSerializer(serializers.Serializer[object]):
+    place = serializers.CharField(help_text="As in the study file, such as `quiz[0].options[1].text`.")
+    language = serializers.CharField()
+    original = serializers.CharField(help_text="As it is now.")
+    translation = serializers.CharField()
+
+
 class ProtocolSerializer(serializers.Serializer[object]):
     study = serializers.CharField()
     version = serializers.IntegerField()
@@ -130,5 +146,6 @@ class ProtocolSerializer(serializers.Serializer[object]):
     epsilon_total = serializers.FloatField(help_text="Privacy loss ε of one participant, all questions together.")
     identified = serializers.BooleanField(help_text="Whether the design identifies the effect.")
     assumption = serializers.CharField(help_text="Under which assumption about those who do not follow the die.")
+    outdated_translations = OutdatedTranslationSerializer(many=True, help_text="Their originals were changed after they were translated.")
     files = ProtocolFileSerializer(many=True)
     definition = serializers.DictField(help_text="As in the study file, without what is only default.")

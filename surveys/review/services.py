@@ -18,7 +18,9 @@ from surveys.lifecycle.notices import Audience, record_and_tell
 from surveys.lifecycle.selectors import approval_of
 from surveys.lifecycle.steps import each_held, locked, take_step
 from surveys.models import RUNNING, Comment, Decision, Study, StudyStatus, Verdict
+from surveys.privacy.limits import reason_is_needed
 from surveys.retention.selectors import REMINDER_DAYS
+from surveys.study_file import define
 
 DAYS_OF_AN_APPROVAL = 365
 LONGEST_YEARS = 5
@@ -38,7 +40,8 @@ def approve(
 
     In a running study newcomers see that protocol from now on, but nobody is taken in until the investigator resumes. A renewal lets
     a study go on that recruits, unless it comes with conditions: these have to be acknowledged before anybody else is taken in.
-    `version` is the one that the officer has read: another one that came in meanwhile is not approved by mistake.
+    `version` is the one that the officer has read: another one that came in meanwhile is not approved by mistake. A protocol whose answers
+    together lose more privacy than the officers' limit needs a reason.
     """
     study = _submitted(study, actor=actor, version=version)
     today = timezone.localdate()
@@ -46,6 +49,8 @@ def approve(
     if not today <= valid_until <= last_possible_day():
         expected = _("Expected a day from %(first)s to %(last)s, found %(found)s.")
         raise ValidationError({"valid_until": expected % {"first": today, "last": last_possible_day(), "found": valid_until}})
+    if study.submitted and not reason.strip() and (needed := reason_is_needed(define(study.submitted.definition))):
+        raise ValidationError({"reason": needed})
     decision = _decide(study, Verdict.APPROVED, actor=actor, reason=reason, conditions=conditions, valid_until=valid_until)
     if study.status == StudyStatus.IN_REVIEW:
         take_step(study, StudyStatus.APPROVED)

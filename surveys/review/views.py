@@ -1,33 +1,56 @@
-"""Pages of review: the officers' queue, the protocol packet with its comments, the changes, and the state of a study's review."""
+"""Pages of review: the protocol packet with its comments, the changes, and the state of a study's review."""
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
 from surveys.access import Seat, access_study
+from surveys.batches.selectors import consent_counts
 from surveys.errors import SurveyError
+from surveys.journey.preview import frames_of, place_of, preview_media_address
 from surveys.lifecycle.selectors import approval_of
 from surveys.lifecycle.steps import amendment_waits, obstacles_to_recruiting
-from surveys.models import PacketSection, Protocol, StudyStatus
-from surveys.protocols import protocol_for
+from surveys.models import PacketSection, PrivacyLimit, Protocol, StudyStatus
+from surveys.privacy.limits import limit
+from surveys.privacy.services import set_limit
+from surveys.privacy.words import certainty
+from surveys.protocols import ProtocolView, protocol_for
 from surveys.review import services as reviews
 from surveys.review.decisions import decisions_of
-from surveys.review.forms import DECISION_WORDS
+from surveys.review.forms import DECISION_WORDS, PrivacyLimitForm
 from surveys.review.packets import changes_since, packet_of
-from surveys.review.selectors import consent_counts, last_reviewed_before, queue_of, threads_of
+from surveys.review.selectors import last_reviewed_before, threads_of
 
 
 @require_role(Role.IRB_OFFICER)
-@require_safe
-def queue(request: HttpRequest) -> HttpResponse:
-    """Studies that wait for a decision, the oldest first; then approvals that end soon and suspended studies."""
-    return render(request, "surveys/irb/queue.html", {"queue": queue_of(user_of(request))})
+@require_http_methods(["GET", "HEAD", "POST"])
+def privacy_limit(request: HttpRequest) -> HttpResponse:
+    """The total privacy loss above which an approval needs a reason, with its past."""
+    form = PrivacyLimitForm(request.POST if request.method == "POST" else None, initial={"epsilon": round(limit(), 2)})
+    if request.method == "POST" and form.is_valid():
+        try:
+            set_limit(form.cleaned_data["epsilon"], actor=user_of(request))
+            messages.success(request, gettext("Saved."))
+            return redirect("surveys:privacy_limit")
+        except ValidationError as error:
+            form.add_error("epsilon", error)
+    past = PrivacyLimit.objects.select_related("set_by").order_by("-pk")
+    context = {
+        "form": form,
+        "limit": limit(),
+        "certainty": certainty(limit()),
+        "past": [(one, certainty(one.epsilon)) for one in past],
+        "largest": settings.LARGEST_EPSILON,
+        "largest_certainty": certainty(settings.LARGEST_EPSILON),
+    }
+    return render(request, "surveys/irb/privacy_limit.html", context, status=422 if form.errors else 200)
 
 
 @require_role(*Role)
@@ -39,9 +62,16 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
     found = _protocol(seat, version, draft=request.GET.get("draft") == "1")
     reviewed = last_reviewed_before(found)
     threads = threads_of(study)
+    frozen = found.version if found.pk else None
+    media_address = preview_media_address(slug, frozen)
+    packet = packet_of(found, language=request.GET.get("language", ""), before=reviewed, media_address=media_address)
+    view = ProtocolView(definition=packet.definition, media=found.media, version=found.version)
+    place = place_of(request.GET, view, slug, version=frozen)
     context = {
         "study": study,
-        "packet": packet_of(found, language=request.GET.get("language", "")),
+        "packet": packet,
+        "place": place,
+        "frames": frames_of(packet.definition, place),
         "sections": [(section, threads[section.value]) for section in PacketSection],
         "versions": study.protocols.values_list("version", flat=True),
         "reviewed": reviewed,

@@ -8,7 +8,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.filters import OrderingFilter, SearchFilter
 from rest_framework.generics import ListAPIView
-from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -18,11 +18,11 @@ from accounts.tokens.api_access import asked_choice, person_of
 from surveys.access import OWNER_ROLES, Seat, access_study, studies_of
 from surveys.models import Study, StudyStatus
 from surveys.protocols import definition_for
-from surveys.request_bodies import JsonText, YamlText
+from surveys.request_bodies import BoundedForm, BoundedJson, JsonFile, YamlFile, body_of
 from surveys.studies.forms import WORDS, take_action
 from surveys.studies.serializers import ActionDataSerializer, StudyDetailSerializer, StudySerializer
 from surveys.studies.services import create_study
-from surveys.study_file import read_study_file
+from surveys.study_file import study_from_outside
 
 
 class Studies(ListAPIView[Study]):
@@ -34,7 +34,7 @@ class Studies(ListAPIView[Study]):
     filter_backends = (SearchFilter, OrderingFilter)
     search_fields = ("slug", "title")
     ordering_fields = ("slug", "title", "status", "created_on", "launched_on", "closed_on")
-    parser_classes = (YamlText, JsonText)
+    parser_classes = (YamlFile, JsonFile)
 
     def get_queryset(self) -> QuerySet[Study]:
         studies = studies_of(person_of(self.request))
@@ -55,9 +55,8 @@ class Studies(ListAPIView[Study]):
         responses={201: StudyDetailSerializer},
     )
     def post(self, request: Request) -> Response:
-        text = request.data if isinstance(request.data, str) else ""
         owner = person_of(request)
-        study = create_study(definition=read_study_file(text), owner=owner)
+        study = create_study(definition=study_from_outside(body_of(request)), owner=owner)
         address = reverse("surveys:api_study", args=[study.slug])
         return Response(_detail(Seat(owner, study)), status=201, headers={"Location": address})
 
@@ -79,7 +78,7 @@ class StudyAction(APIView):
     refused if another version waits by now.
     """
 
-    parser_classes = (JSONParser, FormParser, MultiPartParser)
+    parser_classes = (BoundedJson, BoundedForm, MultiPartParser)
     roles = tuple(Role)
 
     @extend_schema(

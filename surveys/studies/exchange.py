@@ -3,27 +3,24 @@
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from pathlib import PurePosixPath
-from tempfile import SpooledTemporaryFile, TemporaryFile
-from typing import IO, TypeAlias
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import TypeAlias
 
 from django.core.files import File
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from accounts.models import User
 from surveys.definition import StudyDefinition
 from surveys.errors import DefinitionError, SurveyError
 from surveys.media.services import MediaError, add_media_file, examine
 from surveys.models import MediaFile, Study
+from surveys.reading.apart import NotReadError, read_apart
+from surveys.reading.readers import ARCHIVE, ARCHIVED_FILES
 from surveys.studies.services import change_definition, create_study
-from surveys.study_file import MAXIMUM_BYTES, define, document_of, read_study_file, write_study_file
+from surveys.study_file import define, document_of, study_from_outside, write_study_file
 
 AnyFile: TypeAlias = "File[bytes]"
-STUDY_FILES = (".yaml", ".yml", ".json")
-LARGEST_ARCHIVE = 4 * 1024**3
-MOST_ENTRIES = 500
-IN_MEMORY = 8 * 1024**2
 COPIES = {"en": "Copy of {}", "de": "Kopie von {}"}
 
 
@@ -59,16 +56,10 @@ def read_upload(upload: AnyFile, *, name: str) -> tuple[StudyDefinition, dict[st
     """
     held = ExitStack()
     if PurePosixPath(name).suffix.lower() != ".zip":
-        return read_study_file(_text(upload, name), source=name), {}, [], held
-    try:
-        archive = held.enter_context(zipfile.ZipFile(upload))
-        return (*_read_archive(archive, name, held), held)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:  # damaged, of an unknown kind, encrypted
-        held.close()
-        raise DefinitionError([_("%(name)s: this ZIP file cannot be read: %(error)s") % {"name": name, "error": error}]) from error
-    except BaseException:
-        held.close()
-        raise
+        return study_from_outside(upload, source=name), {}, [], held
+    with held:
+        definition, media, ignored = _read_archive(upload, name, held)
+        return definition, media, ignored, held.pop_all()
 
 
 def with_slug(definition: StudyDefinition, slug: str) -> StudyDefinition:
@@ -105,47 +96,22 @@ def archive_of(study: Study, definition: StudyDefinition) -> Iterator[bytes]:
             yield chunk
 
 
-def _read_archive(archive: zipfile.ZipFile, name: str, held: ExitStack) -> tuple[StudyDefinition, dict[str, AnyFile], list[str]]:
-    entries = {PurePosixPath(entry.filename).name: entry for entry in archive.infolist() if not _is_rubbish(entry)}
-    if len(entries) > MOST_ENTRIES or sum(entry.file_size for entry in entries.values()) > LARGEST_ARCHIVE:
-        raise DefinitionError(
-            [
-                _("%(name)s: expected at most %(files)s files and %(gigabytes)s GB")
-                % {"name": name, "files": MOST_ENTRIES, "gigabytes": LARGEST_ARCHIVE // 1024**3}
-            ]
-        )
-    files = [entry for entry in entries if PurePosixPath(entry).suffix.lower() in STUDY_FILES]
-    if len(files) != 1:
-        found = ", ".join(sorted(files)) or "none"
-        raise DefinitionError(
-            [_("%(name)s: expected one study file (.yaml or .json) in the ZIP file, found %(found)s") % {"name": name, "found": found}]
-        )
-    with archive.open(entries[files[0]]) as content:
-        definition = read_study_file(_text(content, files[0]), source=files[0])
-    media: dict[str, AnyFile] = {}
-    for needed in sorted(definition.files() & entries.keys()):
-        copy = held.enter_context(SpooledTemporaryFile(max_size=IN_MEMORY))  # noqa: SIM115  (it is entered)
-        with archive.open(entries[needed]) as content:
-            for chunk in iter(lambda content=content: content.read(1 << 20), b""):  # type: ignore[misc]
-                copy.write(chunk)
-        media[needed] = File(copy, name=needed)
-        media[needed].size = entries[needed].file_size
-    return definition, media, sorted(entries.keys() - definition.files() - set(files))
-
-
-def _is_rubbish(entry: zipfile.ZipInfo) -> bool:
-    """Folders, and files that some systems add beside every file."""
-    return entry.is_dir() or "__MACOSX" in entry.filename or PurePosixPath(entry.filename).name.startswith(".")
-
-
-def _text(content: IO[bytes], name: str) -> str:
-    raw = content.read(MAXIMUM_BYTES + 1)
+def _read_archive(upload: AnyFile, name: str, held: ExitStack) -> tuple[StudyDefinition, dict[str, AnyFile], list[str]]:
     try:
-        return str(raw, "utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DefinitionError(
-            [_("%(name)s: expected text in UTF-8, found another byte at position %(position)s") % {"name": name, "position": error.start}]
-        ) from error
+        read = read_apart(upload, reader=ARCHIVE, source=name)
+        definition = define(read["document"], source=read["study_file"], lines=read["lines"])
+        entries: dict[str, int] = read["entries"]
+        needed = sorted(definition.files() & entries.keys())
+        folder = Path(held.enter_context(TemporaryDirectory()))
+        numbers = [entries[one] for one in needed]
+        sizes = read_apart(upload, reader=ARCHIVED_FILES, source=name, numbers=numbers, folder=str(folder)) if needed else []
+    except NotReadError as error:
+        raise DefinitionError(error.problems) from error
+    media: dict[str, AnyFile] = {}
+    for one, number, size in zip(needed, numbers, sizes, strict=True):
+        media[one] = File(held.enter_context(folder.joinpath(str(number)).open("rb")), name=one)
+        media[one].size = size
+    return definition, media, sorted({*entries} - definition.files() - {read["study_file"]}) + sorted(read["unused"])
 
 
 def _problem_of(name: str, content: AnyFile) -> str:

@@ -16,11 +16,23 @@ WORDS: Mapping[str, Words] = {
     "renew": Words(label=gettext_lazy("Ask to renew the approval")),
     "take-back": Words(label=gettext_lazy("Take back from review")),
     "acknowledge": Words(label=gettext_lazy("I have read the conditions and will keep to them")),
-    "launch": Words(label=gettext_lazy("Launch")),
+    "launch": Words(
+        label=gettext_lazy("Launch"),
+        effect=gettext_lazy("Groups are drawn and people are taken in. The study can be paused later, but never be a draft again."),
+        irreversible=True,
+    ),
     "pause": Words(label=gettext_lazy("Pause recruiting")),
     "resume": Words(label=gettext_lazy("Resume recruiting")),
-    "close": Words(label=gettext_lazy("Close the study for good")),
-    "archive": Words(label=gettext_lazy("Archive")),
+    "close": Words(
+        label=gettext_lazy("Close the study for good"),
+        effect=gettext_lazy("The study ends for everybody now and cannot be opened again. To stop for a while, pause it instead."),
+        irreversible=True,
+    ),
+    "archive": Words(
+        label=gettext_lazy("Archive"),
+        effect=gettext_lazy("The study is marked as done with, for good."),
+        irreversible=True,
+    ),
     **DECISION_WORDS,
 }
 

@@ -8,9 +8,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from surveys.definition import Arm, StudyDefinition, Text, texts_of
-from surveys.drafting.parts import PARTS
+from surveys.drafting.consent_prompts import consent_prompts
+from surveys.drafting.parts import PARTS, Part
 from surveys.drafting.texts import LANGUAGE_NAMES, gaps_in
+from surveys.drafting.translations import Outdated, outdated_in
 from surveys.models import MediaFile, Study
+from surveys.privacy.limits import reason_is_needed, refusal
+from surveys.protocols import with_known_originals
 from surveys.study_file import define
 
 
@@ -28,7 +32,7 @@ def to_do(study: Study, definition: StudyDefinition | None = None) -> list[ToDo]
     """All tasks left, in the order of the parts."""
     definition = definition or define(study.definition)
     there = set(MediaFile.objects.filter(study=study, current=True).values_list("name", flat=True))
-    found = [*_gaps(definition), *_files(definition, there)]
+    found = [*_gaps(definition), *_outdated(study, definition), *_unsaid(definition), *_files(definition, there), *_privacy(definition)]
     order = [part.name for part in PARTS]
     return sorted(found, key=lambda one: order.index(one.part))
 
@@ -36,8 +40,7 @@ def to_do(study: Study, definition: StudyDefinition | None = None) -> list[ToDo]
 def _gaps(definition: StudyDefinition) -> Iterator[ToDo]:
     contact = [("contact", Text(definition.contact))]
     for place, text in [*contact, *texts_of(definition)]:
-        key = re.split(r"[.\[]", place)[0]
-        part = next((part for part in PARTS if key in part.keys), PARTS[-1])
+        part = part_of(place)
         by_language = sorted(text.root.items()) if isinstance(text.root, dict) else [(definition.languages[0], text.root)]
         for code, words in by_language:
             for gap in gaps_in(words):
@@ -46,8 +49,35 @@ def _gaps(definition: StudyDefinition) -> Iterator[ToDo]:
                 yield ToDo(
                     sentence=_("%(part)s: fill in “%(gap)s”.") % {"part": label, "gap": shown},
                     part=part.name,
-                    address=_address(definition, place, code),
+                    address=address_of(definition, place, code),
                 )
+
+
+def outdated_inputs(study: Study, definition: StudyDefinition) -> dict[str, list[Outdated]]:
+    """The outdated translations by the address of their input, which may hold several, such as the options of a question."""
+    inputs: dict[str, list[Outdated]] = {}
+    for one in outdated_in(with_known_originals(study, definition)):
+        inputs.setdefault(address_of(definition, one.place, one.language), []).append(one)
+    return inputs
+
+
+def _outdated(study: Study, definition: StudyDefinition) -> Iterator[ToDo]:
+    said = _("%(part)s (%(language)s): the original was changed after it was translated. Translate it anew, or say that it is still right.")
+    for address, (one, *_others) in outdated_inputs(study, definition).items():
+        part = part_of(one.place)
+        words = {"part": part.label, "language": LANGUAGE_NAMES.get(one.language, one.language)}
+        yield ToDo(sentence=said % words, part=part.name, address=address)
+
+
+def _unsaid(definition: StudyDefinition) -> Iterator[ToDo]:
+    """Subjects that officers look for in the consent."""
+    said = _("The consent (%(language)s) seems to say nothing about %(subject)s. %(question)s")
+    for prompt in consent_prompts(definition):
+        if prompt.is_said is False:
+            subject, language = prompt.subject, LANGUAGE_NAMES.get(prompt.language, prompt.language)
+            words = {"language": language, "subject": subject.label, "question": subject.question}
+            address = address_of(definition, "consent", prompt.language)
+            yield ToDo(sentence=said % words, part="consent", address=address, needed=False)
 
 
 def _files(definition: StudyDefinition, there: set[str]) -> Iterator[ToDo]:
@@ -65,15 +95,30 @@ def _files(definition: StudyDefinition, there: set[str]) -> Iterator[ToDo]:
                 yield ToDo(sentence=sentence, part="arms", address=_files_address(definition, arm), needed=False)
 
 
+def _privacy(definition: StudyDefinition) -> Iterator[ToDo]:
+    part = next(part for part in PARTS if "questions" in part.keys)
+    address = reverse(part.route, args=[definition.slug])
+    if refused := refusal(definition):
+        yield ToDo(sentence=refused, part=part.name, address=address)
+    elif needed := reason_is_needed(definition):
+        yield ToDo(sentence=needed, part=part.name, address=address, needed=False)
+
+
 def _files_address(definition: StudyDefinition, arm: Arm) -> str:
     return reverse("surveys:build_arm", args=[definition.slug, arm.name]) + "#files"
 
 
-def _address(definition: StudyDefinition, place: str, code: str) -> str:
+def part_of(place: str) -> Part:
+    """The part of the builder in which the text at `place` is edited."""
+    key = re.split(r"[.\[]", place)[0]
+    return next((part for part in PARTS if key in part.keys), PARTS[-1])
+
+
+def address_of(definition: StudyDefinition, place: str, code: str) -> str:
     """The page and the input of the text at `place` in the document, such as `background[2].options[0].text`."""
     key, _dot, rest = place.partition("[")
     if not rest:
-        part = next((part for part in PARTS if key.partition(".")[0] in part.keys), PARTS[-1])
+        part = part_of(place)
         field = "" if part is PARTS[-1] else f"#{key}" if key == "contact" else f"#{key}.{code}"
         return reverse(part.route, args=[definition.slug]) + field
     index, _bracket, inner = rest.partition("]")

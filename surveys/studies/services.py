@@ -1,6 +1,6 @@
 """A study's life: draft → in review → approved → recruiting ⇄ paused → closed → archived. Each step is guarded and audited."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 
 from django.db import IntegrityError, transaction
@@ -14,12 +14,13 @@ from surveys.allocation.services import draw_first_list
 from surveys.batches.services import count_everyone, let_steps_end
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import fingerprint_of
+from surveys.drafting.translations import Outdated, outdated_in, remembering, still_right
 from surveys.errors import ConcurrentEditError, DefinitionError, TransitionError
 from surveys.events import study_closed
 from surveys.lifecycle.notices import Audience, record_and_tell
 from surveys.lifecycle.steps import DAYS_TO_RENEW, amendment_waits, each_held, locked, require_no_obstacle, take_step
 from surveys.models import RUNNING, Protocol, Study, StudyStatus, Verdict
-from surveys.protocols import media_facts, next_protocol, protocol_in_force
+from surveys.protocols import media_facts, next_protocol, protocol_in_force, with_known_originals
 from surveys.studies.readiness import to_do
 from surveys.study_file import define, document_of
 
@@ -33,7 +34,7 @@ EDITABLE = (StudyStatus.DRAFT, StudyStatus.APPROVED, *RUNNING)
 def create_study(*, definition: StudyDefinition, owner: User, accepts_bots: bool = False) -> Study:
     """A new draft."""
     study = Study(slug=definition.slug, owner=owner, accepts_bots=accepts_bots)
-    _describe(study, definition)
+    _describe(study, remembering(definition))
     if Study.objects.filter(slug=definition.slug).exists():
         raise DefinitionError([_("slug: a study called %(slug)s exists already; choose another slug") % {"slug": definition.slug}])
     study.full_clean(exclude=("protocol",))
@@ -81,7 +82,7 @@ def change_definition(
     if running and (owner not in (None, study.owner) or accepts_bots not in (None, study.accepts_bots)):
         raise TransitionError(_("The owner of a running study, and whether bots may walk it, cannot be changed."))
     before = fingerprint(study)
-    _describe(study, definition)
+    _describe(study, _remembering(study, definition))
     if running:
         _require_answers_fit(study, definition)
     study.owner = owner or study.owner
@@ -93,6 +94,22 @@ def change_definition(
     study.save()
     details = {"sha256": fingerprint(study)} | ({"approval_lost": True} if approval_lost else {})
     record(actor=actor, action=actions.STUDY_CHANGED, subject=study, details=details)
+    return study
+
+
+@transaction.atomic
+def confirm_translations(study: Study, *, texts: Collection[Outdated], actor: User) -> Study:
+    """Record that somebody has looked at these outdated translations, and that they are right beside the originals as they are now."""
+    study = locked(study)
+    definition = with_known_originals(study, define(study.definition))
+    if unknown := [one for one in texts if one not in outdated_in(definition)]:
+        raise ConcurrentEditError(
+            _("%(place)s (%(language)s): expected an outdated translation, found none; somebody may have changed it in the meantime.")
+            % {"place": unknown[0].place, "language": unknown[0].language}
+        )
+    study = change_definition(study, definition=still_right(definition, texts), actor=actor)
+    places = [{"place": one.place, "language": one.language} for one in texts]
+    record(actor=actor, action=actions.TRANSLATIONS_CONFIRMED, subject=study, details={"texts": places})
     return study
 
 
@@ -272,6 +289,12 @@ def _duplicate() -> str:
 def _back_to_draft(study: Study) -> None:
     study.status = StudyStatus.DRAFT
     study.submitted = study.submitted_on = study.approved_until = None
+
+
+def _remembering(study: Study, definition: StudyDefinition) -> StudyDefinition:
+    """The definition with its list of originals. A definition without any change brings none, so that a renewal stays one."""
+    before = define(study.definition)
+    return definition if definition == before else remembering(definition, before=with_known_originals(study, before))
 
 
 def _describe(study: Study, definition: StudyDefinition) -> None:

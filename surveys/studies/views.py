@@ -10,12 +10,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.access import require_role, user_of
 from accounts.models import Role
 from surveys.access import OWNER_ROLES, access_study, studies_of, studies_with_results_of
-from surveys.counts import counts_of
+from surveys.batches.selectors import batch_progress, shown_counts
 from surveys.errors import SurveyError
 from surveys.lifecycle.selectors import approval_of, stopped_by
 from surveys.lifecycle.steps import obstacles_to_recruiting
 from surveys.models import RUNNING, StudyStatus
+from surveys.privacy.words import privacy_in_words
 from surveys.retention.selectors import day_of_forgetting, forgets_soon
+from surveys.studies.consequences import consequences_of
 from surveys.studies.forms import WORDS, take_action
 from surveys.studies.readiness import to_do
 from surveys.studies.study_actions import actions_of
@@ -28,7 +30,8 @@ def studies(request: HttpRequest) -> HttpResponse:
     """The studies that this person may see."""
     user = user_of(request)
     with_results = set(studies_with_results_of(user).values_list("pk", flat=True))
-    context = {"studies": [(study, study.pk in with_results) for study in studies_of(user)], "may_create": user.role in OWNER_ROLES}
+    rows = [(study, study.pk in with_results, batch_progress(study) if study.status in RUNNING else None) for study in studies_of(user)]
+    context = {"studies": rows, "may_create": user.role in OWNER_ROLES}
     return render(request, "surveys/investigator/study_list.html", context)
 
 
@@ -40,21 +43,25 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     found, open_now = seat.study, {name: WORDS[name] for name in actions_of(seat)}
     if request.method == "POST":
         name = request.POST.get("action", "")
-        if name in open_now and open_now[name].needs_words:
+        if name in open_now and open_now[name].has_own_page:
             return redirect("surveys:action", slug, name)
         try:
             take_action(seat, name)
         except SurveyError as error:
             messages.error(request, str(error))
         return redirect("surveys:study", slug)
+    definition = define(found.definition)
     context = {
         "study": found,
-        "counts": counts_of(found),
-        "actions": open_now,
+        "counts": shown_counts(found),
+        "batch": batch_progress(found),
+        "actions": {name: words for name, words in open_now.items() if not words.irreversible},
+        "final_actions": {name: words for name, words in open_now.items() if words.irreversible},
         "obstacles": obstacles_to_recruiting(found) if found.status in (StudyStatus.APPROVED, *RUNNING) else [],
         "approval": approval_of(found),
         "stopped_by": stopped_by(found),
-        "warnings": define(found.definition).warnings(),
+        "warnings": definition.warnings(),
+        "privacy": privacy_in_words(definition.design().epsilon, questions=len(definition.questions)),
         "missing": [one for one in to_do(found) if one.needed] if found.status == StudyStatus.DRAFT else [],
         "may_change": seat.may_change,
         "forgets_on": day_of_forgetting(found) if seat.owns else None,
@@ -66,10 +73,10 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
 @require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
-    """A step that needs words: a reason, or the conditions and the last day of an approval."""
+    """A step with a page of its own: one that needs words, such as a reason, or one that cannot be undone."""
     seat = access_study(user_of(request), slug)
     found, words = seat.study, WORDS.get(action)
-    if words is None or not words.needs_words or action not in actions_of(seat):
+    if words is None or not words.has_own_page or action not in actions_of(seat):
         messages.error(request, gettext("This cannot be done now. The study may have changed in the meantime."))
         return redirect("surveys:study", slug)
     form = words.form(request.POST if request.method == "POST" else None, initial={"version": found.submitted and found.submitted.version})
@@ -84,5 +91,12 @@ def action(request: HttpRequest, slug: str, action: str) -> HttpResponse:
             messages.error(request, str(error))
             return redirect("surveys:study", slug)
     errors = [{"field": form[name].auto_id, "message": problem} for name, problems in form.errors.items() for problem in problems]
-    context = {"study": found, "action": words, "name": action, "form": form, "errors": errors}
+    context = {
+        "study": found,
+        "action": words,
+        "form": form,
+        "errors": errors,
+        "consequences": consequences_of(found, action, counts=shown_counts(found)) if words.irreversible else [],
+        "obstacles": obstacles_to_recruiting(found) if action == "launch" else [],
+    }
     return render(request, "surveys/irb/action.html", context, status=422 if errors else 200)

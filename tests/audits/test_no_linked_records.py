@@ -68,7 +68,7 @@ def leaks(response: Any, marks: dict[str, str]) -> list[str]:
 
 @pytest.fixture
 def people() -> dict[str, User]:
-    return {name: create_user(username=name, password=None, role=role) for name, role in ROLES.items()}
+    return {name: create_user(username=name, password=None, role=role, may_be_reserved=True) for name, role in ROLES.items()}
 
 
 @pytest.fixture

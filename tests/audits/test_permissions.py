@@ -41,6 +41,7 @@ REFUSED = (LOGIN, NO, 403, 404)
 
 # Status of a GET, for:               nobody  owner   editor  viewer  blinded colleag officer analyst administrator
 EVERYWHERE: dict[str, tuple[Any, ...]] = {
+    "favicon":                         (OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
     "home":                            (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_login":                   (200,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
     "account_logout":                  (405,    405,    405,    405,    405,    405,    405,    405,    405),
@@ -69,8 +70,11 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "surveys:import_study":            (LOGIN,  200,    403,    403,    403,    200,    403,    403,    200),
     "surveys:build_preview":           (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:plan":                   (LOGIN,  200,    403,    403,    403,    200,    200,    403,    200),
-    "surveys:review_queue":            (LOGIN,  403,    403,    403,    403,    403,    200,    403,    403),
-    "surveys:api_review_queue":        (NO,     403,    403,    403,    403,    403,    200,    403,    403),
+    "first_page":                      (LOGIN,  OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
+    "analysis:inbox":                  (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
+    "analysis:api_review_queue":       (NO,     403,    403,    403,    403,    403,    200,    403,    403),
+    "surveys:privacy_limit":           (LOGIN,  403,    403,    403,    403,    403,    200,    403,    403),
+    "surveys:api_privacy_limit":       (NO,     403,    403,    403,    403,    403,    200,    403,    403),
     "schema":                          (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:api_studies":             (NO,     200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:invitation":              (404,    404,    404,    404,    404,    404,    404,    404,    404),
@@ -83,6 +87,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "surveys:api_export_log":          (NO,     403,    403,    403,    403,    403,    200,    403,    200),
     "analysis:api_power":              (NO,     405,    403,    403,    403,    405,    405,    403,    405),
     "analysis:public_releases":        (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:log_heads":               (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:signing_keys":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:api_releases":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_tokens":                  (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
@@ -136,6 +141,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:review":                  (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
     "surveys:comment":                 (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
     "surveys:codes":                   (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:study_link_qr":           (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
     "surveys:study_log":               (LOGIN,  200,    200,    404,    404,    404,    200,    404,    200),
     "surveys:export_study_log":        (LOGIN,  200,    200,    404,    404,    404,    200,    404,    200),
     "surveys:api_study_log":           (NO,     200,    200,    404,    404,    404,    200,    404,    200),
@@ -155,8 +161,10 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "analysis:api_results":            (NO,     200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:api_runs":               (NO,     200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:api_definition":          (NO,     200,    200,    200,    200,    404,    200,    404,    200),
+    "surveys:api_translations":        (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:api_media":               (NO,     200,    200,    200,    200,    404,    200,    404,    200),
     "surveys:api_codes":               (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:api_make_codes":          (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "surveys:api_completion_codes":    (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "surveys:api_arms":                (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:api_arm":                 (NO,     405,    405,    405,    405,    405,    405,    405,    405),
@@ -193,6 +201,7 @@ DRAFT = RECRUITING | {
     "surveys:allocation":              (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "surveys:study":                   (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:preview":                 (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
+    "surveys:study_link_qr":           (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:action":                  (LOGIN,  OUT,    OUT,    OUT,    OUT,    404,    404,    404,    OUT),
     "surveys:protocol":                (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:protocol_version":        (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
@@ -218,6 +227,7 @@ DRAFT = RECRUITING | {
 }  # fmt: skip
 # Status of a POST at the addresses that take nothing else, while the study recruits.
 SENT: dict[str, tuple[Any, ...]] = {
+    "surveys:api_make_codes":          (NO,     415,    415,    404,    404,    404,    404,    404,    415),
     "analysis:compute":                (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
     "analysis:blinding":               (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
     "surveys:api_action":              (NO,     409,    409,    409,    409,    404,    409,    404,    409),
@@ -265,7 +275,7 @@ def own_routes() -> dict[str, tuple[str, ...]]:
 
 @pytest.fixture
 def people() -> dict[str, User]:
-    return {name: create_user(username=name, password=None, role=role) for name, role in ROLES.items()}
+    return {name: create_user(username=name, password=None, role=role, may_be_reserved=True) for name, role in ROLES.items()}
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import URLPattern, URLResolver, include, path
@@ -45,6 +45,8 @@ desk = Desk()
 def journey(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         desk.submitted.append({name: str(value) for name, value in request.POST.items() if name != "csrfmiddlewaretoken"})
+        return HttpResponseRedirect(f"/s/{slug}/")  # as the journey does: the next page stands at the same address
+    if desk.submitted:
         return render(request, "surveys/participant/base.html", {"study": {"title": NEXT_PAGE}})
     video = SimpleNamespace(
         title="Lectures",

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from surveys.models import Study
+from tests.browser.conftest import Complaints
 from tests.browser.die_traces import Trace, differences, trace_of
 from tests.browser.people import JOURNEY, TWO_QUESTIONS, become, recruiting_study, token_at_questions
 
@@ -19,6 +20,7 @@ LEAK = """
 const face = () => Number(Object.entries(sessionStorage).find(([key]) => key.startsWith("candor-die:"))?.[1] ?? 0);
 const form = document.querySelector("[data-questions]");
 const afterRoll = (leak) => document.addEventListener("click", (event) => event.target.closest("[data-roll]") && setTimeout(leak, 0));
+const onPress = (mark, leak) => document.addEventListener("click", (event) => event.target.closest(mark) && leak(), { capture: true });
 const onSubmit = (leak) => form?.addEventListener("submit", leak);
 const send = (name, value) => form.insertAdjacentHTML("beforeend", `<input type="hidden" name="${name}" value="${value}">`);
 """
@@ -53,16 +55,36 @@ LEAKS = {
     "a database in the browser": ("kept", "afterRoll(() => { indexedDB.open(`seen-${face()}`); });"),
     "the name of the window": ("kept", "afterRoll(() => { window.name = face(); });"),
     "the length of the history": ("kept", "afterRoll(() => { for (let step = face(); step; step--) history.pushState(null, ''); });"),
+    "a beacon on Next": ("from_rolling_on", "onPress('[data-next]', () => { navigator.sendBeacon('/healthz', String(face())); });"),
+    "a beacon on Previous": ("from_rolling_on", "onPress('[data-previous]', () => { navigator.sendBeacon('/healthz', String(face())); });"),
+    "a beacon on the way to a change": (
+        "from_rolling_on",
+        "onPress('[data-change]', () => { navigator.sendBeacon('/healthz', String(face())); });",
+    ),
+    "a question that is stored when it is looked at": ("kept", "onPress('[data-next]', () => { localStorage.setItem('seen', face()); });"),
+    "a later second attempt": ("milliseconds_until_sent", "onSubmit(() => { Math.random = () => face() / 2; });"),
+    "another body at the second attempt": (
+        "bytes_sent",
+        """const real = fetch; let attempts = 0;
+        fetch = (address, options) => { if (attempts++) options.body.append('p', 'x'.repeat(face())); return real(address, options); };""",
+    ),
     "a later submit": (
         "milliseconds_until_sent",
-        "onSubmit((event) => { event.preventDefault(); setTimeout(() => HTMLFormElement.prototype.submit.call(form), face() * 200); });",
+        """let held = false;
+        onSubmit((event) => {
+            if (held) return;
+            held = true;
+            event.preventDefault();
+            event.stopImmediatePropagation();
+            setTimeout(() => form.requestSubmit(), face() > 3 ? 3000 : 0);
+        });""",
     ),
 }
 
 
 @pytest.fixture
 def study(transactional_db: None) -> Study:
-    return recruiting_study(questions=TWO_QUESTIONS)
+    return recruiting_study(questions=TWO_QUESTIONS, minimum_seconds=2)
 
 
 def trace(new_page: Callable[..., Page], site: str, study: Study, *, subsample: str, face: int) -> Trace:
@@ -74,16 +96,24 @@ def trace(new_page: Callable[..., Page], site: str, study: Study, *, subsample: 
 
 @pytest.mark.parametrize("subsample", ["1", "2"])
 def test_no_face_makes_a_difference_that_can_be_noticed_outside_the_page(
-    new_page: Callable[..., Page], site: str, study: Study, subsample: str
+    new_page: Callable[..., Page], complaints: Complaints, site: str, study: Study, subsample: str
 ) -> None:
+    complaints.expected.append("503")
     traces = [trace(new_page, site, study, subsample=subsample, face=face) for face in FACES]
-    assert [request.split(" ", 1)[0] for request in traces[0].from_rolling_on if JOURNEY in request.split(" ")[1]] == ["POST", "GET"]
+    assert [request.split(" ", 1)[0] for request in traces[0].from_rolling_on if JOURNEY in request.split(" ")[1]] == [
+        "POST",
+        "POST",
+        "GET",
+    ]
     assert traces[0].kept["session"] == traces[0].kept["local"] == "{}"
     for other in traces[1:]:
         assert other == traces[0]
 
 
-def test_the_two_designs_cannot_be_told_apart_by_what_is_sent(new_page: Callable[..., Page], site: str, study: Study) -> None:
+def test_the_two_designs_cannot_be_told_apart_by_what_is_sent(
+    new_page: Callable[..., Page], complaints: Complaints, site: str, study: Study
+) -> None:
+    complaints.expected.append("503")
     assert not differences([trace(new_page, site, study, subsample=subsample, face=3) for subsample in ("1", "2")])
 
 
@@ -120,7 +150,7 @@ def test_a_die_that_rolls_longer_for_some_faces_is_noticed(browser: Browser, sit
         assert honest in source
         return source.replace(honest, f"{honest} + 100 * face")
 
-    assert differences(leaking_traces(browser, site, study, slower)) == ["milliseconds_until_told"]
+    assert "milliseconds_until_told" in differences(leaking_traces(browser, site, study, slower))
 
 
 def test_a_harmless_change_of_the_die_is_not_taken_for_a_leak(browser: Browser, site: str, study: Study) -> None:

@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from surveys.models import Response, Study, StudyStatus
 from tests.browser.conftest import Complaints
 from tests.browser.people import JOURNEY, SLUG, recruiting_study
+from tests.browser.turning import button, roll
 
 Check = Callable[[Page], None]
 ENGLISH = {
@@ -21,6 +22,8 @@ ENGLISH = {
     "continue": "Continue",
     "roll": "Roll the die",
     "submit": "Submit answers",
+    "next": "Next",
+    "show": "Show who told the truth",
     "yes": "Yes",
     "thanks": "Thank you",
 }
@@ -31,6 +34,8 @@ GERMAN = {
     "continue": "Weiter",
     "roll": "Würfeln",
     "submit": "Antworten abschicken",
+    "next": "Weiter",
+    "show": "Zeigen, wer die Wahrheit gesagt hat",
     "yes": "Ja",
     "thanks": "Danke",
 }
@@ -47,8 +52,16 @@ def study(transactional_db: None) -> Study:
     return recruiting_study()
 
 
-def button(page: Page, name: str) -> Locator:
-    return page.get_by_role("button", name=name, exact=True)
+def right_click(situation: str) -> str:
+    """The answer to a situation of the check, such as `yes-no`: the die says yes, the truth is no."""
+    says, truth = situation.split("-")
+    return truth if says == "truth" else says
+
+
+def arrive(page: Page, step: str) -> None:
+    """The page of this step is there."""
+    expect(page.locator(f"input[name=step][value={step}]")).to_be_attached()
+    page.wait_for_load_state()
 
 
 def pages_of_the_journey(page: Page, words: dict[str, str]) -> Iterator[str]:
@@ -58,32 +71,37 @@ def pages_of_the_journey(page: Page, words: dict[str, str]) -> Iterator[str]:
     button(page, words["start"]).click()
     yield "consent"
     button(page, words["agree"]).click()
+    arrive(page, "background")
     yield "background"
     page.locator("#year").fill("40")
     button(page, words["continue"]).click()
     expect(page.get_by_role("alert")).to_be_focused()
     yield "background with a mistake"
     page.locator("#year").fill("2")
+    for step in ("video", "quiz", "die"):
+        button(page, words["continue"]).click()
+        arrive(page, step)
+        yield step
     button(page, words["continue"]).click()
-    yield "video"
-    button(page, words["continue"]).click()
-    yield "quiz"
-    button(page, words["continue"]).click()
-    yield "die"
-    button(page, words["continue"]).click()
+    expect(page.get_by_role("alert")).to_be_focused()
     yield "die without an answer"
     button(page, words["roll"]).click()
-    page.get_by_role("radio", name=words["yes"], exact=True).check()
+    button(page, words["show"]).click()
+    yield "die, with everybody caught"
+    for place in ("check-1", "check-2"):
+        situation = page.locator(f"[name={place.replace('check', 'situation')}]").input_value()
+        page.locator(f"[name={place}][value={right_click(situation)}]").check()
     button(page, words["continue"]).click()
-    yield "questions"
-    for die in page.locator("[data-die]").all():
-        button_of_die = die.get_by_role("button", name=words["roll"])
-        button_of_die.click()
-        expect(button_of_die).to_be_hidden()
-    button(page, words["submit"]).click()
-    yield "questions without answers"
-    for answer in page.get_by_role("radio", name=words["yes"], exact=True).all():
-        answer.check()
+    arrive(page, "questions")
+    for number in range(4):
+        yield f"the die before question {number + 1}"
+        roll(page, button_name=words["roll"])
+        yield f"question {number + 1}"
+        button(page, words["next"]).click()
+        yield f"question {number + 1}, not answered"
+        page.get_by_role("radio", name=words["yes"], exact=True).check()
+        button(page, words["next"]).click()
+    yield "a look at the answers"
     button(page, words["submit"]).click()
     expect(page.get_by_role("heading", level=1, name=words["thanks"])).to_be_visible()
     yield "debrief"
@@ -152,17 +170,23 @@ def test_the_whole_journey_works_by_keyboard_alone(page: Page, study: Study) -> 
     press(page, "Continue")
     press(page, "Roll the die")
     expect(page.get_by_role("status")).to_have_text(re.compile("^Answer"))
-    tab_to(page, page.get_by_role("radio", name="Yes"))
-    page.keyboard.press("Space")
+    press(page, "Show who told the truth")
+    expect(button(page, "Twelve others")).to_be_focused()
+    for number in ("1", "2"):
+        situation = page.locator(f"[name=situation-{number}]").input_value()
+        tab_to(page, page.locator(f"#check-{number}"))
+        page.keyboard.press("Space")
+        if right_click(situation) == "no":
+            page.keyboard.press("ArrowRight")
     press(page, "Continue")
     expect(page.get_by_role("heading", level=1, name="Roll, then answer")).to_be_visible()
-    for die in page.locator("fieldset").all():
-        tab_to(page, die.get_by_role("button", name="Roll the die"))
-        page.keyboard.press("Enter")
-        expect(die.get_by_role("status")).to_have_text(re.compile("^Answer"))
+    for _question in range(4):
+        press(page, "Roll the die")
+        expect(page.get_by_role("status")).to_have_text(re.compile("^Answer"))
         page.keyboard.press("Tab")
         page.keyboard.press("ArrowRight")
-        expect(die.get_by_role("radio", name="No", exact=True)).to_be_checked()
+        expect(page.get_by_role("radio", name="No", exact=True)).to_be_checked()
+        press(page, "Next")
     press(page, "Submit answers")
     expect(page.get_by_role("heading", level=1, name="Thank you")).to_be_visible()
     assert Response.objects.filter(participant__study=study, reported_yes=False).count() == 4

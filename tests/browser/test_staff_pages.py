@@ -28,6 +28,11 @@ OF_A_STUDY = (
     "build/debrief",
     "build/quiz",
     "build/questions",
+    "build/allocation",
+    "build/arms",
+    "build/die",
+    "plan",
+    "protocol",
 )
 
 
@@ -78,11 +83,11 @@ def test_every_page_fits_the_screen_and_serves_screen_readers(
 def test_the_page_of_the_servers_work_fits_and_serves_screen_readers(
     new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check, width: int, scheme: str
 ) -> None:
-    create_user(username="administrator", password="correct horse", role=Role.ADMINISTRATOR)
+    create_user(username="grace", password="correct horse", role=Role.ADMINISTRATOR)
     Run.objects.create(study=study, due_at=timezone.now())
     Run.objects.create(study=study, status="failed", error="ZeroDivisionError: a bug", finished_on="2026-03-04")
     page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    log_in(page, name="administrator")
+    log_in(page, name="grace")
     page.get_by_role("link", name="Work", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Work of the server")
     page.get_by_role("row", name="First results").get_by_role("link", name="1").click()

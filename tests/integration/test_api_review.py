@@ -98,11 +98,11 @@ def test_changes_of_a_version_are_listed_by_section_against_the_last_reviewed_on
     found = get(officer, address)
     assert (found["version"], found["since"]) == (3, 1), "nobody decided on version 2"
     assert found["sections"] == [
-        {"section": "overview", "changes": [{"place": "contact", "old": "ask Ada", "new": "ask Cem"}]},
-        {"section": "die", "changes": [{"place": "minimum seconds", "old": "3", "new": "9"}]},
+        {"section": "overview", "changes": [{"place": "contact", "old": "ask Ada", "new": "ask Cem", "translation": ""}]},
+        {"section": "die", "changes": [{"place": "minimum seconds", "old": "3", "new": "9", "translation": ""}]},
     ]
     (only,) = get(study.owner, f"{address}?version=3&since=2")["sections"]
-    assert only["changes"] == [{"place": "contact", "old": "ask Bob", "new": "ask Cem"}]
+    assert only["changes"] == [{"place": "contact", "old": "ask Bob", "new": "ask Cem", "translation": ""}]
     problem(logged_in(officer).get(f"{API}{address}?since=7"), 404)
     problem(logged_in(officer).get(f"{API}{address}?version=7"), 404)
     assert "since" in problem(logged_in(officer).get(f"{API}{address}?since=the-first"), 400)["errors"]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import Any
 
 import httpx
@@ -19,7 +19,7 @@ from candor.planning.simulation import Behaviour
 from surveys.allocation.services import change_arm
 from surveys.bots.population import Bot, Habits, Population
 from surveys.bots.walker import Ending, Walker
-from surveys.counts import counts_of
+from surveys.counts import exact_counts
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import AllocationSlot, DirectAnswer, Participant, Response, Step, Study
 from surveys.protocols import protocol_in_force
@@ -51,7 +51,9 @@ def population(study: Study, *, behaviour: Behaviour = Behaviour.ALWAYS_NO, habi
     return Population.of(protocol_in_force(study).definition, behaviour=behaviour, habits=habits, **shares)
 
 
-def send_one(study: Study, crowd: Population, *, seed: int, browser: httpx.Client, ticket: str | None = None) -> Ending:
+def send_one(
+    study: Study, crowd: Population, *, seed: int, browser: httpx.Client, ticket: str | None = None, patience_seconds: float = 0
+) -> Ending:
     """One bot through the pages, in a browser without memory of the last."""
     browser.cookies.clear()
     browser.cookies.set(BOT_COOKIE, bot_ticket(study.slug) if ticket is None else ticket)
@@ -64,6 +66,7 @@ def send_one(study: Study, crowd: Population, *, seed: int, browser: httpx.Clien
         population=crowd,
         arm_of_media={protocol.media[name]["id"]: arm.name for arm in protocol.definition.arms for name in arm.video.sources},
         rng=rng,
+        patience_seconds=patience_seconds,
     )
     return walker.walk()
 
@@ -113,7 +116,7 @@ def test_a_study_that_takes_no_bots_sees_a_person(client: Client, db: None) -> N
 def test_a_bot_that_declines_is_counted_and_stored_nowhere(study: Study, browser: httpx.Client) -> None:
     crowd = population(study, habits=Habits(declines=1))
     assert send_one(study, crowd, seed=1, browser=browser) == Ending.DECLINED
-    assert counts_of(study).declined == 1
+    assert exact_counts(study).declined == 1
     assert not Participant.objects.exists()
 
 
@@ -129,7 +132,7 @@ def test_a_bot_that_drops_out_leaves_its_place_in_the_middle(study: Study, brows
 def test_a_bot_that_misunderstands_gets_it_right_the_second_time(study: Study, browser: httpx.Client) -> None:
     crowd = population(study, habits=Habits(declines=0, drops_out=0, misunderstands=1))
     assert send_one(study, crowd, seed=1, browser=browser) == Ending.FINISHED
-    assert (counts_of(study).comprehension_failed, counts_of(study).comprehension_passed) == (1, 0)
+    assert (exact_counts(study).comprehension_failed, exact_counts(study).comprehension_passed) == (1, 0)
 
 
 def test_a_bot_is_turned_away_from_a_full_study_even_if_it_would_have_declined(study: Study, browser: httpx.Client) -> None:
@@ -239,7 +242,7 @@ def test_the_command_sends_a_crowd_and_says_how_it_went(capsys: pytest.CaptureFi
     endings = Counter(entry.details["endings"])
     assert endings.total() == entry.details["n"] == 12
     assert all(f"{ending}: {count}" in said for ending, count in endings.items())
-    counts = counts_of(study)
+    counts = exact_counts(study)
     assert (counts.finished, counts.declined) == (endings["finished"], endings["declined"])
     assert counts.consented == endings["finished"] + endings["dropped out"]
     assert "Bots" in capsys.readouterr().err
@@ -280,3 +283,33 @@ def test_a_study_that_is_not_recruiting_gets_none(db: None, status: Any) -> None
 def test_a_paused_study_turns_bots_away(study: Study, browser: httpx.Client) -> None:
     studies.pause(study, actor=study.owner)
     assert send_one(study, population(study), seed=1, browser=browser) == Ending.TURNED_AWAY
+
+
+def test_a_bot_waits_as_long_as_an_absent_server_asks_and_sends_the_same_bytes(
+    study: Study, browser: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each form is refused once with 503, also the pages to which redirects lead; nobody is counted twice."""
+    waited: list[float] = []
+    bodies: dict[str, list[bytes]] = {}
+    refused: set[tuple[str, bytes]] = set()
+    inside = WSGIHandler()
+
+    def refusing(environ: dict[str, Any], start_response: Any) -> Any:
+        body = environ["wsgi.input"].read()
+        environ["wsgi.input"] = BytesIO(body)
+        request = (environ["REQUEST_METHOD"], body)
+        bodies.setdefault(environ["REQUEST_METHOD"], []).append(body)
+        if request not in refused:
+            refused.add(request)
+            start_response("503 Service Unavailable", [("Retry-After", "7")])
+            return [b""]
+        return inside(environ, start_response)
+
+    monkeypatch.setattr("surveys.bots.walker.time.sleep", waited.append)
+    with httpx.Client(transport=httpx.WSGITransport(app=refusing), follow_redirects=True) as client:
+        assert send_one(study, population(study), seed=1, browser=client, patience_seconds=60) == Ending.FINISHED
+    assert set(waited) == {7.0}
+    posts = bodies["POST"]
+    assert posts[::2] == posts[1::2], "each form came twice, letter by letter"
+    assert len(posts) > 2 * 5
+    assert Participant.objects.count() == 1

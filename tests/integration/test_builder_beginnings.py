@@ -11,10 +11,11 @@ from django.urls import reverse
 
 from accounts.models import Role
 from surveys.definition import Text
+from surveys.drafting.translations import remembering
 from surveys.models import MediaFile, Study, StudyStatus
 from surveys.studies.readiness import to_do
 from surveys.studies.services import missing_before_review
-from surveys.study_file import document_of, dump, write_study_file
+from surveys.study_file import define, dump, write_study_file
 from tests.factories import LECTURES, SAMPLE, document, draft_study, logged_in, page_of, person, study_in
 from tests.integration.test_builder import address, definition_of, errors, inputs
 
@@ -163,7 +164,7 @@ def test_a_copy_is_a_draft_of_its_own_with_files_of_its_own() -> None:
     assert (copy.status, copy.protocol, copy.owner) == (StudyStatus.DRAFT, None, study.owner)
     title = Text({"en": f"Copy of {study.title}", "de": "Kopie von Eine kurze Vorlesung und vier ehrliche Antworten"})
     assert definition_of(copy).title == title
-    assert document_of(definition_of(copy)) == document(slug="second", title=title.root)
+    assert definition_of(copy) == remembering(define(document(slug="second", title=title.root)))
     assert missing_before_review(copy) == []
     assert not set(MediaFile.objects.filter(study=copy).values_list("pk")) & set(MediaFile.objects.filter(study=study).values_list("pk"))
 

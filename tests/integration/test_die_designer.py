@@ -41,7 +41,7 @@ def test_a_die_that_is_typed_says_what_it_does_before_it_is_saved() -> None:
     said = facts_of(look(study, group1="yynntttttt", group2="ynnntttttt", die="10"))
     # Subsample 1: no is forced with .2 and yes with .2, so ε = ln(.8/.2); subsample 2: .3 and .1, so ε = ln(.7/.1), which is larger.
     assert f"ε = {math.log(7):.3f} for each answer, {4 * math.log(7):.3f} in total." in said
-    assert "at most 7.0 times as likely" in said
+    assert "at most 88 % sure after one answer" in said
     study.refresh_from_db()
     assert study.definition == before
 

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from audit.models import Entry
 from surveys import actions
 from surveys.allocation.services import change_arm
-from surveys.counts import counts_of
+from surveys.counts import exact_counts
 from surveys.errors import DefinitionError, JourneyError
 from surveys.journey import services as participation
 from surveys.journey.steps import DIRECT_CONSENT, DIRECT_QUESTIONS
@@ -199,7 +199,7 @@ def test_a_withdrawal_takes_the_direct_answers_too(client: Client, study: Study)
     code = withdrawal_code(token_of(client))
     client.post(reverse("surveys:withdraw", args=[study.slug]), {"code": code, "stage": "confirm"})
     assert not DirectAnswer.objects.exists()
-    assert counts_of(study).withdrew == 1
+    assert exact_counts(study).withdrew == 1
 
 
 def test_people_for_whom_there_is_no_room_leave_no_data(client: Client) -> None:
@@ -227,7 +227,7 @@ def test_counts_hold_the_group_apart_from_the_die(study: Study) -> None:
     for subsample, answers in (("direct", {}), ("direct", REFUSAL), ("1", {})):
         next_line(study, subsample)
         follow(Client(), study, answers=answers)
-    counts = counts_of(study)
+    counts = exact_counts(study)
     assert (counts.consented, counts.assigned, counts.finished) == (3, 3, 2)
     assert counts.assigned_by_group == Counter({("direct", "slides"): 2, ("1", "slides"): 1})
     assert counts.finished_by_group == Counter({("direct", "slides"): 1, ("1", "slides"): 1})
@@ -260,7 +260,7 @@ def test_direct_answers_go_with_the_operational_data(client: Client, study: Stud
     assert set(DirectAnswer.objects.values_list("participant__study", flat=True)) == {other.pk}
     left = Participant.objects.filter(study=study).values_list("subsample", "agrees_to_direct")
     assert set(left) == {("direct", True), ("1", None)}
-    assert counts_of(study).finished == 2
+    assert exact_counts(study).finished == 2
     assert Entry.objects.get(action=actions.FORGETTING_BEGUN).details["direct_answers"] == len(QUESTIONS)
 
 

@@ -1,22 +1,39 @@
 """Personal codes and panel numbers: who may come in, once."""
 
-from collections.abc import Callable
+import csv
+import io
+import re
+import time
+from collections.abc import Callable, Iterator
+from html import unescape
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import Sum
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
 from audit.models import Entry
 from surveys.journey.services import withdraw
-from surveys.models import EntryBook, EntryCode, PanelMember, Participant, Study, StudyStatus
+from surveys.models import CounterKind, EntryBook, EntryCode, PanelMember, Participant, ShardedCounter, Study, StudyStatus
 from surveys.recruitment import services as recruitment
-from surveys.recruitment.services import CodesError, add_entry_codes, read_codes
+from surveys.recruitment import slowing
+from surveys.recruitment.made_codes import qr_svg
+from surveys.recruitment.services import add_entry_codes
+from surveys.recruitment.slowing import FREE_A_MINUTE, refused_codes
 from surveys.tokens import hash_of_entry_code, hash_of_panel_identifier
 from tests.factories import address_of, answer, code_on, everything_stored, heading, logged_in, recruiting_study, walk
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def forgotten_tries() -> Iterator[None]:
+    refused_codes.clear()
+    yield
+    refused_codes.clear()
 
 
 @pytest.fixture
@@ -24,6 +41,26 @@ def study() -> Study:
     study = recruiting_study(entry={"kind": "codes"})
     add_entry_codes(study, codes=["ABCD-1234", "EFGH-5678"], actor=study.owner)
     return study
+
+
+REFUSED = "This code does not open the study"
+
+
+def changed_since(before: dict[str, Any]) -> set[str]:
+    """The tables that hold something else than before."""
+    after = everything_stored()
+    return {label for label in after if after[label] != before[label]}
+
+
+def text_of(response: HttpResponse) -> str:
+    """The words of a page, as a reader sees them."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", response.content.decode())).split())
+
+
+def ticket_on(page: HttpResponse) -> str:
+    found = re.search(r'name="ticket" value="([^"]*)"', page.content.decode())
+    assert found is not None
+    return found[1]
 
 
 def spent_codes() -> set[str]:
@@ -60,9 +97,9 @@ def test_a_spent_code_opens_nothing(client: Client, study: Study) -> None:
     walk(Client(), study, answers=with_code("ABCD-1234"), until="background")
     before = everything_stored()
     response = answer(client, study, "welcome", code="ABCD-1234")
-    assert (response.status_code, heading(response)) == (403, "This code has been used")
+    assert (response.status_code, heading(response)) == (403, REFUSED)
     assert "use your personal link" in response.content.decode()
-    assert everything_stored() == before
+    assert changed_since(before) == {"surveys.ShardedCounter"}
 
 
 def test_only_one_of_two_people_with_the_same_code_comes_in(study: Study) -> None:
@@ -71,14 +108,14 @@ def test_only_one_of_two_people_with_the_same_code_comes_in(study: Study) -> Non
         answer(client, study, "welcome", code="ABCD-1234")
     assert answer(one, study, "consent").status_code == 303
     response = answer(two, study, "consent")
-    assert (response.status_code, heading(response)) == (403, "This code has been used")
+    assert (response.status_code, heading(response)) == (403, REFUSED)
     assert Participant.objects.count() == 1
 
 
 @pytest.mark.parametrize("code", ["WXYZ-0000", "x", "-", "\x00", "ä" * 200])
 def test_an_unknown_code_opens_nothing(client: Client, study: Study, code: str) -> None:
     response = answer(client, study, "welcome", code=code)
-    assert (response.status_code, heading(response)) == (403, "We do not know this code")
+    assert (response.status_code, heading(response)) == (403, REFUSED)
 
 
 @pytest.mark.parametrize("code", ["", "   "])
@@ -90,7 +127,7 @@ def test_without_a_code_the_page_asks_for_it(client: Client, study: Study, code:
 
 def test_a_code_of_another_study_is_unknown(client: Client, study: Study) -> None:
     other = recruiting_study(slug="another-study", entry={"kind": "codes"})
-    assert heading(answer(client, other, "welcome", code="ABCD-1234")) == "We do not know this code"
+    assert heading(answer(client, other, "welcome", code="ABCD-1234")) == REFUSED
 
 
 def test_the_codes_themselves_are_not_stored(study: Study) -> None:
@@ -109,43 +146,9 @@ def test_their_order_in_the_table_is_not_that_of_the_course_list() -> None:
 
 def test_codes_that_are_there_already_stay_as_they_are(client: Client, study: Study) -> None:
     walk(client, study, answers=with_code("ABCD-1234"), until="background")
-    spent = spent_codes()
     assert add_entry_codes(study, codes=["abcd1234", "NEWW-0001"], actor=study.owner) == 1
-    assert (spent_codes(), EntryCode.objects.count()) == (spent, 3)
+    assert (spent_codes(), EntryCode.objects.count()) == ({hash_of_entry_code("ABCD1234", study.slug)}, 3)
     assert Entry.objects.filter(action="study.codes_added").last().details == {"count": 1}
-
-
-@pytest.mark.parametrize(
-    ("content", "codes"),
-    [
-        (b"code\nABCD\nEFGH\n", ["ABCD", "EFGH"]),
-        (b"\xef\xbb\xbfCode,name\r\nABCD,Ada\r\n\r\nEFGH,Bob\r\n", ["ABCD", "EFGH"]),
-        (b'"ABCD"\n  EFGH  \n', ["ABCD", "EFGH"]),
-        ("ÄÖÜß".encode(), ["ÄÖÜSS"]),
-    ],
-)
-def test_the_first_column_of_a_csv_file_is_read(content: bytes, codes: list[str]) -> None:
-    assert read_codes(content) == codes
-
-
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (b"code\nABCD\nab\n", "course.csv, line 3: expected a code of 4 to 64 letters and digits, got 2"),
-        (b"code\nA-B-C\n", "course.csv, line 2: expected a code of 4 to 64 letters and digits, got 3"),
-        (b"x" * 65, "course.csv, line 1: expected a code of 4 to 64 letters and digits, got 65"),
-        (b"ABCD\nEFGH\nab-cd\n", "course.csv, line 3: the code stands in line 1 already (case, spaces and dashes do not count)"),
-        (b'"AB\nCD",x\nEF\n', "course.csv, line 3: expected a code of 4 to 64 letters and digits, got 2"),
-        (b"ABCD\n\xff\xfe\n", "course.csv: expected a UTF-8 text file, but byte 6 is not UTF-8"),
-        (b"", "course.csv: expected 1 to 100,000 codes, got 0"),
-        (b"code\n\n\n", "course.csv: expected 1 to 100,000 codes, got 0"),
-        (b'"' + b"x" * 200_000, "course.csv: not readable as CSV: field larger than field limit (131072)"),
-    ],
-)
-def test_a_bad_file_is_refused_with_its_line(content: bytes, sentence: str) -> None:
-    with pytest.raises(CodesError) as raised:
-        read_codes(content, source="course.csv")
-    assert str(raised.value) == sentence
 
 
 @pytest.fixture
@@ -155,28 +158,145 @@ def post(study: Study) -> Callable[..., HttpResponse]:
     return lambda **values: desk.post(reverse("surveys:codes", args=[study.slug]), values)
 
 
-def test_an_investigator_uploads_codes(post: Callable[..., HttpResponse], client: Client, study: Study) -> None:
-    response = post(action="upload", file=SimpleUploadedFile("course.csv", b"code\nNEWW-0001\nABCD-1234\n"))
-    assert response.status_code == 302
+def test_a_file_is_shown_before_its_codes_are_added(post: Callable[..., HttpResponse], client: Client, study: Study) -> None:
+    before = everything_stored()
+    response = post(
+        action="read", file=SimpleUploadedFile("course.csv", "\ufeffName;code\r\nAnn;NEWW-0001\r\nBob;ABCD-1234\r\nEve;A1\r\n".encode())
+    )
+    page = text_of(response)
+    assert everything_stored() == before
+    assert "2 codes in the file" in page
+    assert "2 of 2, separated by semicolon" in page
+    assert "course.csv, UTF-8" in page
+    assert "Name · code" in page
+    assert "1 of them is in the study already and stays as it is" in page
+    assert "line 4: expected 8 to 64 letters and digits, found 2" in page
+    assert "no-store" in response["Cache-Control"]
+    carried = re.search(r'name="codes" value="([^"]*)"', response.content.decode())
+    assert carried is not None
+    assert post(action="add", codes=carried[1]).status_code == 302
     assert EntryCode.objects.count() == 3
-    walk(client, study, answers=with_code("NEWW-0001"), until="background")
+    walk(client, study, answers=with_code("neww 0001"), until="background")
+
+
+@pytest.mark.parametrize("carried", ["", "short", "NEWW;0001X", "NEWW0001 ÄÖÜÄÖÜÄÖÜ"])
+def test_what_the_page_did_not_show_is_not_added(post: Callable[..., HttpResponse], carried: str) -> None:
+    before = everything_stored()
+    assert post(action="add", codes=carried).status_code == 422
+    assert everything_stored() == before
 
 
 @pytest.mark.parametrize(
     ("upload", "sentence"),
     [
-        (None, "Choose a CSV file of at most 5 MB."),
-        (SimpleUploadedFile("big.csv", b"x" * (5 * 1024 * 1024 + 1)), "Choose a CSV file of at most 5 MB."),
-        (SimpleUploadedFile("bad.csv", b"code\nab\n"), "bad.csv, line 2: expected a code of 4 to 64 letters and digits, got 2"),
+        (None, "Choose a file with codes of at most 5 MB."),
+        (SimpleUploadedFile("big.csv", b"x" * (5 * 1024 * 1024 + 1)), "Choose a file with codes of at most 5 MB."),
+        (SimpleUploadedFile("bad.csv", b"code\nab\n"), "line 2: expected 8 to 64 letters and digits, found 2"),
+        # Stored as three codes of seven signs before, so that nobody of the class came in.
+        (SimpleUploadedFile("class.csv", b"XYZA1;ANN\nXYZB2;BOB\nXYZC3;EVE\n"), "line 1: expected 8 to 64 letters and digits, found 5"),
     ],
-    ids=["none", "too big", "bad"],
+    ids=["none", "too big", "bad", "semicolons"],
 )
 def test_a_bad_upload_adds_nothing(post: Callable[..., HttpResponse], upload: SimpleUploadedFile | None, sentence: str) -> None:
     before = everything_stored()
-    response = post(action="upload", **({"file": upload} if upload else {}))
+    response = post(action="read", **({"file": upload} if upload else {}))
     assert response.status_code == 422
     assert sentence in response.content.decode()
     assert everything_stored() == before
+
+
+def test_codes_that_are_shorter_than_new_ones_must_be_keep_working(client: Client, study: Study) -> None:
+    add_entry_codes(study, codes=["A7K2"], actor=study.owner)
+    walk(client, study, answers=with_code("a7k2"), until="background")
+
+
+def test_unknown_and_spent_codes_are_refused_in_the_same_words(study: Study) -> None:
+    walk(Client(), study, answers=with_code("ABCD-1234"), until="background")
+    spent, unknown = (answer(Client(), study, "welcome", code=code) for code in ("ABCD-1234", "WXYZ-0000"))
+    assert (spent.status_code, spent.content) == (unknown.status_code, unknown.content)
+
+
+def test_after_many_wrong_codes_each_try_waits_and_a_right_code_still_opens_the_study(
+    client: Client, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(FREE_A_MINUTE):
+        assert answer(client, study, "welcome", code=f"WRONG{number:04}").status_code == 403
+    assert answer(client, study, "welcome", code="WRONG9999").status_code == 403
+    before = everything_stored()
+    pages = {code: answer(Client(), study, "welcome", code=code) for code in ("ABCD-1234", "WRONG5555")}
+    for code, page in pages.items():  # nothing tells a right code from a wrong one
+        assert (page.status_code, page["Retry-After"]) == (429, "1")
+        assert "Wait 1 second, then press Start again. Your code stays good." in page.content.decode()
+        assert f'value="{code}"' in page.content.decode()
+    assert everything_stored() == before
+    ticket = {code: ticket_on(page) for code, page in pages.items()}
+    assert answer(client, study, "welcome", code="ABCD-1234", ticket=ticket["ABCD-1234"]).status_code == 429
+    later = time.time() + 2
+    monkeypatch.setattr(slowing.time, "time", lambda: later)
+    # A ticket is good for the code with which somebody waited, and for no other.
+    assert answer(client, study, "welcome", code="ABCD-1234", ticket=ticket["WRONG5555"]).status_code == 429
+    assert answer(client, study, "welcome", code="ABCD-1234", ticket=ticket["ABCD-1234"]).status_code == 303
+    assert heading(client.get(address_of(study))) != REFUSED
+
+
+def test_another_study_does_not_wait(client: Client, study: Study) -> None:
+    other = recruiting_study(slug="another-study", entry={"kind": "codes"})
+    for number in range(FREE_A_MINUTE + 2):
+        answer(client, study, "welcome", code=f"WRONG{number:04}")
+    assert answer(client, other, "welcome", code="WRONG9999").status_code == 403
+
+
+def test_refused_codes_are_counted_without_anything_about_the_person(
+    post: Callable[..., HttpResponse], client: Client, study: Study
+) -> None:
+    answer(client, study, "welcome", code="WRONG0001")
+    answer(client, study, "welcome", code="WRONG0002")
+    counted = ShardedCounter.objects.filter(kind=CounterKind.CODE_REFUSED).aggregate(Sum("count"))
+    assert counted["count__sum"] == 2
+    assert "2 tries with unknown or spent codes were refused." in text_of(post(action="check"))
+
+
+def test_made_codes_open_the_study_and_only_their_hashes_are_kept(post: Callable[..., HttpResponse], client: Client, study: Study) -> None:
+    page = post(action="make", count="3", seed="s" * 43)
+    codes = re.findall(r'<code class="code">([^<]*)</code>', page.content.decode())
+    assert len(set(codes)) == 3
+    assert EntryCode.objects.count() == 5
+    assert not any(code in repr(everything_stored()) or code.replace("-", "") in repr(everything_stored()) for code in codes)
+    assert "no-store" in page["Cache-Control"]
+    walk(client, study, answers=with_code(codes[0].lower()), until="background")
+
+
+def test_a_reload_and_the_table_show_the_same_made_codes(post: Callable[..., HttpResponse], study: Study) -> None:
+    given = {"count": "3", "seed": "s" * 43}
+    page = post(action="make", **given).content.decode()
+    assert post(action="make", **given).content.decode().count('class="slip"') == 3
+    table = post(action="table", **given)
+    assert EntryCode.objects.count() == 5
+    rows = list(csv.DictReader(io.StringIO(table.content.decode())))
+    assert table["Content-Disposition"] == f'attachment; filename="codes-{study.slug}.csv"'
+    assert [row["code"] for row in rows] == re.findall(r'<code class="code">([^<]*)</code>', page)
+    for row in rows:
+        assert row["link"] == f"http://testserver/s/{study.slug}/#code={row['code'].replace('-', '')}"
+
+
+@pytest.mark.parametrize("count", ["", "0", "-1", "1001", "ten", "1e3", "\N{ARABIC-INDIC DIGIT THREE}", "9" * 40])
+def test_a_number_of_codes_that_cannot_be_made_makes_none(post: Callable[..., HttpResponse], count: str) -> None:
+    before = everything_stored()
+    response = post(action="make", count=count, seed="s" * 43)
+    assert response.status_code == 422
+    assert "a whole number from 1 to 1000" in response.content.decode()
+    assert everything_stored() == before
+
+
+def test_the_link_of_a_study_has_a_qr_code(study: Study) -> None:
+    desk = logged_in(study.owner)
+    page = desk.get(reverse("surveys:study", args=[study.slug])).content.decode()
+    address = reverse("surveys:study_link_qr", args=[study.slug])
+    assert f'src="{address}"' in page
+    assert 'data-copy="study-link"' in page
+    drawing = desk.get(address)
+    assert drawing["Content-Type"] == "image/svg+xml"
+    assert drawing.content.decode() == qr_svg(f"http://testserver/s/{study.slug}/")
 
 
 def test_completion_codes_are_told_genuine_forged_repeated_and_foreign(

@@ -195,5 +195,6 @@ def test_every_answer_carries_the_protective_headers(browser: Client) -> None:
         assert response["Content-Security-Policy"].startswith("default-src 'none'; ")
         assert "unsafe" not in response["Content-Security-Policy"]
         assert "data:" not in response["Content-Security-Policy"]
+        assert {"object-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"} <= set(response["Content-Security-Policy"].split("; "))
         assert (response["X-Frame-Options"], response["Referrer-Policy"]) == ("DENY", "same-origin")
         assert response["X-Content-Type-Options"] == "nosniff"

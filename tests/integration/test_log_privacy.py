@@ -22,7 +22,7 @@ def resume(request: HttpRequest, token: str) -> HttpResponse:
     return HttpResponse(status=410)
 
 
-urlpatterns = [path("s/resume/<str:token>/", resume)]
+urlpatterns = [path("s/resume/<str:token>/", resume), path("invitations/<str:token>/", resume)]
 handler404 = "config.error_responses.not_found"
 handler500 = "config.error_responses.internal_error"
 
@@ -41,9 +41,9 @@ def log() -> Any:
 @pytest.mark.parametrize(
     ("address", "line"),
     [
-        (f"/s/resume/{TOKEN}/", r"WARNING django\.request: GET /s/resume/<str:token>/ 410"),
+        (f"/invitations/{TOKEN}/", r"WARNING django\.request: GET /invitations/<str:token>/ 410"),
         (f"/s/resume/{TOKEN}/?fail=1", r"ERROR django\.request: GET /s/resume/<str:token>/ 500"),
-        (f"/s/resumee/{TOKEN}/", r"WARNING django\.request: GET \(an address that does not exist\) 404"),
+        (f"/invitation/{TOKEN}/", r"WARNING django\.request: GET \(an address that does not exist\) 404"),
     ],
 )
 def test_a_request_is_logged_by_its_pattern(log: io.StringIO, address: str, line: str) -> None:
@@ -53,6 +53,13 @@ def test_a_request_is_logged_by_its_pattern(log: io.StringIO, address: str, line
     assert re.search(rf"^\d{{4}}-\d\d-\d\d \d\d:00 {line}$", written, re.M), written
     for private in (TOKEN, ADDRESS, "Peculiar"):
         assert private not in written
+
+
+@pytest.mark.parametrize("address", [f"/s/resume/{TOKEN}/", f"/s/resumee/{TOKEN}/"])
+def test_a_participants_mistyped_link_leaves_no_line(log: io.StringIO, address: str) -> None:
+    """Containers stamp each line with the second in which it came."""
+    Client(raise_request_exception=False).get(address)
+    assert log.getvalue() == ""
 
 
 def test_a_bug_still_leaves_its_traceback(log: io.StringIO) -> None:
@@ -66,7 +73,7 @@ def test_no_time_is_finer_than_the_hour(log: io.StringIO) -> None:
 
 
 def test_a_forged_page_is_logged_without_its_address(log: io.StringIO) -> None:
-    Client(enforce_csrf_checks=True, REMOTE_ADDR=ADDRESS).post(f"/s/resume/{TOKEN}/", {"answer": "1"})
+    Client(enforce_csrf_checks=True, REMOTE_ADDR=ADDRESS).post(f"/invitations/{TOKEN}/", {"answer": "1"})
     written = log.getvalue()
     assert "403" in written or "Forbidden" in written
     assert TOKEN not in written

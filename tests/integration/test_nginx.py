@@ -39,6 +39,12 @@ class Application(BaseHTTPRequestHandler):
         self.end_headers()
 
     def do_POST(self) -> None:
+        if "X-Refuse" in self.headers:
+            self.close_connection = True
+            self.send_response(403)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         self.rfile.read(int(self.headers["Content-Length"]))
         self.do_GET()
 
@@ -75,7 +81,16 @@ def nginx_program() -> str:
 
 
 @pytest.fixture
-def proxy(nginx_program: str, tmp_path: Path) -> Iterator[Proxy]:
+def application() -> Iterator[ThreadingHTTPServer]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Seeing", (Application,), {"seen": []}))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def proxy(nginx_program: str, application: ThreadingHTTPServer, tmp_path: Path) -> Iterator[Proxy]:
     tmp_path.chmod(0o755)
     certificates, media, log = tmp_path / "certificates", tmp_path / "media", tmp_path / "access.log"
     certificates.mkdir()
@@ -89,9 +104,7 @@ def proxy(nginx_program: str, tmp_path: Path) -> Iterator[Proxy]:
         check=True,
         capture_output=True,
     )
-    seen: list[dict[str, str]] = []
-    application = ThreadingHTTPServer(("127.0.0.1", 0), type("Seeing", (Application,), {"seen": seen}))
-    threading.Thread(target=application.serve_forever, daemon=True).start()
+    seen: list[dict[str, str]] = application.RequestHandlerClass.seen  # type: ignore[attr-defined]
     plain_port, port = free_port(), free_port()
     configuration = (ROOT / "deployment" / "nginx.conf").read_text()
     for committed, here in {
@@ -122,8 +135,6 @@ def proxy(nginx_program: str, tmp_path: Path) -> Iterator[Proxy]:
         client.close()
         process.terminate()
         process.communicate()
-        application.shutdown()
-        application.server_close()
 
 
 def _wait_for(process: subprocess.Popen[str], *, port: int) -> None:
@@ -170,14 +181,67 @@ def test_the_log_holds_the_hour_and_no_address_link_or_browser(proxy: Proxy) -> 
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d GET /s 200", line), line
 
 
-def test_a_large_lecture_can_be_uploaded(proxy: Proxy) -> None:
-    assert proxy.client.post("/", content=b"0" * 20_000_000).status_code == 200
-    connection = http.client.HTTPSConnection(*proxy.address, context=proxy.trusting)
-    connection.putrequest("POST", "/")
-    connection.putheader("Content-Length", "700000000")
+UPLOAD = "/studies/lecture-videos/build/arms/slides/"
+
+
+def announced(proxy: Proxy, path: str, length: int) -> int:
+    """The status for a body of which only the length was sent."""
+    connection = http.client.HTTPSConnection(*proxy.address, context=proxy.trusting, timeout=10)
+    connection.putrequest("POST", path)
+    connection.putheader("Content-Length", str(length))
     connection.endheaders()
-    assert connection.getresponse().status == 413
+    status = connection.getresponse().status
     connection.close()
+    return status
+
+
+@pytest.mark.parametrize("path", [UPLOAD, "/api/v1/studies/lecture-videos/media/", "/import-study/"])
+def test_a_large_lecture_can_be_uploaded(proxy: Proxy, path: str) -> None:
+    assert proxy.client.post(path, content=b"0" * 20_000_000).status_code == 200
+    assert announced(proxy, path, 700_000_000) == 413
+
+
+@pytest.mark.parametrize("path", ["/", "/s/lecture-videos/", "/accounts/login/", "/no/such/page", "/admin/", "/data/"])
+def test_more_than_64_kilobytes_is_refused_elsewhere(proxy: Proxy, path: str) -> None:
+    assert proxy.client.post(path, content=b"0" * 64_000).status_code == 200
+    assert announced(proxy, path, 70_000) == 413
+    assert len(proxy.seen) == 1
+
+
+def test_no_body_is_written_to_the_proxys_disk(proxy: Proxy) -> None:
+    """A large body goes straight on: its head reaches the application, which asks for a login, while the body is still on its way."""
+    connection = http.client.HTTPSConnection(*proxy.address, context=proxy.trusting, timeout=10)
+    connection.putrequest("POST", UPLOAD)
+    connection.putheader("Content-Length", "500000000")
+    connection.putheader("X-Refuse", "1")
+    connection.endheaders()
+    connection.send(b"0" * 300_000)
+    assert connection.getresponse().status == 403
+    connection.close()
+
+
+def test_limits_tell_visitors_apart_by_a_class_of_the_hour_and_no_log_names_it(proxy: Proxy) -> None:
+    answers = [proxy.client.get("/accounts/login/").status_code for _ in range(60)]
+    assert answers[:30] == [200] * 30
+    assert answers.count(429) > 10
+    assert proxy.client.get("/s/lecture-videos/").status_code == 200
+    time.sleep(0.2)
+    assert (proxy.log.parent / "error.log").read_text() == ""
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d GET /\w* \d+", line) for line in proxy.log.read_text().splitlines())
+    configuration = re.sub(r"#.*", "", (ROOT / "deployment" / "nginx.conf").read_text())
+    keys = set(re.findall(r"limit_(?:conn|req)_zone (\S+) ", configuration))
+    assert keys == {"$visitors_first$visitors_second$visitors_third"}
+    hashed = re.findall(r'split_clients "(\w+) \$hour \$binary_remote_addr" \$visitors_(\w+)', configuration)
+    assert [one for one, _ in hashed] == [name for _, name in hashed] == ["first", "second", "third"]
+    assert configuration.count("remote_addr") == 3, "the address is hashed with the hour, and used for nothing else"
+
+
+def test_while_the_application_is_away_people_are_told_so(proxy: Proxy, application: ThreadingHTTPServer) -> None:
+    application.shutdown()
+    application.server_close()
+    answer = proxy.client.get("/s/lecture-videos/")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "3")
+    assert "Diese Seite ist gerade nicht erreichbar" in answer.text
 
 
 def test_plain_http_is_sent_to_https(proxy: Proxy) -> None:

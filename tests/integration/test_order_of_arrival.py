@@ -14,10 +14,10 @@ from django.test import Client
 
 from surveys.batches import order_of_arrival
 from surveys.batches.order_of_arrival import TABLES, forget_order_of_days, forget_recent_order
-from surveys.batches.services import count_everyone, count_next_batch
+from surveys.batches.services import count_next_batch
 from surveys.journey import services as participation
 from surveys.journey.participant_store import read_participant
-from surveys.models import EntryCode, Participant, Response, Step, Study, StudyStatus
+from surveys.models import EntryCode, Participant, Response, Step, Study
 from surveys.recruitment.services import add_entry_codes
 from surveys.studies import services as studies
 from tests.factories import answer, participant_of, recruiting_study, token_of, walk
@@ -51,7 +51,7 @@ def in_order_of(written: list[Any], after: list[Any]) -> float:
 
 def people_one_by_one(study: Study, n: int) -> list[Any]:
     """People who came and finished one after the other, each in transactions of their own; their keys in that order."""
-    add_finished_people(study, n)
+    add_finished_people(study, n, counted=False)
     keys = list(Participant.objects.filter(study=study).values_list("pk", flat=True))
     Participant.objects.filter(study=study, step=Step.FINISHED).update(step=Step.QUESTIONS, finished_on=None)
     for key in keys:
@@ -181,7 +181,7 @@ def test_a_batch_takes_nobody_who_is_just_withdrawing_and_waits_for_nobody(postg
 
 
 def test_closing_waits_for_people_who_send_a_page_and_counts_them(postgresql: None, study: Study) -> None:
-    add_finished_people(study, 40)
+    add_finished_people(study, 40, counted=False)
     person = Participant.objects.all()[0].pk
     held = threading.Event()
 
@@ -200,31 +200,13 @@ def test_closing_waits_for_people_who_send_a_page_and_counts_them(postgresql: No
     assert not Participant.objects.filter(counted=False).exists()
 
 
-def test_closing_leaves_a_group_as_it_was_shown_where_too_few_wait(study: Study) -> None:
-    add_finished_people(study, PEOPLE)
-    few, many = ("1", "slides"), ("2", "slides")
-    Participant.objects.all().update(counted=True)
-
-    def wait(group: tuple[str, str], people: int) -> None:
-        keys = Participant.objects.filter(subsample=group[0], arm=group[1]).values_list("pk", flat=True)[:people]
-        Participant.objects.filter(pk__in=list(keys)).update(counted=False)
-
-    wait(few, 9)
-    wait(many, 10)
-    Study.objects.filter(pk=study.pk).update(status=StudyStatus.CLOSED, closed_on="2026-01-01")
-    count_everyone(study)
-    held = Participant.objects.filter(counted=False)
-    assert set(held.values_list("subsample", "arm", "held_back")) == {(*few, True)}
-    assert held.count() == 9
-
-
 def test_every_table_with_a_random_key_is_laid_anew() -> None:
     random_keys = {model for model in apps.get_app_config("surveys").get_models() if isinstance(model._meta.pk, UUIDField)}
     assert {model.__name__ for model in random_keys - set(TABLES)} == {"MediaFile"}, "staff's files are no secret"
 
 
 def test_too_busy_rows_wait_for_the_next_time(postgresql: None, study: Study) -> None:
-    add_finished_people(study, 4)
+    add_finished_people(study, 4, counted=False)
     held, done = threading.Event(), threading.Event()
 
     def hold() -> None:

@@ -1,20 +1,25 @@
 """Everybody's view of a release: pages, downloads, and the remains of one that was retracted."""
 
+import json
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
+from accounts.models import Role
 from analysis.models import Release
 from analysis.packages.errors import ReleaseGoneError
 from analysis.releases import services
 from audit.models import Entry
 from candor.packages.archive import files_in
 from candor.packages.verification import faults_of
-from surveys.models import Study
-from tests.factories import heading, logged_in, page_of
-from tests.releases import CHOICES, closed_study, package_of, published_release, requested_release, rows_in
+from surveys.models import Participant, Study
+from tests.factories import heading, logged_in, page_of, person
+from tests.releases import CHOICES, built_release, closed_study, package_of, published_release, requested_release, rows_in
 
 pytestmark = pytest.mark.django_db
 
@@ -113,3 +118,88 @@ def test_a_study_of_bots_alone_is_called_simulated_everywhere() -> None:
     ):
         assert "Simulated data" in logged_in(study.owner).get(address).content.decode()
     assert Client().get(reverse("analysis:api_release", args=[study.slug, 1])).json()["simulated"] is True
+
+
+def with_one_answer_of_ones_own() -> Study:
+    """As after the tour of a demonstration: bots have walked the study, and one person."""
+    study = closed_study(bots=True)
+    mine = Participant.objects.filter(study=study).first()
+    assert mine is not None
+    Participant.objects.filter(pk=mine.pk).update(is_bot=False)
+    return study
+
+
+def test_one_answer_of_ones_own_does_not_shut_the_simulated_data_in() -> None:
+    study = with_one_answer_of_ones_own()
+    desk, address = logged_in(study.owner), reverse("analysis:releases", args=[study.slug])
+    page = page_of(desk.get(address))
+    assert page.xpath('//input[@name="data"]/@value') == ["simulated"]
+    assert "95 bots" in page.text_content()
+    assert "The smallest group (one arm in one subsample) has 0 finished people" in page.text_content()
+    sent = {"title": "Lectures", "authors": "Lovelace, Ada", "licence": "CC-BY-4.0", "questions": ["attention"]}
+    refused = desk.post(address, sent | {"background": "left_out", "smallest_count": "10", "data": "people"})
+    assert refused.status_code == 422
+    assert not Release.objects.exists()
+    assert desk.post(address, sent | {"background": "left_out", "smallest_count": "10", "data": "simulated"}).status_code == 302
+    release = Release.objects.get()
+    assert (release.simulated, release.title) == (True, "Lectures (simulated data)")
+
+
+def test_a_simulated_release_says_so_in_title_licence_citation_and_every_description() -> None:
+    study = with_one_answer_of_ones_own()
+    release = published_release(study, simulated=True)
+    assert len(rows_in(release)) == 95
+    files = {name: content.decode() for name, content in files_in(package_of(release)).items()}
+    title = "Attention in recorded lectures (simulated data)"
+    described = json.loads(files["datapackage.json"])
+    assert described["title"] == title
+    assert "simulated data: nobody's answers" in described["licenses"][0]["title"]
+    assert "simulated data" in described["keywords"]
+    assert f"# {title}" in files["README.md"]
+    assert "simulated data: nobody's answers (CC-BY-4.0)" in files["README.md"]
+    assert f'title: "{title}"' in files["README.md"]
+    assert f"# Codebook: {title}" in files["codebook.md"]
+    assert json.loads(files["croissant.json"])["keywords"][0] == "simulated data"
+    assert title in json.loads(files["croissant.json"])["citeAs"]
+    assert "for simulated data: nobody" in files["ddi-codebook.xml"]
+    assert "Simulated data" in page_of(Client().get(reverse("analysis:public_releases"))).text_content()
+
+
+def test_people_can_withdraw_although_simulated_data_of_their_study_are_public() -> None:
+    study = with_one_answer_of_ones_own()
+    published_release(study, simulated=True)
+    study.refresh_from_db()
+    assert study.data_published is False
+
+
+def test_people_and_bots_are_never_in_one_release() -> None:
+    study = closed_study()
+    keys = list(Participant.objects.filter(study=study).order_by("pk").values_list("pk", flat=True))
+    Participant.objects.filter(pk__in=keys[::2]).update(is_bot=True)
+    simulated = published_release(study, simulated=True)
+    real = published_release(study, simulated=False)
+    assert (len(rows_in(simulated)), len(rows_in(real))) == (48, 48)
+    assert (simulated.version, real.version) == (1, 2)
+    study.refresh_from_db()
+    assert study.data_published is True
+
+
+def test_a_withdrawal_does_not_touch_a_simulated_release() -> None:
+    study = with_one_answer_of_ones_own()
+    release = requested_release(study, simulated=True)
+    Participant.objects.filter(study=study, is_bot=False).delete()
+    assert services.approve(release, actor=person(Role.IRB_OFFICER))
+
+
+def test_a_release_of_an_earlier_version_learns_whose_answers_it_holds() -> None:
+    study = closed_study(bots=True)
+    built = built_release(study)
+    Release.objects.filter(pk=built.pk).update(simulated=False, summary={**built.summary, "simulated": True})
+    migration = import_module("analysis.migrations.0002_review")
+    migration.tell_simulated_releases(apps, connection.schema_editor())
+    built.refresh_from_db()
+    assert built.simulated is True
+    Release.objects.filter(pk=built.pk).update(simulated=False, summary={**built.summary, "simulated": False})
+    migration.tell_simulated_releases(apps, connection.schema_editor())
+    built.refresh_from_db()
+    assert built.simulated is False

@@ -16,7 +16,7 @@ from jobs.errors import TakenError
 from surveys.access import Seat, access_study, studies_of
 from surveys.bots import rehearsal
 from surveys.bots.walker import UnexpectedPageError
-from surveys.counts import counts_of
+from surveys.counts import exact_counts
 from surveys.errors import TransitionError
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import BotRun, BotRunStatus, DirectAnswer, MediaFile, Participant, Response, Study, StudyStatus
@@ -76,7 +76,7 @@ def test_bots_walk_a_copy_and_the_page_says_whether_what_was_planted_is_found(qu
     assert turns(crowd) == 3
     crowd.refresh_from_db()
     sandbox = crowd.study
-    counts = counts_of(sandbox)
+    counts = exact_counts(sandbox)
     assert (crowd.status, sum(crowd.endings.values())) == (BotRunStatus.DONE, 70)
     assert counts.finished == crowd.endings["finished"] > 0
     assert counts.consented + counts.declined == 70
@@ -184,7 +184,7 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nobody_and_counts_nobody_tw
         killed_one.wait()
     assert turns(crowd) == 2
     crowd.refresh_from_db()
-    counts = counts_of(crowd.study)
+    counts = exact_counts(crowd.study)
     assert crowd.status == BotRunStatus.DONE
     assert counts.consented + counts.declined == 20
     assert Response.objects.count() == 4 * counts.finished

@@ -20,7 +20,7 @@ from analysis.runs import runner
 from audit.models import Entry
 from jobs import tasks
 from surveys import actions
-from surveys.counts import counts_of
+from surveys.counts import exact_counts
 from surveys.errors import JourneyError, TransitionError
 from surveys.journey import services as participation
 from surveys.models import EntryBook, EntryCode, PanelMember, Participant, Response, Step, Study, StudyStatus
@@ -106,7 +106,7 @@ def numbers_of(study: Study) -> tuple[Any, ...]:
     definition = protocol_in_force(study).definition
     progress = progress_of(study, definition, names={arm.name: arm.name for arm in definition.arms})
     cells = {question: counts.tolist() for question, counts in cell_counts(study, definition).items()}
-    return counts_of(study), progress.flow, cells, runner.first_results(study, definition)
+    return exact_counts(study), progress.flow, cells, runner.first_results(study, definition)
 
 
 def test_identifying_data_go_and_every_count_and_estimate_stays() -> None:
@@ -246,7 +246,7 @@ def test_people_who_withdraw_afterwards_are_told_the_truth() -> None:
     assert heading(page) == "Your answers can no longer be found"
     with pytest.raises(JourneyError, match="can be found any more"):
         participation.withdraw(study, code=code)
-    counts = counts_of(study)
+    counts = exact_counts(study)
     assert (counts.finished, counts.withdrew) == (1, 0)
 
 

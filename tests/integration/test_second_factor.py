@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal import auth
+from django.contrib.auth.password_validation import validate_password
 from django.core.cache import cache
+from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
 from django.http import HttpResponse
 from django.test import Client
@@ -224,6 +226,26 @@ def test_a_page_that_refreshes_itself_does_not_keep_a_session_alive(ada: User) -
     assert client.session[middleware.SEEN] == seen
     client.get("/studies/")
     assert client.session[middleware.SEEN] > seen
+
+
+def test_giving_the_password_again_gives_a_new_session_key(ada: User) -> None:
+    client = Client()
+    log_in(client)
+    known = client.cookies["sessionid"].value
+    confirm(client, APP)
+    assert client.cookies["sessionid"].value != known
+    client.cookies["sessionid"] = known
+    assert not is_in(client)
+
+
+@pytest.mark.parametrize("password", ["candor-candor-2026", "Password-Candor!", "study university", "ＣＡＮＤＯＲ-student-12"], ids=ascii)
+def test_passwords_of_words_that_everybody_knows_are_refused(password: str) -> None:
+    with pytest.raises(ValidationError, match="beside words like"):
+        validate_password(password)
+
+
+def test_a_password_may_hold_such_a_word_among_others() -> None:
+    validate_password("seven candors on the moon")
 
 
 def test_login_gives_a_new_session_key(ada: User) -> None:

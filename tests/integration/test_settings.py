@@ -65,8 +65,14 @@ def test_an_installation_draws_its_own_secret_once(tmp_path: Path) -> None:
 
 
 def test_production_cookies_travel_over_tls_only() -> None:
-    for name in ("SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "SESSION_COOKIE_HTTPONLY", "SECURE_SSL_REDIRECT"):
+    for name in ("SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "SESSION_COOKIE_HTTPONLY", "CSRF_COOKIE_HTTPONLY", "SECURE_SSL_REDIRECT"):
         assert shown(name, settings="production", **CONFIGURED) == "True"
+
+
+def test_a_neighbouring_host_plants_no_session_and_no_token() -> None:
+    names = "__Host-sessionid __Host-csrftoken / / None None"
+    of = "SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME, settings.SESSION_COOKIE_PATH, settings.CSRF_COOKIE_PATH"
+    assert shown(f"{of}, settings.SESSION_COOKIE_DOMAIN, settings.CSRF_COOKIE_DOMAIN", settings="production", **CONFIGURED) == names
 
 
 @pytest.mark.parametrize(

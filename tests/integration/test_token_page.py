@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, Role, User
 from audit.models import Entry
-from tests.factories import logged_in, page_of, person
+from tests.factories import PASSWORD, logged_in, page_of, person
 
 pytestmark = pytest.mark.django_db
 PAGE = "/accounts/tokens/"
@@ -19,12 +19,19 @@ def user() -> User:
     return person(Role.INVESTIGATOR)
 
 
+def confirmed(user: User) -> Client:
+    """A browser in which this person just gave their password again."""
+    client = logged_in(user)
+    assert client.post("/accounts/confirm/", {"password": PASSWORD}).status_code == 302
+    return client
+
+
 def day(days: int) -> str:
     return (timezone.localdate() + timedelta(days=days)).isoformat()
 
 
 def test_a_token_is_shown_once_works_and_is_revoked(user: User) -> None:
-    client = logged_in(user)
+    client = confirmed(user)
     made = client.post(PAGE, {"name": "night report", "scope": "read", "last_day": day(30)})
     assert made["Cache-Control"] == "no-store"
     token = page_of(made).xpath('string(//*[@id="token"])')
@@ -57,7 +64,7 @@ def test_a_token_is_shown_once_works_and_is_revoked(user: User) -> None:
     ],
 )
 def test_a_wrong_field_makes_no_token_and_is_named(user: User, field: str, value: str) -> None:
-    client = logged_in(user)
+    client = confirmed(user)
     client.post(PAGE, {"name": "taken", "scope": "read", "last_day": day(1)})
     refused = client.post(PAGE, {"name": "new", "scope": "write", "last_day": day(1), field: value})
     assert refused.status_code == 422
@@ -66,8 +73,22 @@ def test_a_wrong_field_makes_no_token_and_is_named(user: User, field: str, value
 
 
 def test_nobody_sees_or_revokes_the_tokens_of_others(user: User) -> None:
-    logged_in(user).post(PAGE, {"name": "night report", "scope": "write", "last_day": day(1)})
+    confirmed(user).post(PAGE, {"name": "night report", "scope": "write", "last_day": day(1)})
     other = logged_in(person(Role.ADMINISTRATOR))
     assert "night report" not in other.get(PAGE).content.decode()
     other.post(PAGE, {"action": "revoke", "name": "night report"})
     assert ApiToken.objects.filter(user=user).exists()
+
+
+def test_a_token_asks_for_the_password_first_and_keeps_what_was_typed(user: User) -> None:
+    """Somebody at an unlocked computer, or with a stolen session, makes no key that outlives it."""
+    client = logged_in(user)
+    asked = client.post(PAGE, {"name": "night report", "scope": "write", "last_day": day(30)})
+    assert (asked.status_code, asked["Location"].split("?")[0]) == (302, "/accounts/confirm/")
+    assert client.post(asked["Location"], {"password": "wrong"}).status_code == 200
+    assert not ApiToken.objects.exists()
+    made = client.post(asked["Location"], {"password": PASSWORD})
+    assert page_of(made).xpath('string(//*[@id="token"])')
+    assert [(token.name, token.scope) for token in ApiToken.objects.all()] == [("night report", "write")]
+    assert client.post(PAGE, {"action": "revoke", "name": "night report"}).status_code == 302, "revoking needs no password"
+    assert not ApiToken.objects.exists()

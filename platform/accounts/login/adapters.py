@@ -12,6 +12,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.sites.shortcuts import get_current_site
 from django.http import HttpRequest, HttpResponse
 
+from accounts.login.devices import remember_device
 from accounts.models import User
 from accounts.sending import send_later
 from accounts.services import record_failed_login
@@ -28,6 +29,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def pre_authenticate(self, request: HttpRequest, **credentials: object) -> None:
         """Failures are counted by `SlowedBackend`, for every door."""
+
+    def post_login(self, request: HttpRequest, user: User, **arguments: object) -> HttpResponse:
+        """After the second factor, too: from now on this browser is known."""
+        response: HttpResponse = super().post_login(request, user, **arguments)
+        remember_device(request, response, user.username)
+        return response
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, object]) -> None:
         """Send later, in the background: neither the mail server's delay nor its failure may tell whether an address has an account."""

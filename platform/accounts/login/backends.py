@@ -1,36 +1,41 @@
-"""Password checks that slow down repeated guessing."""
-
-import hashlib
-from contextlib import suppress
+"""Password checks that slow down repeated guessing, without letting guessers lock anybody out of the device where they work."""
 
 from django.contrib.auth.backends import ModelBackend
-from django.core.cache import cache
 from django.http import HttpRequest
 
-from accounts.errors import TooManyAttemptsError
+from accounts.attempts import forget_attempts, give_attempt_back, take_attempt
+from accounts.errors import TooManyAttemptsError, TooManyLoginsError
+from accounts.login.devices import known_device
+from accounts.login.places import FOR_KNOWN_DEVICES, FOR_STRANGERS
 from accounts.models import User
-from accounts.services import record_refused_login
+from accounts.names import folded
+from accounts.services import record_crowded_login, record_refused_login
 
 ATTEMPTS = 20
-PERIOD_SECONDS = 15 * 60
+BY_STRANGERS, BY_DEVICE = "login by strangers", "login by device"
 
 
 class SlowedBackend(ModelBackend):
-    """After 20 failures for one name within 15 minutes, nobody can log in under it until they are over."""
+    """Twenty wrong passwords within 15 minutes: for each known device of an account, and for all other devices of a name together."""
 
     def authenticate(
         self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: object
     ) -> User | None:
-        key = "login-failures:" + hashlib.sha256((username or "").lower().encode()).hexdigest()
-        cache.add(key, 0, PERIOD_SECONDS)
-        if cache.get(key, 0) >= ATTEMPTS:
-            record_refused_login(username or "")
-            raise TooManyAttemptsError
-        user = super().authenticate(request, username=username, password=password, **kwargs)
+        name, device = username or "", known_device(request, username or "")
+        counted = (BY_DEVICE, f"{folded(name)} {device}") if device else (BY_STRANGERS, folded(name))
+        try:
+            with (FOR_KNOWN_DEVICES if device else FOR_STRANGERS).one():
+                # Counted before the check, or simultaneous attempts would all pass.
+                if not take_attempt(*counted, at_most=ATTEMPTS):
+                    record_refused_login(name)
+                    raise TooManyAttemptsError
+                user = super().authenticate(request, username=username, password=password, **kwargs)
+        except TooManyLoginsError:
+            record_crowded_login()
+            raise
         if user is None:
-            with suppress(ValueError):  # the 15 minutes ended just now
-                cache.incr(key)
             return None
-        cache.delete(key)
+        # The right password forgives the slips of its own device. A guesser's count must not begin anew with each login elsewhere.
+        (forget_attempts if device else give_attempt_back)(*counted)
         assert isinstance(user, User)
         return user

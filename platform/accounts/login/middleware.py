@@ -26,7 +26,7 @@ WITH_SECOND_FACTOR = (Role.IRB_OFFICER, Role.ADMINISTRATOR)
 
 
 class StaffMiddleware:
-    """One step for participants' pages, three for all others."""
+    """One step for participants' pages, four for all others."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.for_participants = get_response
@@ -38,6 +38,9 @@ class StaffMiddleware:
         if settings.SESSION_COOKIE_NAME in request.COOKIES:
             end_old_session(request)
         response: HttpResponseBase = self.for_staff(request)
+        if "public" not in response.get("Cache-Control", ""):
+            # No computer keeps what staff see, downloads and the login page included: others may sit there next.
+            response["Cache-Control"] = "no-store"
         return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from allauth.account.signals import password_changed, password_reset, password_set
+from allauth.account.signals import authentication_step_completed, password_changed, password_reset, password_set
 from allauth.mfa.signals import authentication_failed, authenticator_added, authenticator_removed, authenticator_reset
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.dispatch import receiver
@@ -23,6 +23,13 @@ def logged_in(sender: object, user: User, request: HttpRequest | None = None, **
     if request is not None and hasattr(request, "session"):
         request.session[SINCE] = request.session[SEEN] = int(time.time())
     services.record_login(user)
+
+
+@receiver(authentication_step_completed)
+def confirmed(sender: object, request: HttpRequest, *, reauthenticated: bool = False, **kwargs: object) -> None:
+    """A session that may do more from now on gets a new key: one that somebody else knows may not."""
+    if reauthenticated:
+        request.session.cycle_key()
 
 
 @receiver(user_logged_out)

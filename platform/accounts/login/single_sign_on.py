@@ -1,5 +1,7 @@
 """Accounts of people for whom an institution's own login vouches."""
 
+import re
+import unicodedata
 from typing import TYPE_CHECKING
 
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
@@ -11,9 +13,28 @@ from django.utils.translation import gettext as _
 
 from accounts import services
 from accounts.models import Role, User
+from accounts.names import reason_against, skeleton
+
+NOT_IN_NAMES = re.compile(r"[^\w.@+-]")
+LONGEST_PROPOSAL = 140
+"""Room for a number behind it."""
 
 if TYPE_CHECKING:
     from allauth.socialaccount.models import SocialLogin
+
+
+def free_name_for(user: User) -> str:
+    """A fitting name that looks like nobody else's, close to the name by which the institution knows this person."""
+    whole = f"{user.first_name}.{user.last_name}"
+    for proposal in (user.username, user.email.partition("@")[0], whole, user.first_name, user.last_name, "person"):
+        proposed = NOT_IN_NAMES.sub("", unicodedata.normalize("NFKC", proposal or ""))[:LONGEST_PROPOSAL]
+        if not proposed.strip(".") or reason_against(proposed, may_be_reserved=False):
+            continue
+        alike = (proposed, *(f"{proposed}-{number}" for number in range(2, 1000)))
+        taken = set(User.objects.filter(skeleton__in=map(skeleton, alike)).values_list("skeleton", flat=True))
+        if free := next((name for name in alike if skeleton(name) not in taken), None):
+            return free
+    raise PermissionDenied(_("No free user name was found for you. Ask an administrator to make an account."))
 
 
 class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
@@ -40,6 +61,7 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def save_user(self, request: HttpRequest, sociallogin: "SocialLogin", form: object = None) -> User:
         role = Role(sociallogin.provider.app.settings["role"])
         sociallogin.user.role = role
+        sociallogin.user.username = free_name_for(sociallogin.user)
         user: User = super().save_user(request, sociallogin, form)
         services.record_created(user, role=role)
         return user

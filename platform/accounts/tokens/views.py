@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
-from accounts.access import require_role, user_of
+from accounts.access import require_confirmed_person, require_role, user_of
 from accounts.models import ApiToken, Role, TokenScope
 from accounts.services import issue_token, revoke_token
 from accounts.tokens.forms import NewTokenForm
@@ -22,6 +22,8 @@ def tokens(request: HttpRequest) -> HttpResponse:
         if revoke_token(user=user, name=request.POST.get("name", ""), actor=user):
             messages.success(request, gettext("The token was revoked: it opens nothing any more."))
         return redirect("account_tokens")
+    if request.method == "POST":
+        require_confirmed_person(request)
     form = NewTokenForm(request.POST or None, user=user)
     made = ""
     if request.method == "POST" and form.is_valid():
@@ -35,7 +37,4 @@ def tokens(request: HttpRequest) -> HttpResponse:
         "tokens": ApiToken.objects.filter(user=user).order_by("name"),
         "today": timezone.localdate(),
     }
-    response = render(request, "accounts/tokens.html", context, status=422 if form.errors else 200)
-    if made:
-        response["Cache-Control"] = "no-store"
-    return response
+    return render(request, "accounts/tokens.html", context, status=422 if form.errors else 200)

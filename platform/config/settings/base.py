@@ -39,6 +39,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.content_security.ContentSecurityPolicyMiddleware",
+    "config.body_sizes.BodySizeMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "config.api_schema.ConditionalApiMiddleware",
@@ -55,7 +56,7 @@ WSGI_APPLICATION = "config.wsgi.application"
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["accounts.login.backends.SlowedBackend"]
 LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "surveys:studies"
+LOGIN_REDIRECT_URL = "first_page"
 LOGOUT_REDIRECT_URL = "home"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -96,6 +97,8 @@ EMAIL_TIMEOUT = 10
 SITE_URL = os.environ.get("SITE_URL", "").rstrip("/")
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", EMAIL_HOST_USER)
 
+# Whether `manage.py demo` may make accounts with a password that it prints.
+DEMONSTRATIONS = False
 # Whether webhooks may go to this computer and its network: for development only, where the people who run studies own the server.
 WEBHOOKS_MAY_STAY_PRIVATE = False
 # Where the web server in front (nginx) finds MEDIA_ROOT; empty: the application sends the bytes itself.
@@ -110,6 +113,7 @@ AUTH_PASSWORD_VALIDATORS: list[dict[str, object]] = [
 ]
 AUTH_PASSWORD_VALIDATORS += [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "accounts.passwords.KnownWordsValidator"},
 ]
 REQUIRE_MFA = os.environ.get("REQUIRE_MFA", "0") == "1"
 ACCOUNT_ADAPTER = "accounts.login.adapters.AccountAdapter"
@@ -143,10 +147,13 @@ SOCIALACCOUNT_LOGIN_ON_GET = True  # a form that leads to another site would nee
 SOCIALACCOUNT_ADAPTER = "accounts.login.single_sign_on.SingleSignOnAdapter"
 SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [single_sign_on.APP] if single_sign_on.APP else []}}
 SESSION_COOKIE_AGE = 12 * 60 * 60
+CSRF_COOKIE_HTTPONLY = True  # scripts send the forms' own fields
 SECURE_REFERRER_POLICY = "same-origin"  # `no-referrer` would break CSRF
 X_FRAME_OPTIONS = "DENY"
-# How long the people who run this installation keep back-ups; those who withdraw are told.
+# Days after which a back-up is destroyed: withdrawals are remembered for so long, to be repeated after a restore.
 BACKUP_DAYS = int(os.environ.get("BACKUP_DAYS", "30"))
+LARGEST_EPSILON = float(os.environ.get("LARGEST_EPSILON", "12"))
+"""No study is launched whose answers lose more privacy than this, all questions together."""
 # Secret for the release signing key; defaults to SECRET_KEY. Before rotating SECRET_KEY, set this to its old value.
 RELEASE_SIGNING_SECRET = os.environ.get("RELEASE_SIGNING_SECRET", "")
 CSRF_FAILURE_VIEW = "config.error_responses.csrf_failure"
@@ -162,7 +169,7 @@ REST_FRAMEWORK = {
         "accounts.tokens.api_access.HasRole",
         "accounts.tokens.api_access.HasScope",
     ],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["surveys.request_bodies.BoundedJson"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "PAGE_SIZE": 50,
     # By account, never by address: requests without an account are refused before anything is counted.
@@ -207,6 +214,8 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "propagate": True},
         "waitress.queue": {"level": "ERROR"},
+        # "Task … received" follows each finished participant within a second, and whatever collects these lines stamps them.
+        "celery": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
     },
 }

@@ -21,10 +21,27 @@ MEDIA_ROOT = os.environ["MEDIA_ROOT"]
 MEDIA_ACCEL_PREFIX = os.environ.get("MEDIA_ACCEL_PREFIX", "")
 
 # Each thread keeps its connection. No check before each request: it costs 65 µs of processor time, and without it a restart of PostgreSQL
-# costs each thread one failed request. (A new connection per request costs 3 ms. A pool would cost 40 µs and three more threads in each
-# process: the threads of a web process are a fixed number, so that there is nothing to share.)
+# costs each process one failed request, after which all its threads connect anew (`config.outages.waits`). (A new connection per request
+# costs 3 ms. A pool would cost 40 µs and three more threads in each process: the threads of a web process are a fixed number, so that there
+# is nothing to share.)
 DATABASES = {"default": dj_database_url.config(conn_max_age=None)}
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": os.environ["REDIS_URL"]}}
+if DATABASES["default"]["ENGINE"].endswith("postgresql"):
+    # A database server that vanished without a word is noticed within seconds, not after the system's two hours.
+    DATABASES["default"]["OPTIONS"] = {
+        "connect_timeout": 3,
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 25_000,
+        **DATABASES["default"].get("OPTIONS", {}),
+    }
+CACHES = {
+    "default": {
+        "BACKEND": "config.outages.cache.CacheThatFallsBack",
+        "LOCATION": os.environ["REDIS_URL"],
+        "OPTIONS": {"socket_connect_timeout": 0.5, "socket_timeout": 1},
+    }
+}
 STATIC_ROOT = VAR_DIR / "static"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -37,6 +54,8 @@ SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60
 SECURE_HSTS_INCLUDE_SUBDOMAINS = True
 SECURE_HSTS_PRELOAD = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+# Browsers take cookies of these names from an encrypted page of this very host only, so that no neighbouring host plants one.
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
 
 CELERY_BROKER_URL = os.environ["REDIS_URL"]
 # A participant's submit must not wait for an absent broker: the database holds the work to do, and the sweep will find it.

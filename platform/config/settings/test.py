@@ -11,4 +11,4 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 if "REDIS_URL" in os.environ:
     # Each parallel test process has a Redis database of its own, as pytest-django gives it a PostgreSQL database of its own.
     CELERY_BROKER_URL = os.environ["REDIS_URL"].removesuffix("/0") + "/" + os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CELERY_BROKER_URL}}
+    CACHES = {"default": {"BACKEND": "config.outages.cache.CacheThatFallsBack", "LOCATION": CELERY_BROKER_URL}}

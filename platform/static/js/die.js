@@ -2,7 +2,7 @@
  * The die of Candor.
  *
  * What it shows exists in three places only: the memory of this page, the picture and words on the screen, and this tab's
- * sessionStorage (so that a reload cannot roll again). It goes into no request, address, cookie, form field, log or
+ * sessionStorage (so that a reload cannot roll again; another tab or device does). It goes into no request, address, cookie, form field, log or
  * localStorage; nothing is loaded because of it; and every face takes the same time.
  *
  * Marks in the page: [data-die] one die, [data-die-key] the table of what the faces mean, [data-roll-key] whose rolls these are,
@@ -79,6 +79,8 @@ class Die {
       this.button.hidden = true;
     }
     need(this.element, "[data-status]").textContent = this.meanings.get(face);
+    this.element.dataset.rolled = ""; // for scripts that come later
+    this.element.dispatchEvent(new CustomEvent("rolled"));
   }
 }
 

@@ -10,6 +10,7 @@ import { need } from "./need.js";
 const STORED = "candor-lecture:";
 const SAVE_EVERY_MILLISECONDS = 1000;
 const STALLED_MILLISECONDS = 10_000;
+const ASK_AGAIN_MILLISECONDS = 2000;
 const STEP_SECONDS = 5;
 const RESUME_AFTER_SECONDS = 3;
 
@@ -118,15 +119,16 @@ class Lecture {
     if (parts > this.reported) this.report(parts);
   }
 
-  /** Tell the server; when the line is down, the next tenth or `Continue` will. */
+  /** Tell the server; when the line is down, the next tenth or `Continue` will. Returns whether the server has listened. */
   async report(parts) {
     const body = new URLSearchParams(new FormData(this.form));
     body.set("share", String(parts / 10));
     try {
       const response = await fetch(this.progressUrl, { method: "POST", body, keepalive: true });
       if (response.ok) this.reported = Math.max(this.reported, parts);
+      return response.status < 500 && response.status !== 429;
     } catch {
-      // no connection
+      return false; // no connection
     }
   }
 
@@ -169,12 +171,13 @@ class Lecture {
 
   /** Nothing stays behind; what the server has not heard yet, it hears first. */
   async leave(event) {
+    if (this.left) return;
     this.left = true;
     sessionStorage.removeItem(this.key);
     if (this.watched.parts <= this.reported) return;
     event.preventDefault();
-    await this.report(this.watched.parts);
-    this.form.submit();
+    while (!(await this.report(this.watched.parts))) await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MILLISECONDS));
+    this.form.requestSubmit();
   }
 
   // When it does not play

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from accounts.models import User
 from surveys.errors import SurveyError
 from surveys.studies.exchange import import_study
-from surveys.study_file import read_study_file
+from surveys.study_file import study_from_outside
 
 
 class Command(BaseCommand):
@@ -25,8 +25,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, file: Path, owner: str, media: Path | None, replace: bool, **options: object) -> None:
         try:
-            definition = read_study_file(file.read_text(encoding="utf-8"), source=str(file))
-        except (OSError, UnicodeDecodeError) as error:
+            with file.open("rb") as content:
+                definition = study_from_outside(content, source=str(file))
+        except OSError as error:
             raise CommandError(f"{file}: cannot be read: {error}") from error
         except SurveyError as error:
             raise CommandError(str(error)) from error

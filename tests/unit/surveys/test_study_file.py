@@ -1,14 +1,17 @@
 """Study files: written files can be read again, and unreadable parts are named with their line."""
 
 import json
+import re
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as some
 
 from surveys.errors import DefinitionError
-from surveys.study_file import MAXIMUM_CHARACTERS, document_of, read_study_file, write_study_file
+from surveys.reading.study_files import MAXIMUM_CHARACTERS
+from surveys.study_file import document_of, dump, read_study_file, write_study_file
 from tests.factories import SAMPLE, definition, document
 
 SAMPLE_TEXT = SAMPLE.read_text(encoding="utf-8")
@@ -42,6 +45,19 @@ texts = some.text(
         "1",
         "1.5",
         "2020-01-01",
+        "2020-01-01T10:00:00Z",
+        "1e3",
+        "12:30:00",
+        "0x1F",
+        "0o17",
+        "1_000",
+        "1,000",
+        ".5",
+        ".inf",
+        "y",
+        "N",
+        "=",
+        "<<",
         "1:30",
         "true",
         "- a",
@@ -91,10 +107,44 @@ def documents(draw: some.DrawFn) -> dict[str, Any]:
     )
 
 
+class EveryWord(yaml.SafeLoader):
+    """YAML 1.1 as its text has it: with the one-letter booleans, which PyYAML leaves out, and the numbers of YAML 1.2."""
+
+    bool_values = yaml.SafeLoader.bool_values | {"y": True, "n": False}
+
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        return int(node.value, 8) if node.value.startswith("0o") else super().construct_yaml_int(node)
+
+
+EveryWord.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:y|Y|n|N)$"), list("yYnN"))
+EveryWord.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+(?:[eE][-+]?[0-9]+)$"), list("-+0123456789"))
+EveryWord.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^0o[0-7]+$"), ["0"])
+EveryWord.add_constructor("tag:yaml.org,2002:int", EveryWord.construct_yaml_int)
+WORDS = ("yes", "No", "ON", "off", "y", "N", "true", "null", "~", "1e3", "1E-3", "12:30:00", "190:20:30.15", "2020-01-01", "0x1F", "0o17",
+         "0b1", "017", "1_000", "+1", "-.inf", ".NaN", "=", "<<")  # fmt: skip
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_what_other_readers_take_for_something_else_is_quoted(word: str) -> None:
+    assert yaml.load(dump({word: word}), Loader=EveryWord) == {word: word}
+    try:
+        unquoted = yaml.load(f"{word}: {word}", Loader=EveryWord)
+    except yaml.YAMLError:
+        return
+    assert unquoted != {word: word}, "the control: without quotation marks it is read as something else"
+
+
+@pytest.mark.parametrize("word", ["b2", "face1", "Law", "a year", "yesterday", "1st", "3 to 5", "e3"])
+def test_other_words_stay_plain(word: str) -> None:
+    assert dump({"a": word}) == f"a: {word}\n"
+
+
 @given(documents())
 def test_a_written_file_reads_back_the_same(plain: dict[str, Any]) -> None:
     study = definition(**plain)
-    assert read_study_file(write_study_file(study)) == study
+    written = write_study_file(study)
+    assert read_study_file(written) == study
+    assert yaml.safe_load(written) == document_of(study), "readers of YAML 1.1 read it differently"
     assert read_study_file(json.dumps(plain, indent="\t")) == study
 
 
@@ -103,7 +153,7 @@ def test_the_sample_reads_back_the_same_and_stays_readable() -> None:
     text = write_study_file(study)
     assert read_study_file(text) == study
     assert "consent:\n  en: |-\n    ## What this is about\n" in text
-    assert "yes: [1]" in text
+    assert "'yes': [1]" in text
 
 
 def test_json_is_read_as_well() -> None:
@@ -114,8 +164,9 @@ def test_json_is_read_as_well() -> None:
 def test_yes_and_no_are_words_and_true_and_false_are_not() -> None:
     study = definition(questions=[{"name": "yes", "text": "no", "yes": "on", "no": "off"}])
     text = write_study_file(study)
-    assert "- name: yes\n  text: no\n  yes: on\n  no: off\n" in text
+    assert "- name: 'yes'\n  text: 'no'\n  'yes': 'on'\n  'no': 'off'\n" in text
     assert read_study_file(text) == study
+    assert read_study_file(text.replace("'yes'", "yes").replace("'no'", "no").replace("'on'", "on").replace("'off'", "off")) == study
     shuffled = text.replace("answer: alike", "answer: alike\n  shuffle: false")
     assert read_study_file(shuffled).quiz[0].shuffle is False
     assert (
@@ -130,8 +181,8 @@ def test_a_mistake_in_the_values_is_named_with_its_line() -> None:
 
 
 def test_a_misspelt_key_is_named_with_its_line() -> None:
-    text = SAMPLE_TEXT.replace("minimum_seconds: 10", "minimun_seconds: 10")
-    assert problems_of(text) == [f"a.yaml, line {line_of(text, 'minimun')}: minimun_seconds: Extra inputs are not permitted, got 10"]
+    text = SAMPLE_TEXT.replace("minimum_seconds: 20", "minimun_seconds: 20")
+    assert problems_of(text) == [f"a.yaml, line {line_of(text, 'minimun')}: minimun_seconds: Extra inputs are not permitted, got 20"]
 
 
 @pytest.mark.parametrize(

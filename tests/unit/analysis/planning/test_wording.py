@@ -16,8 +16,6 @@ from analysis.planning.wording import (
     hardest,
     percent,
     power_sentence,
-    privacy_sentence,
-    total_privacy_sentence,
     whole,
 )
 
@@ -54,14 +52,6 @@ def test_the_power_is_a_number_of_times_in_a_hundred() -> None:
 @pytest.mark.parametrize(("query", "words"), [("effect=0", "claims one by chance about 5 times"), ("effect=50&n=100000", "almost always")])
 def test_extreme_powers_have_words(query: str, words: str) -> None:
     assert words in power_sentence(planned(query).plan)
-
-
-def test_privacy_in_words_is_the_bound_on_the_odds() -> None:
-    plan = planned("questions=4").plan  # ln 4 for each question
-    assert "at most 4.0 times as likely" in privacy_sentence(plan.epsilon)
-    assert "at most 80 % sure" in privacy_sentence(plan.epsilon)
-    assert "4 questions" in total_privacy_sentence(plan.epsilon_total, questions=plan.questions)
-    assert "at most 256 times" in total_privacy_sentence(plan.epsilon_total, questions=plan.questions)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A frozen protocol as the pages show it: in the participant's language, and silent about the arm."""
 
+import math
 import re
 from dataclasses import asdict
 from typing import Any
@@ -60,7 +61,7 @@ def test_the_die_of_a_subsample_says_what_its_faces_say(shown: Any) -> None:
     assert (die.yes_faces, die.no_faces, die.truth_faces) == ((1, 2), (3,), (4, 5, 6))
     assert [(row.faces, row.says) for row in die.table] == [((1, 2), "yes"), ((3,), "no"), ((4, 5, 6), "truth")]
     # The truth is 3/6, a forced yes 2/6, a forced no 1/6: a "no" is (1/6 + 3/6)/(1/6) = 4 times as likely when it is true.
-    assert die.odds_factor == pytest.approx(4)
+    assert die.epsilon == pytest.approx(math.log(4))
 
 
 def test_rows_of_a_group_have_names_of_their_own(shown: Any) -> None:

@@ -1,4 +1,4 @@
-"""Bookkeeping about codes and panels apart from answers, and people who are held back because somebody withdrew."""
+"""Bookkeeping about codes and panels apart from answers; indexes that no step of a journey but the last one changes."""
 
 import django.db.models.deletion
 from django.db import migrations, models
@@ -6,18 +6,9 @@ from django.db.models import Q
 
 
 class Migration(migrations.Migration):
-    dependencies = (("surveys", "0002_batches"),)
+    dependencies = (("surveys", "0003_shown_numbers"),)
 
     operations = (
-        migrations.AddField(
-            "participant",
-            "held_back",
-            models.BooleanField(default=False, help_text="Left out of the shown numbers, so that nobody sees who withdrew."),
-        ),
-        migrations.AddConstraint(
-            "participant",
-            models.CheckConstraint(condition=Q(counted=False) | Q(held_back=False), name="nobody_is_counted_and_held_back"),
-        ),
         migrations.RemoveIndex("participant", "waits_for_next_batch"),
         migrations.AddIndex(
             "participant",

@@ -1,0 +1,69 @@
+"""Says on pages what the library says about an estimate: arms by their labels, methods by their names, in whole sentences.
+
+The library's words stay exact for programs and for the command line; they name arms and methods as files do.
+"""
+
+import re
+from collections.abc import Mapping
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from analysis.live.wording import METHODS, method_name
+
+Labels = Mapping[str, str]
+"""The label of each arm by its name."""
+
+TOO_FEW = re.compile(r"too few answers in (.+): needed at least (\d+), found (\d+)")
+ROUGH = re.compile(r"(\d+) said (yes|no) in arm (.+), subsample (.+): intervals and p-values, which rest on many answers, are rough\.")
+QUOTED = re.compile(r"\b(arm|subsample) '([^']*)'")
+IDENTIFIER = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
+
+
+def plain_reason(reason: str, *, arms: Labels) -> str:
+    """Why there is no estimate yet."""
+    if (found := TOO_FEW.fullmatch(reason)) is None:
+        return _sentence(_called(reason, arms))
+    where, needed, there = found[1], int(found[2]), int(found[3])
+    return ngettext(
+        "Too early for an estimate: %(where)s has %(found)d answers, and at least %(needed)d answer is needed.",
+        "Too early for an estimate: %(where)s has %(found)d answers, and at least %(needed)d answers are needed.",
+        needed,
+    ) % {"where": _called(where, arms), "found": there, "needed": needed}
+
+
+def plain_note(note: str, *, arms: Labels) -> str:
+    """A remark about an estimate; one about a single method and arm begins with their names."""
+    if found := ROUGH.fullmatch(note):
+        people = int(found[1])
+        numbers = {"found": people, "arm": arms.get(found[3], found[3]), "subsample": found[4]}
+        said = (
+            ngettext(
+                "Only %(found)d person said yes in “%(arm)s”, subsample %(subsample)s: intervals and p-values are rough.",
+                "Only %(found)d people said yes in “%(arm)s”, subsample %(subsample)s: intervals and p-values are rough.",
+                people,
+            )
+            if found[2] == "yes"
+            else ngettext(
+                "Only %(found)d person said no in “%(arm)s”, subsample %(subsample)s: intervals and p-values are rough.",
+                "Only %(found)d people said no in “%(arm)s”, subsample %(subsample)s: intervals and p-values are rough.",
+                people,
+            )
+        )
+        return said % numbers
+    for method in METHODS:
+        for arm, label in arms.items():
+            if note.startswith(start := f"{method}, {arm}: "):
+                words = {"arm": label, "method": method_name(method), "note": _sentence(_called(note.removeprefix(start), arms))}
+                return _("“%(arm)s”, %(method)s: %(note)s") % words
+    return _sentence(_called(note, arms))
+
+
+def _called(text: str, arms: Labels) -> str:
+    """Arms by their labels, subsamples without quotes, methods by their names, other names of files without underscores."""
+    text = QUOTED.sub(lambda found: f"“{arms.get(found[2], found[2])}”" if found[1] == "arm" else _("subsample %s") % found[2], text)
+    return IDENTIFIER.sub(lambda found: method_name(found[0]) if found[0] in METHODS else found[0].replace("_", " "), text)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

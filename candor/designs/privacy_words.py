@@ -1,0 +1,77 @@
+"""The privacy number in words, the same on pages, in packages and on the command line."""
+
+from math import ceil, exp, log10
+
+LEAST_DOUBT = 1e-4
+"""Chances of being wrong below this are not told apart."""
+AFTER_ONE = "Somebody who thought 50 : 50 about a student is at most %(sure)s sure after one answer."
+ONLY_ONE = "There is one sensitive question, so this is all that a student gives away."
+AFTER_ALL = "After the answers to all %(questions)d questions together that person is at most %(sure)s sure."
+
+
+def certainty(epsilon: float) -> tuple[str, bool]:
+    """How sure a person can be afterwards who thought 50 : 50 before, in percent, and whether it is even more than that.
+
+    e^ε/(1 + e^ε), the largest posterior of even odds under ε-differential privacy, with the digits that tell it from 100.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss, at least 0.
+
+    Returns
+    -------
+    tuple of (str, bool)
+        The number, such as "99.6", and whether the truth lies between it and 100.
+
+    Notes
+    -----
+    Source: the definition of ε-differential privacy (Dwork and Roth 2014, Definition 2.4) and Bayes' rule with even odds.
+
+    Examples
+    --------
+    >>> from math import log
+    >>> certainty(log(4)), certainty(4 * log(4)), certainty(30.0)
+    (('80', False), ('99.6', False), ('99.99', True))
+    """
+    doubt = 1 / (1 + exp(min(epsilon, 700.0)))
+    if doubt < LEAST_DOUBT:
+        return f"{100 * (1 - LEAST_DOUBT):.2f}", True
+    places = max(ceil(-log10(doubt)) - 2, 0)
+    return f"{100 * (1 - doubt):.{places}f}", False
+
+
+def privacy_in_words(epsilon: float, *, questions: int) -> tuple[str, str]:
+    """The privacy number: for one answer, and for the answers to all questions together.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss of one answer.
+    questions : int
+        Number of questions, each with a roll of its own: losses add.
+
+    Returns
+    -------
+    tuple of str
+        Two sentences.
+
+    Notes
+    -----
+    Source: sequential composition, Dwork and Roth (2014), Theorem 3.14.
+
+    Examples
+    --------
+    >>> from math import log
+    >>> for sentence in privacy_in_words(log(4), questions=4):
+    ...     print(sentence)
+    Somebody who thought 50 : 50 about a student is at most 80 % sure after one answer.
+    After the answers to all 4 questions together that person is at most 99.6 % sure.
+    """
+    one = AFTER_ONE % {"sure": _said(epsilon)}
+    return one, ONLY_ONE if questions == 1 else AFTER_ALL % {"questions": questions, "sure": _said(questions * epsilon)}
+
+
+def _said(epsilon: float) -> str:
+    number, is_more = certainty(epsilon)
+    return f"more than {number} %" if is_more else f"{number} %"

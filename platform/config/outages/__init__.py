@@ -1,0 +1,1 @@
+"""The platform's conduct while a part that it needs is away, busy or full."""

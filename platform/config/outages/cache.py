@@ -1,0 +1,72 @@
+"""A cache in Redis that can do without Redis: while it is away, each process remembers by itself."""
+
+import time
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
+
+from django.core.cache.backends.base import BaseCache
+from django.core.cache.backends.locmem import LocMemCache
+from django.core.cache.backends.redis import RedisCache
+from redis.exceptions import RedisError
+
+REST_SECONDS = 5.0
+"""After a failure Redis is left alone for so long: pages must not wait for it one after the other."""
+MOST_REMEMBERED = 100_000
+Found = TypeVar("Found")
+
+
+class CacheThatFallsBack(BaseCache):
+    """Every question goes to Redis; where it does not answer, to this process's own memory.
+
+    The throttles of logins and of the API count on then, in each process for itself: an attacker gains at most the number of processes.
+    """
+
+    _rests_until: ClassVar[dict[str, float]] = {}
+
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
+        super().__init__(params)
+        self._server = server
+        self._redis = RedisCache(server, params)
+        # Each thread has a cache of its own; those of one name share what they hold.
+        self._own = LocMemCache(f"instead of {server}", {"OPTIONS": {"MAX_ENTRIES": MOST_REMEMBERED}})
+
+    def answers(self) -> bool:
+        """Whether Redis answers."""
+        try:
+            self._redis.get("any")
+        except RedisError:
+            return False
+        return True
+
+    def add(self, *arguments: Any, **options: Any) -> bool:
+        return self._ask(lambda cache: cache.add(*arguments, **options))
+
+    def get(self, *arguments: Any, **options: Any) -> Any:
+        return self._ask(lambda cache: cache.get(*arguments, **options))
+
+    def set(self, *arguments: Any, **options: Any) -> None:
+        self._ask(lambda cache: cache.set(*arguments, **options))
+
+    def touch(self, *arguments: Any, **options: Any) -> bool:
+        return self._ask(lambda cache: cache.touch(*arguments, **options))
+
+    def delete(self, *arguments: Any, **options: Any) -> bool:
+        return self._ask(lambda cache: cache.delete(*arguments, **options))
+
+    def incr(self, *arguments: Any, **options: Any) -> int:
+        return self._ask(lambda cache: cache.incr(*arguments, **options))
+
+    def has_key(self, *arguments: Any, **options: Any) -> bool:
+        return self._ask(lambda cache: cache.has_key(*arguments, **options))
+
+    def clear(self) -> None:
+        self._own.clear()
+        self._ask(lambda cache: cache.clear())
+
+    def _ask(self, question: Callable[[BaseCache], Found]) -> Found:
+        if time.monotonic() >= self._rests_until.get(self._server, 0.0):
+            try:
+                return question(self._redis)
+            except RedisError:
+                self._rests_until[self._server] = time.monotonic() + REST_SECONDS
+        return question(self._own)

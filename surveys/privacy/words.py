@@ -1,0 +1,20 @@
+"""The privacy number in words and in the reader's language."""
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
+from candor.designs import privacy_words
+
+
+def certainty(epsilon: float) -> str:
+    """How sure a person can be afterwards who thought 50 : 50 before."""
+    number, is_more = privacy_words.certainty(epsilon)
+    return _("more than %(percent)s %%") % {"percent": number_format(number)} if is_more else f"{number_format(number)} %"
+
+
+def privacy_in_words(epsilon: float, *, questions: int) -> tuple[str, str]:
+    """The privacy number: for one answer with the loss `epsilon`, and for the answers to all questions together."""
+    one = _(privacy_words.AFTER_ONE) % {"sure": certainty(epsilon)}
+    if questions == 1:
+        return one, _(privacy_words.ONLY_ONE)
+    return one, _(privacy_words.AFTER_ALL) % {"questions": questions, "sure": certainty(questions * epsilon)}
