@@ -41,10 +41,10 @@ COUNTER_SHARDS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What a withdrawal deleted, and until when back-ups may still hold it. It says nothing else about the person, and is not kept."""
+    """The things that a withdrawal deleted, and how long back-ups may still hold them. It says nothing else, and is not kept."""
 
     day: date
-    answers: int
+    answers: bool
     background: bool
     panel_number: bool
     results: bool
@@ -327,7 +327,7 @@ def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Recei
     today = timezone.localdate()
     receipt = Receipt(
         day=today,
-        answers=participant.responses.count() + participant.direct_answers.count(),
+        answers=participant.responses.exists() or participant.direct_answers.exists(),
         background=bool(participant.background),
         panel_number=recruitment.forget_panel_member(study, person=panel_number),
         results=participant.counted,

@@ -50,7 +50,7 @@ def test_the_attacks_name_people_of_the_first_version_on_postgresql(postgresql: 
 
 
 def walked_embedded(folder: Path, migrated: Path, *options: str) -> tuple[dict[str, dict[str, list[str]]], dict[str, int]]:
-    """What the attacks find in the files of an embedded installation, by stage and kind of study; the bytes in its write-ahead log."""
+    """The findings in the files of an embedded installation, by stage and kind of study; the bytes in its write-ahead log."""
     var, copies = folder / "var", folder / "copies"
     shutil.copytree(migrated, var)
     kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY")}

@@ -177,7 +177,7 @@ def test_the_page_gives_a_receipt_of_what_went_and_what_could_not(client: Client
     Participant.objects.update(counted=True)
     said = " ".join(page_of(withdraw(client, study, code)).xpath("string(//main)").split())
     for part in (
-        "4 answers to the sensitive questions",
+        "your answers to the sensitive questions",
         "what you said about yourself",
         "every stored result in which you were counted",
         "They may hold your data until " + date_format(timezone.localdate() + timedelta(days=14)),

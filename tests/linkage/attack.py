@@ -1,4 +1,4 @@
-"""What somebody learns who holds a copy of the whole database and knows what identifies each person: whose answers are whose.
+"""An attack by somebody who holds a copy of the whole database and knows what identifies each person: whose answers are whose?
 
 Each row is a set of named values: its columns, what the database keeps beside them, where it lies. Two attacks:
 
