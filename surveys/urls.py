@@ -41,6 +41,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:slug>/allocation/", about.allocation, name="allocation"),
     path("s/<slug:slug>/allocation/<int:number>/", about.allocation_list, name="allocation_list"),
     path("s/<slug:slug>/media/<uuid:media_id>/", about.media, name="media"),
+    path("data/log-heads.json", about.log_heads, name="log_heads"),
     path("studies/", investigator.studies, name="studies"),
     path("studies/<slug:slug>/", investigator.study, name="study"),
     path("studies/<slug:slug>/build/", Overview.as_view(), name="build"),

@@ -87,6 +87,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "surveys:api_export_log":          (NO,     403,    403,    403,    403,    403,    200,    403,    200),
     "analysis:api_power":              (NO,     405,    403,    403,    403,    405,    405,    403,    405),
     "analysis:public_releases":        (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:log_heads":               (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:signing_keys":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:api_releases":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_tokens":                  (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
