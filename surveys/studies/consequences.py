@@ -32,7 +32,7 @@ def _of_launch(study: Study, definition: StudyDefinition, counts: Counts | None)
 
 def _of_closing(study: Study, definition: StudyDefinition, counts: Counts | None) -> Iterator[str]:
     if counts:
-        yield _("Numbers so far, in whole batches: %(consented)s agreed to take part, and %(finished)s answered, of %(planned)s planned.") % {
+        yield _("Numbers in whole batches: %(consented)s agreed to take part, and %(finished)s answered, of %(planned)s planned.") % {
             "consented": counts.consented,
             "finished": counts.finished,
             "planned": definition.allocation.planned_participants,
