@@ -26,7 +26,7 @@ def log_in(page: Page, username: str) -> None:
     page.get_by_label("User name").fill(username)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Studies")
+    expect(page.get_by_role("button", name=f"Log out {username}")).to_be_visible()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
