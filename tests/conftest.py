@@ -26,6 +26,7 @@ from tests.processes import Site, built, embedded, migrate_embedded, production
 # The files that take longest, in that order. When processes share the suite, these come first: one of them begun last would be waited for.
 LONGEST_FIRST = (
     "integration/test_crash.py",
+    "integration/test_drill.py",
     "browser/test_die_secrecy.py",
     "browser/test_participant_pages.py",
     "integration/test_memory.py",

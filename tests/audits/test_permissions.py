@@ -227,7 +227,7 @@ DRAFT = RECRUITING | {
 }  # fmt: skip
 # Status of a POST at the addresses that take nothing else, while the study recruits.
 SENT: dict[str, tuple[Any, ...]] = {
-    "surveys:api_make_codes":          (NO,     400,    400,    404,    404,    404,    404,    404,    400),
+    "surveys:api_make_codes":          (NO,     415,    415,    404,    404,    404,    404,    404,    415),
     "analysis:compute":                (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
     "analysis:blinding":               (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
     "surveys:api_action":              (NO,     409,    409,    409,    409,    404,    409,    404,    409),

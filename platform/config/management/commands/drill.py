@@ -13,6 +13,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from config.restoring import RestoreError, newest_backup, restored
 from surveys.journey.withdrawals import folder_of_withdrawals
 
+UP_TO_DATE = "brought up to date"
+
 
 class Finding(NamedTuple):
     what: str
@@ -44,8 +46,12 @@ class Command(BaseCommand):
             try:
                 backup = newest_backup(folder)
                 with restored(backup, scratch=Path(scratch), server=server) as database:
-                    found = [Finding("restored", True, backup.name)]
-                    return found + [_asked(what, command, database, folder, Path(scratch)) for what, command in self._questions()]
+                    findings = [Finding("restored", True, backup.name)]
+                    for what, command in self._questions():
+                        findings.append(_asked(what, command, database, folder, Path(scratch)))
+                        if what == UP_TO_DATE and not findings[-1].well:
+                            break  # there is no database to ask further
+                    return findings
             except RestoreError as error:
                 return [Finding("restored", False, str(error))]
 
@@ -53,7 +59,7 @@ class Command(BaseCommand):
         """Each in a process of its own, which knows no other database than the restored one."""
         replay = ("replay_withdrawals", "--folder", str(folder_of_withdrawals()))
         return [
-            ("brought up to date", ("migrate", "--noinput", "--verbosity=0")),
+            (UP_TO_DATE, ("migrate", "--noinput", "--verbosity=0")),
             ("audit log", ("verify_audit_log",)),
             ("lectures and packages", ("verify_stored",)),
             *([("withdrawals", replay), ("withdrawals, again", replay)] if folder_of_withdrawals().is_dir() else []),
