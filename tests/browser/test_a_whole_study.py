@@ -33,7 +33,7 @@ def log_in(page: Page, username: str, desk: Site) -> None:
     page.get_by_label("User name").fill(username)
     page.get_by_label("Password").fill((desk.folder / "demo_password").read_text().strip())
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Studies")
+    expect(page.get_by_role("button", name=f"Log out {username}")).to_be_visible()
 
 
 def save(page: Page) -> None:
