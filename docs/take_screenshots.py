@@ -41,7 +41,7 @@ def log_in(browser: Browser, site: str, username: str, password: str) -> Page:
     page.get_by_label("User name").fill(username)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Studies")
+    expect(page.get_by_role("button", name=f"Log out {username}")).to_be_visible()
     return page
 
 
