@@ -167,6 +167,7 @@ def walk(client: Client, study: Study, *, until: str = "finished", answers: dict
             break
         response = send(client, study, step, **(answers or {}).get(step, ANSWERS[step]))
         assert response.status_code == 303, f"{step}: {response.status_code} {response.content.decode()[:2000]}"
+    client.last_token = token_of(client)  # type: ignore[attr-defined]
     response = client.get(address_of(study))
     assert response.status_code == 200, response.content.decode()[:2000]
     return response
@@ -175,6 +176,7 @@ def walk(client: Client, study: Study, *, until: str = "finished", answers: dict
 def follow(client: Client, study: Study, *, until: str = "finished", answers: dict[str, dict[str, Any]] | None = None) -> HttpResponse:
     """Answer each page until that of step `until` or the last one is shown; return that page. For journeys that differ."""
     while True:
+        client.last_token = token_of(client)  # type: ignore[attr-defined]
         page = client.get(address_of(study))
         step = next(iter(page_of(page).xpath('//input[@name="step"]/@value')), "finished")
         if step in (until, "finished"):
@@ -203,9 +205,9 @@ def code_on(response: HttpResponse, kind: str) -> str:
 
 
 def token_of(client: Client) -> str:
-    """The token that this browser holds; empty before consent."""
+    """The token that this browser holds, or held until it had shown the codes; empty before consent."""
     held = client.cookies.get(COOKIE)
-    return held.value if held and ":" not in held.value else ""
+    return held.value if held and ":" not in held.value else getattr(client, "last_token", "")
 
 
 def participant_of(client: Client) -> Participant:

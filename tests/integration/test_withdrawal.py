@@ -80,7 +80,7 @@ def test_one_can_leave_in_the_middle_without_having_seen_the_code(client: Client
     walk(client, study, until=step)
     withdraw(client, study, prefilled(page(client, study)))
     assert not Participant.objects.exists()
-    assert heading(client.get(address_of(study))) == "A short lecture and four honest answers"
+    assert heading(client.get(address_of(study))) == "Your data were taken out"
 
 
 def test_the_code_works_in_any_browser_and_however_it_is_typed(client: Client, study: Study) -> None:
