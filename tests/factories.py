@@ -152,6 +152,7 @@ def address_of(study: Study) -> str:
 
 def send(client: Client, study: Study, step: str, **values: Any) -> HttpResponse:
     """Send the form of one page; `values` are all its fields."""
+    client.last_token = token_of(client)  # type: ignore[attr-defined]  # the last page takes it out of the browser
     return client.post(address_of(study), {"step": step, **values})
 
 
@@ -167,7 +168,6 @@ def walk(client: Client, study: Study, *, until: str = "finished", answers: dict
             break
         response = send(client, study, step, **(answers or {}).get(step, ANSWERS[step]))
         assert response.status_code == 303, f"{step}: {response.status_code} {response.content.decode()[:2000]}"
-    client.last_token = token_of(client)  # type: ignore[attr-defined]
     response = client.get(address_of(study))
     assert response.status_code == 200, response.content.decode()[:2000]
     return response
@@ -176,7 +176,6 @@ def walk(client: Client, study: Study, *, until: str = "finished", answers: dict
 def follow(client: Client, study: Study, *, until: str = "finished", answers: dict[str, dict[str, Any]] | None = None) -> HttpResponse:
     """Answer each page until that of step `until` or the last one is shown; return that page. For journeys that differ."""
     while True:
-        client.last_token = token_of(client)  # type: ignore[attr-defined]
         page = client.get(address_of(study))
         step = next(iter(page_of(page).xpath('//input[@name="step"]/@value')), "finished")
         if step in (until, "finished"):
