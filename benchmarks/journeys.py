@@ -26,6 +26,7 @@ import yaml
 from benchmarks.journey_client import Measured, Site, join_within, walk_for
 from benchmarks.process_costs import family, memory_megabytes, postmaster_of, processor_seconds, yardstick
 from tests import processes
+from tests.crowds import build_study
 from tests.services import services
 
 DURABLE = ("max_connections=300", "shared_buffers=128MB")
@@ -104,7 +105,7 @@ def running_site(folder: Path) -> Iterator[Bench]:
     with services(settings=DURABLE) as (database, broker):
         os.environ |= {"DATABASE_URL": database, "REDIS_URL": broker}
         with processes.production(folder) as running:
-            running.manage("demo", "--no-serve", "--bots", "0")
+            build_study(running)
             ticket = running.manage(
                 "shell", "--no-imports", "-c", "from surveys.journey.visitors import *; print(bot_ticket('lecture-videos'))"
             ).strip()
