@@ -62,7 +62,7 @@ def remember_participant(response: HttpResponse, slug: str, token: str) -> None:
 
 
 def farewell_of(request: HttpRequest, study: Study) -> Farewell | None:
-    """What this browser remembers of somebody who took part in this study."""
+    """The memory of somebody who took part in this study in this browser, if there was anybody."""
     try:
         return Farewell(**signing.loads(request.COOKIES.get(COOKIE, ""), salt=f"{_FAREWELL_SALT}.{study.pk}", max_age=COOKIE_SECONDS))
     except signing.BadSignature:
