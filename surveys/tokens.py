@@ -48,6 +48,11 @@ def looks_like_completion_code(code: str) -> bool:
     return normalised(code).startswith(DONE)
 
 
+def looks_like_withdrawal_code(code: str) -> bool:
+    """Whether somebody handed in the code that is for themselves alone."""
+    return normalised(code).startswith(SECRET)
+
+
 def completion_code(token: str, study: str) -> str:
     """Proof of completion: a number derived from the token, signed for this study. It is not stored, so nothing can link it."""
     number = _digest("completion", token)[:5]

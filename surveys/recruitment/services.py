@@ -13,7 +13,13 @@ from surveys import actions
 from surveys.errors import EntryRefusedError
 from surveys.models import EntryCode, PanelMember, Study
 from surveys.recruitment.slowing import refused_codes
-from surveys.tokens import completion_code_is_genuine, hash_of_entry_code, normalised_completion_code, panel_hash
+from surveys.tokens import (
+    completion_code_is_genuine,
+    hash_of_entry_code,
+    looks_like_withdrawal_code,
+    normalised_completion_code,
+    panel_hash,
+)
 from surveys.ways_in import WayIn
 
 
@@ -65,6 +71,11 @@ class CheckedCode:
     code: str
     genuine: bool
     repeated: bool
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether it is a student's withdrawal code, which staff must not keep."""
+        return looks_like_withdrawal_code(self.code)
 
 
 def check_completion_codes(study: Study, *, codes: Sequence[str], actor: User) -> list[CheckedCode]:
