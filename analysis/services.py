@@ -67,7 +67,8 @@ def refresh_when_answers_change(sender: object, *, study_id: int, **kwargs: obje
 
 def refresh_when_everyone_is_counted(sender: object, *, study_id: int, **kwargs: object) -> None:
     """Compute the last results of a study, or of a rehearsal."""
-    transaction.on_commit(partial(request_refresh, study_id))
+    for kind in RunKind:
+        transaction.on_commit(partial(request_refresh, study_id, kind=kind))
 
 
 def delete_results_that_saw_the_person(sender: object, *, study_id: int, **kwargs: object) -> None:

@@ -51,7 +51,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "direct_consent": {"choice": "agree"},
     "video": {},
     "quiz": {"quiz-groups": "alike", "quiz-control": "spare"},
-    "die": {"check": "yes"},
+    "die": {"situation-1": "yes-no", "check-1": "yes", "situation-2": "truth-yes", "check-2": "yes"},
     "questions": {f"answer-{name}": "1" for name in QUESTIONS},
     "direct_questions": {f"answer-{name}": "1" for name in QUESTIONS},
 }

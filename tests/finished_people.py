@@ -32,8 +32,8 @@ def count_everybody(study: Study) -> None:
 def compute(study: Study, *kinds: RunKind) -> dict[str, Any]:
     """Compute results of these kinds, or of all, from the stored answers; return those of the last kind."""
     for kind in kinds or RunKind:
-        queued = runner.queue_run(study.pk, kind=kind)
-        assert queued is not None
+        runner.queue_run(study.pk, kind=kind)
+        queued = Run.objects.get(study=study, kind=kind, status=RunStatus.QUEUED)
         work_off(queued)
         found = Run.objects.get(pk=queued.pk)
         assert found.status == RunStatus.DONE
@@ -51,10 +51,11 @@ def add_finished_people(
     unfinished: float = 0.0,
     counted: bool = True,
 ) -> None:
-    """`n` people of the sample study who took the next lines of its list, all counted, or all waiting for a batch. Treatment raises the true share of yes by `effect`.
+    """`n` people of the sample study who took the next lines of its list, counted or waiting for a batch.
 
-    Cheaters say no whatever the die says; a share `unfinished` of the people stopped at the lecture. Every arm of a subsample draws from
-    its own generator: its answers follow from the seed and its size alone, in whatever order chance put the lines of the list.
+    Treatment raises the true share of yes by `effect`. Cheaters say no whatever the die says; a share `unfinished` of the people stopped at
+    the lecture. Every arm of a subsample draws from its own generator: its answers follow from the seed and its size alone, in whatever
+    order chance put the lines of the list.
     """
     generators: dict[tuple[str, str], random.Random] = {}
     definition = protocol_in_force(study).definition

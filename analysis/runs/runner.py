@@ -4,6 +4,7 @@ import os
 import secrets
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 
 from django.db import IntegrityError, transaction
 from django.db.models import OuterRef, Subquery
@@ -49,10 +50,10 @@ def queue_run(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS, after: ti
 @job(kind=RunKind.FIRST_RESULTS, model=Run, where={"kind": RunKind.FIRST_RESULTS}, priority=FIRST)
 def compute_first_results(run: Run) -> None:
     """Let the batch into the numbers if it is complete, and compute. People wait for this work: it goes before everything else."""
-    count_next_batch(run.study)
+    with transaction.atomic():
+        if count_next_batch(run.study) and (full := queue_run(run.study_id, kind=RunKind.FULL_RESULTS)) is not None:
+            transaction.on_commit(partial(send, full))
     store(run, first_results(run.study, protocol_in_force(run.study).definition))
-    if (full := queue_run(run.study_id, kind=RunKind.FULL_RESULTS)) is not None:
-        send(full)
 
 
 @job(kind=RunKind.FULL_RESULTS, model=Run, where={"kind": RunKind.FULL_RESULTS}, priority=HEAVY)

@@ -15,7 +15,7 @@ from surveys.retention.selectors import day_of_forgetting, day_of_forgetting_if_
 
 
 def consequences_of(study: Study, action: str, *, counts: Counts | None) -> list[str]:
-    """What the action will do, one sentence each; nothing for an action that can be undone."""
+    """The effects of the action, one sentence each; none for an action that can be undone."""
     say = CONSEQUENCES.get(action)
     return list(say(study, protocol_in_force(study).definition, counts)) if say else []
 

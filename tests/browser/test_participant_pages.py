@@ -23,6 +23,7 @@ ENGLISH = {
     "roll": "Roll the die",
     "submit": "Submit answers",
     "next": "Next",
+    "show": "Show who told the truth",
     "yes": "Yes",
     "thanks": "Thank you",
 }
@@ -34,6 +35,7 @@ GERMAN = {
     "roll": "Würfeln",
     "submit": "Antworten abschicken",
     "next": "Weiter",
+    "show": "Zeigen, wer die Wahrheit gesagt hat",
     "yes": "Ja",
     "thanks": "Danke",
 }
@@ -48,6 +50,12 @@ WAYS = {
 @pytest.fixture
 def study(transactional_db: None) -> Study:
     return recruiting_study()
+
+
+def right_click(situation: str) -> str:
+    """The answer to a situation of the check, such as `yes-no`: the die says yes, the truth is no."""
+    says, truth = situation.split("-")
+    return truth if says == "truth" else says
 
 
 def arrive(page: Page, step: str) -> None:
@@ -78,7 +86,11 @@ def pages_of_the_journey(page: Page, words: dict[str, str]) -> Iterator[str]:
     expect(page.get_by_role("alert")).to_be_focused()
     yield "die without an answer"
     button(page, words["roll"]).click()
-    page.get_by_role("radio", name=words["yes"], exact=True).check()
+    button(page, words["show"]).click()
+    yield "die, with everybody caught"
+    for place in ("check-1", "check-2"):
+        situation = page.locator(f"[name={place.replace('check', 'situation')}]").input_value()
+        page.locator(f"[name={place}][value={right_click(situation)}]").check()
     button(page, words["continue"]).click()
     arrive(page, "questions")
     for number in range(4):
@@ -158,8 +170,14 @@ def test_the_whole_journey_works_by_keyboard_alone(page: Page, study: Study) -> 
     press(page, "Continue")
     press(page, "Roll the die")
     expect(page.get_by_role("status")).to_have_text(re.compile("^Answer"))
-    tab_to(page, page.get_by_role("radio", name="Yes"))
-    page.keyboard.press("Space")
+    press(page, "Show who told the truth")
+    expect(button(page, "Twelve others")).to_be_focused()
+    for number in ("1", "2"):
+        situation = page.locator(f"[name=situation-{number}]").input_value()
+        tab_to(page, page.locator(f"#check-{number}"))
+        page.keyboard.press("Space")
+        if right_click(situation) == "no":
+            page.keyboard.press("ArrowRight")
     press(page, "Continue")
     expect(page.get_by_role("heading", level=1, name="Roll, then answer")).to_be_visible()
     for _question in range(4):

@@ -39,7 +39,7 @@ def test_an_amendment_is_talked_about_and_approved(new_page: Callable[..., Page]
     complaints.expected.append("422")
     officer, investigator = new_page(), new_page()
     log_in(officer, "officer")
-    officer.get_by_role("link", name="Waiting for review").click()
+    officer.get_by_role("link", name="Waiting for you").click()
     officer.get_by_role("link", name="A short lecture and four honest answers", exact=True).click()
     officer.get_by_role("link", name="See what changed").click()
     expect(officer.locator("ins").filter(has_text="We changed one word.")).to_be_visible()

@@ -20,7 +20,7 @@ from surveys.retention.services import forget_operational_data
 from surveys.studies import services as studies
 from surveys.tokens import hash_of_token, new_token
 from tests.factories import document, logged_in, page_of, recruiting_study
-from tests.finished_people import TELLING_DIE, add_finished_people, compute
+from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
 
 pytestmark = pytest.mark.django_db
 
@@ -76,6 +76,7 @@ def study() -> Study:
     for arm, (no, yes) in SAID.items():
         people_asked(study, arm=arm, no=no, yes=yes)
     people_asked(study, arm="slides", no=REFUSED, yes=0, agrees=False)
+    count_everybody(study)
     return study
 
 
@@ -141,12 +142,10 @@ def test_after_the_end_the_group_is_compared_with_those_who_had_agreed_too(study
     assert json.loads(json.dumps(found, allow_nan=False)) == found
 
 
-def test_closing_asks_for_the_counts_and_a_study_without_the_group_asks_for_nothing(study: Study, committed: Any) -> None:
-    plain = recruiting_study(slug="plain")
+def test_closing_asks_for_the_counts(study: Study, committed: Any) -> None:
     with committed():
         studies.close(study, actor=study.owner)
-        studies.close(plain, actor=plain.owner)
-    assert set(Run.objects.values_list("study__slug", flat=True)) == {study.slug}
+    assert set(Run.objects.values_list("kind", "status")) == {(kind, "queued") for kind in RunKind}
 
 
 def test_once_the_answers_are_deleted_their_counts_stay_as_they_were(study: Study) -> None:
@@ -210,6 +209,7 @@ def test_a_blinded_viewer_sees_no_arm_of_the_direct_group(study: Study) -> None:
 def test_the_flow_and_the_alarm_know_the_groups_share(study: Study) -> None:
     definition = definition_of(study)
     Participant.objects.filter(subsample="direct").delete()
+    count_everybody(study)
     progress = progress_of(study, definition, names={arm: arm for arm in ARMS})
     assert {group.subsample for group in progress.flow.groups} == {"1", "2", "direct"}
     assert sum(group.assigned for group in progress.flow.groups if group.subsample == "direct") == pytest.approx(150, abs=9)
@@ -217,6 +217,7 @@ def test_the_flow_and_the_alarm_know_the_groups_share(study: Study) -> None:
     assert progress.ratio is not None
     assert progress.ratio.alarm
     AllocationSlot.objects.filter(study=study).update(status=SlotStatus.TAKEN)
+    count_everybody(study)
     ratio = progress_of(study, definition, names={arm: arm for arm in ARMS}).ratio
     assert ratio is not None
     assert not ratio.alarm

@@ -177,5 +177,5 @@ def test_changes_are_named_in_words_and_languages() -> None:
 
 def test_every_section_of_the_packet_has_a_heading_and_can_be_commented_on() -> None:
     page = packet_page(study_in(StudyStatus.IN_REVIEW))
-    assert page.xpath("//section/@id") == [one.value for one in PacketSection]
+    assert page.xpath('//div[@class="packet"]/section/@id') == [one.value for one in PacketSection]
     assert page.xpath('//section//input[@name="section"]/@value') == [one.value for one in PacketSection]

@@ -1,0 +1,262 @@
+"""The differencing auditor: polls every address as everybody who may ask, and looks for two answers whose difference is a few people.
+
+Between any two participants every answer is the same to the byte, but for the number of people until the next batch. At the moments at
+which numbers may move (a batch, an amendment, the end) each number of people stays or moves by ten or more.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from lxml import html
+
+from accounts.models import User
+from analysis import services as analysis
+from analysis.models import Run, RunStatus
+from audit.models import Entry
+from surveys.batches.rules import LEAST
+from surveys.batches.services import keep_shown_numbers, show_who_is_on_the_way
+from surveys.journey import services as participation
+from surveys.models import Participant, Step, Study
+from surveys.review.services import approve
+from surveys.studies import services as studies
+from surveys.tokens import hash_of_withdrawal_code
+from tests.audits.test_permissions import ARGUMENTS, EVERYWHERE, RECRUITING, VISITORS, client_of, own_routes, people, shared
+from tests.factories import recruiting_study, walk
+from tests.finished_people import TELLING_DIE, add_finished_people, count_everybody
+from tests.jobs import catch, work_off
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
+fixtures = (people,)
+READERS = ("nobody", "owner", "blinded", "officer", "administrator")
+BUILDING = ("surveys:build", "analysis:build", "surveys:new", "surveys:import", "surveys:duplicate")
+"""Pages of drafts: polled as one reader each."""
+ONES_OWN = ("account", "mfa")
+"""Secrets of one's own account, drawn anew each time."""
+LOGS = ("log", "surveys:study_log")
+"""They tell of what the auditor itself does; that participants leave nothing in them is held by the number of entries."""
+FIGURES = ("participants", "enrolment", "balance", "forest-attention", "running-attention")
+TABLES = ("participants", "enrolment", "balance", "estimates", "running")
+MAY_MOVE = (
+    re.compile(r'name="csrfmiddlewaretoken" value="[^"]*"|csrf-token" content="[^"]*"'),
+    re.compile(r"state=[0-9a-f]{16}"),
+    re.compile(r"Next numbers after \d+ more (people|person)\."),
+    re.compile(r'<progress id="batch-progress".*?</progress>'),
+    re.compile(r'"until_next":\s*\d+'),
+)
+NOT_PEOPLE = re.compile(r"run$|seed|version|id$|until_next|percent|planned|days_left|number|minutes|seconds|batch")
+Answers = dict[tuple[str, str], bytes]
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    catch(monkeypatch)
+
+
+@pytest.fixture
+def study(people: dict[str, User]) -> Study:
+    made = recruiting_study(owner=people["owner"], allocation={"planned_participants": 480, "block_multiples": [1]}, die=TELLING_DIE)
+    return shared(made, people)
+
+
+class Auditor:
+    """Remembers every answer, and names the pairs that tell too much."""
+
+    def __init__(self, study: Study, people: Mapping[str, User]) -> None:
+        self.study = study
+        self.cookies = {reader: client_of(reader, dict(people)).cookies for reader in READERS}
+        self.addresses = {reader: dict(self._addresses(reader)) for reader in READERS}
+
+    def _addresses(self, reader: str) -> Iterator[tuple[str, str]]:
+        parameters = own_routes()
+        for name, outcomes in {**EVERYWHERE, **RECRUITING}.items():
+            alike = name.startswith(BUILDING) and reader != "owner"
+            if outcomes[VISITORS.index(reader)] != 200 or alike or name.startswith(ONES_OWN) or name.split(":")[-1].endswith(LOGS):
+                continue
+            given: dict[str, Any] = {"slug": self.study.slug, **ARGUMENTS}
+            several = {"figure": FIGURES} if "figure" in parameters[name] else {"table": TABLES} if "table" in parameters[name] else {}
+            for parameter, values in several.items() or [("", ("",))]:
+                for value in values:
+                    chosen = {**given, parameter: value}
+                    yield f"{name} {value}".strip(), reverse(name, kwargs={one: chosen[one] for one in parameters[name]})
+
+    def poll(self) -> Answers:
+        found = {}
+        for reader, addresses in self.addresses.items():
+            for name, address in addresses.items():
+                client = Client()
+                client.cookies = deepcopy(self.cookies[reader])
+                response = client.get(address)
+                body = response.content if not response.streaming else b"".join(response.streaming_content)
+                found[reader, name] = b"%d %s" % (response.status_code, body)
+        return found
+
+    def differences(self, before: Answers, after: Answers) -> list[str]:
+        """The answers that are not the same."""
+        return [f"{name} as {reader}" for (reader, name), body in after.items() if _constant(body) != _constant(before[reader, name])]
+
+    def small_steps(self, before: Answers, after: Answers, *, first_numbers: bool = False) -> list[str]:
+        """Numbers of people that moved by fewer than `LEAST`; with `first_numbers` those are left out that were 0 before."""
+        found = []
+        for (reader, name), body in after.items():
+            then, now = dict(_numbers(before[reader, name])), dict(_numbers(body))
+            for place in then.keys() & now.keys():
+                moved = abs(now[place] - then[place])
+                if 0 < moved < LEAST and not (first_numbers and not then[place]):
+                    found.append(f"{name} as {reader}: {place} from {then[place]} to {now[place]}")
+        return found
+
+
+def _constant(body: bytes) -> str:
+    text = body.decode("utf-8", "replace")
+    for moving in MAY_MOVE:
+        text = moving.sub("", text)
+    return text
+
+
+def _numbers(body: bytes) -> Iterator[tuple[str, int]]:
+    """The whole numbers of an answer by their places: in JSON, in CSV, in cells, facts and figures of a page."""
+    status, _space, content = body.partition(b" ")
+    text = content.decode("utf-8", "replace")
+    if status != b"200" or not text.strip():
+        return
+    if text.lstrip().startswith(("{", "[")):
+        yield from _in_json(json.loads(text), "")
+    elif text.lstrip().startswith("<"):
+        tree = html.fromstring(content)
+        for element in tree.xpath("//dd | //td | //*[local-name()='text']"):
+            words = " ".join(element.text_content().split())
+            if found := re.fullmatch(r"(\d+)( did not agree| took their data out)?", words):
+                yield tree.getroottree().getpath(element), int(found[1])
+    else:
+        rows = list(csv.reader(io.StringIO(text)))
+        keys = [name for name in rows[0] if name in ("day", "subsample", "arm")] if rows else []
+        for row in rows[1:]:
+            place = "/".join(value for name, value in zip(rows[0], row, strict=False) if name in keys)
+            yield from ((f"{place}/{name}", int(value)) for name, value in zip(rows[0], row, strict=False) if value.isdigit())
+
+
+def _in_json(part: object, place: str) -> Iterator[tuple[str, int]]:
+    if isinstance(part, dict):
+        for name, value in part.items():
+            yield from () if NOT_PEOPLE.search(name) else _in_json(value, f"{place}/{name}")
+    elif isinstance(part, list):
+        for number, value in enumerate(part):
+            yield from _in_json(value, f"{place}/{number}")
+    elif isinstance(part, int) and not isinstance(part, bool):
+        yield place, part
+
+
+def computed(study: Study) -> None:
+    """As at the end of a journey: a complete batch is counted, and everything that waits is computed."""
+    analysis.refresh_when_answers_change(Study, study_id=study.pk)
+    while (run := Run.objects.filter(study=study, status=RunStatus.QUEUED).order_by("pk").first()) is not None:
+        work_off(run)
+    show_who_is_on_the_way(study)
+    study.refresh_from_db()
+
+
+def come(study: Study, people: int, *, seed: int) -> None:
+    add_finished_people(study, people, seed=seed, counted=False, unfinished=0.1)
+    computed(study)
+
+
+def withdraws(study: Study, *, counted: bool) -> None:
+    gone = Participant.objects.filter(study=study, counted=counted, step=Step.FINISHED).first()
+    assert gone is not None
+    code = "0123-4567-89AB-CDEF"
+    Participant.objects.filter(pk=gone.pk).update(withdrawal_hash=hash_of_withdrawal_code(code))
+    assert participation.withdraw(study, code=code)
+    computed(study)
+
+
+def declines(study: Study) -> None:
+    participation.decline(study)
+
+
+def leaves_in_the_middle(study: Study) -> None:
+    walk(Client(), study, until="quiz")
+
+
+def misunderstands_and_finishes(study: Study) -> None:
+    client = Client()
+    walk(client, study, until="die")
+    participation.count(study, participation.CounterKind.COMPREHENSION_FAILED, version=1)
+    walk(Client(), study)
+
+
+ONE_PERSON: tuple[Callable[[Study], None], ...] = (declines, leaves_in_the_middle, misunderstands_and_finishes)
+
+
+def test_between_two_people_nothing_moves_and_at_every_other_moment_ten_or_more(study: Study, people: dict[str, User]) -> None:
+    auditor = Auditor(study, people)
+    come(study, 130, seed=1)
+    batch = auditor.poll()
+    assert Run.objects.filter(status=RunStatus.DONE, n__gt=0).exists(), "there are numbers to follow"
+    entries = Entry.objects.count()
+    for act in ONE_PERSON:
+        act(study)
+        computed(study)
+    assert Entry.objects.count() == entries
+    within = auditor.poll()
+    assert auditor.differences(batch, within) == []
+
+    withdraws(study, counted=False)
+    assert auditor.differences(batch, auditor.poll()) == []
+
+    come(study, 90, seed=2)
+    second = auditor.poll()
+    assert auditor.differences(batch, second) != []
+    assert auditor.small_steps(batch, second) == []
+
+    withdraws(study, counted=True)
+    withheld = auditor.poll()
+    names = [name for reader, name in withheld if reader == "owner" and name.startswith("analysis:table")]
+    assert {withheld["owner", name][:3] for name in names} == {b"404"}
+    come(study, 90, seed=3)
+    third = auditor.poll()
+    assert auditor.small_steps(second, third) == [], "the numbers from before and after a withdrawal tell who it was"
+
+    amended = studies.submit_for_review(study, actor=study.owner)
+    approve(amended, actor=people["officer"])
+    computed(study)
+    assert auditor.small_steps(third, auditor.poll()) == []
+
+    studies.close(Study.objects.get(pk=study.pk), actor=study.owner)
+    study.refresh_from_db()
+    analysis.refresh_when_everyone_is_counted(Study, study_id=study.pk)
+    computed(study)
+    assert auditor.small_steps(third, auditor.poll(), first_numbers=True) == []
+
+
+def counted_at_once(study: Study) -> None:
+    count_everybody(study)
+
+
+def renewed_at_once(study: Study) -> None:
+    keep_shown_numbers(study, shown_as=int)
+
+
+@pytest.mark.parametrize("mistake", [counted_at_once, renewed_at_once])
+def test_the_auditor_notices_numbers_that_follow_one_person(
+    study: Study, people: dict[str, User], mistake: Callable[[Study], None]
+) -> None:
+    """The code of before: everybody is counted at once, or numbers are shown as they are."""
+    auditor = Auditor(study, people)
+    auditor.addresses = {"owner": {name: auditor.addresses["owner"][name] for name in ("surveys:study", "analysis:api_counts")}}
+    add_finished_people(study, 130, seed=1, counted=False)
+    mistake(study)
+    for act in ONE_PERSON:
+        before = auditor.poll()
+        act(study)
+        mistake(study)
+        after = auditor.poll()
+        assert set(auditor.differences(before, after)) == {"surveys:study as owner", "analysis:api_counts as owner"}, act.__name__
+        assert auditor.small_steps(before, after) != [], act.__name__
