@@ -46,6 +46,7 @@ FIGURES = ("participants", "enrolment", "balance", "forest-attention", "running-
 TABLES = ("participants", "enrolment", "balance", "estimates", "running")
 MAY_MOVE = (
     re.compile(r'name="csrfmiddlewaretoken" value="[^"]*"|csrf-token" content="[^"]*"'),
+    re.compile(r'name="seed" value="[^"]*"'),  # of codes that would be made
     re.compile(r"state=[0-9a-f]{16}"),
     re.compile(r"Next numbers after \d+ more (people|person)\."),
     re.compile(r'<progress id="batch-progress".*?</progress>'),
