@@ -13,6 +13,6 @@ def keep_the_newest_results(apps: Apps, schema_editor: BaseDatabaseSchemaEditor)
 
 
 class Migration(migrations.Migration):
-    dependencies = (("analysis", "0001_initial"), ("surveys", "0002_batches"))
+    dependencies = (("analysis", "0002_review"), ("surveys", "0002_batches"))
 
     operations = (migrations.RunPython(keep_the_newest_results, migrations.RunPython.noop, elidable=True),)
