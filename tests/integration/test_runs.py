@@ -208,7 +208,7 @@ def test_a_broker_that_is_away_does_not_break_a_students_submit(
     monkeypatch.setattr(tasks.work, "apply_async", away)
     walk(client, one_short, until="questions")
     stored = Response.objects.count()
-    with committed(), caplog.at_level(logging.WARNING):
+    with caplog.at_level(logging.DEBUG, "jobs.tasks"), committed():
         assert answer(client, one_short, "questions").status_code == 303
     assert "The broker is away; first_results waits for the sweep" in caplog.text
     assert Response.objects.count() == stored + 4
