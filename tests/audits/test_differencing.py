@@ -56,7 +56,7 @@ MAY_MOVE = (
     re.compile(r'<progress id="batch-progress".*?</progress>'),
     re.compile(r'"until_next":\s*\d+'),
 )
-NOT_PEOPLE = re.compile(r"run$|seed|version|id$|until_next|percent|planned|days_left|number|minutes|seconds|batch")
+NOT_PEOPLE = re.compile(r"run$|failed$|replicates$|df$|seed|version|id$|until_next|percent|planned|days_left|number|minutes|seconds|batch")
 Answers = dict[tuple[str, str], bytes]
 
 

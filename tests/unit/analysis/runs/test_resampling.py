@@ -12,7 +12,7 @@ from analysis.runs import resampling
 
 
 class Answers(dict[str, Any]):
-    """What a run's questions hold, for a test to see it go."""
+    """The analyses of a run, for a test to see them go."""
 
 
 @pytest.fixture
