@@ -236,9 +236,9 @@ def test_twice_changes_nothing() -> None:
 
 
 def test_people_who_withdraw_afterwards_are_told_the_truth() -> None:
-    study, client, code = closed_study(finished=1, unfinished=())
+    study, _client, code = closed_study(finished=1, unfinished=())
     retention.forget_operational_data(study)
-    page = client.get(reverse("surveys:withdraw", args=[study.slug]), HTTP_ACCEPT_LANGUAGE="en")
+    page = Client().get(reverse("surveys:withdraw", args=[study.slug]), HTTP_ACCEPT_LANGUAGE="en")
     assert heading(page) == "Your answers can no longer be found"
     with pytest.raises(JourneyError, match="can be found any more"):
         participation.withdraw(study, code=code)
