@@ -67,6 +67,7 @@ def tab_of(client: Client) -> Client:
     """Another tab of the same browser."""
     tab = Client()
     tab.cookies = copy.deepcopy(client.cookies)
+    tab.last_token = token_of(client)  # type: ignore[attr-defined]  # written down, as people write down their code
     return tab
 
 

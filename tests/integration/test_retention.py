@@ -240,9 +240,9 @@ def test_twice_changes_nothing() -> None:
 
 
 def test_people_who_withdraw_afterwards_are_told_the_truth() -> None:
-    study, client, code = closed_study(finished=1, unfinished=())
+    study, _client, code = closed_study(finished=1, unfinished=())
     retention.forget_operational_data(study)
-    page = client.get(reverse("surveys:withdraw", args=[study.slug]), HTTP_ACCEPT_LANGUAGE="en")
+    page = Client().get(reverse("surveys:withdraw", args=[study.slug]), HTTP_ACCEPT_LANGUAGE="en")
     assert heading(page) == "Your answers can no longer be found"
     with pytest.raises(JourneyError, match="can be found any more"):
         participation.withdraw(study, code=code)
@@ -251,7 +251,7 @@ def test_people_who_withdraw_afterwards_are_told_the_truth() -> None:
 
 
 def test_results_that_use_background_answers_stay_and_say_when_they_were_computed() -> None:
-    study, _client, _code = closed_study(finished=2, unfinished=())
+    study, _client, _code = closed_study(finished=10, unfinished=())
     compute(study, RunKind.FIRST_RESULTS)
     Run.objects.filter(study=study, kind=RunKind.FULL_RESULTS).delete()
     kept = Run.objects.create(study=study, kind=RunKind.FULL_RESULTS, status=RunStatus.DONE, n=2, results={"outcomes": {}, "n": 2})
