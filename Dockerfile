@@ -1,6 +1,6 @@
 # One image for web, worker and beat. Two stages: what installs stays behind, what runs is small and nobody's root.
 
-FROM python:3.13-slim AS build
+FROM python:3.13.7-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
 RUN python -m venv /opt/candor
 COPY requirements/production.txt /tmp/requirements.txt
@@ -13,7 +13,7 @@ RUN /opt/candor/bin/pip install --no-deps --no-build-isolation --editable .
 RUN SECRET_KEY=build DATABASE_URL=sqlite:///:memory: REDIS_URL=redis://build ALLOWED_HOSTS=build MEDIA_ROOT=/tmp CANDOR_VAR=/var/lib/candor \
     DJANGO_SETTINGS_MODULE=config.settings.production /opt/candor/bin/python manage.py collectstatic --noinput
 
-FROM python:3.13-slim
+FROM python:3.13.7-slim
 RUN useradd --system --uid 10001 --home-dir /nonexistent --shell /usr/sbin/nologin candor \
     && install --directory --owner candor --group candor /var/lib/candor/media /var/lib/candor/media/.incoming
 COPY --from=build /opt/candor /opt/candor

@@ -4,6 +4,8 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from analysis import methods_page, views
 from analysis.api import files, plans, results
+from analysis.inbox.api import ReviewQueue
+from analysis.inbox.views import inbox
 from analysis.rehearsal.api import Rehearsal, StopRehearsal
 from analysis.rehearsal.views import rehearsal
 
@@ -11,6 +13,7 @@ app_name = "analysis"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("analysis.planning.urls")),
     path("methods/", methods_page.methods_page, name="methods_page"),
+    path("review/", inbox, name="inbox"),
     path("studies/<slug:slug>/rehearsal/", rehearsal, name="rehearsal"),
     path("", include("analysis.releases.urls")),
     path("studies/<slug:slug>/results/", views.results, name="results"),
@@ -18,6 +21,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/results/blinding/", views.blinding, name="blinding"),
     path("studies/<slug:slug>/results/figures/<slug:figure>.<slug:kind>", views.figure, name="figure"),
     path("studies/<slug:slug>/results/tables/<slug:table>.csv", views.table, name="table"),
+    path("api/v1/review/", ReviewQueue.as_view(), name="api_review_queue"),
     path("api/v1/power/", plans.Power.as_view(), name="api_power"),
     path("api/v1/studies/<slug:slug>/rehearsal/", Rehearsal.as_view(), name="api_rehearsal"),
     path("api/v1/studies/<slug:slug>/rehearsal/stop/", StopRehearsal.as_view(), name="api_stop_rehearsal"),

@@ -26,6 +26,7 @@ import yaml
 from benchmarks.journey_client import Measured, Site, join_within, walk_for
 from benchmarks.process_costs import family, memory_megabytes, postmaster_of, processor_seconds, yardstick
 from tests import processes
+from tests.crowds import build_study
 from tests.services import services
 
 DURABLE = ("max_connections=300", "shared_buffers=128MB")
@@ -104,7 +105,7 @@ def running_site(folder: Path) -> Iterator[Bench]:
     with services(settings=DURABLE) as (database, broker):
         os.environ |= {"DATABASE_URL": database, "REDIS_URL": broker}
         with processes.production(folder) as running:
-            running.manage("demo", "--no-serve", "--bots", "0")
+            build_study(running)
             ticket = running.manage(
                 "shell", "--no-imports", "-c", "from surveys.journey.visitors import *; print(bot_ticket('lecture-videos'))"
             ).strip()
@@ -138,7 +139,7 @@ def forms_of(study: dict[str, Any]) -> dict[str, dict[str, str | list[str]]]:
         },
         "video": {},
         "quiz": {f"quiz-{item['name']}": [option["name"] for option in item["options"]] for item in study["quiz"]},
-        "die": {"check": "yes"},
+        "die": {"situation-1": "yes-no", "check-1": "yes", "situation-2": "truth-yes", "check-2": "yes"},
         "questions": {f"answer-{question['name']}": ["0", "1"] for question in study["questions"]},
     }
 

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
+from django.http import Http404
 from django.utils.translation import gettext as _
 
 from surveys.access import Seat
@@ -89,11 +90,16 @@ class ProtocolView:
     version: int
 
 
-def protocol_view_for(seat: Seat) -> ProtocolView:
+def protocol_view_for(seat: Seat, *, version: int | None = None) -> ProtocolView:
     """The definition that participants would see: for people who may change the study its draft, or the amendment in the making; for others
-    the version that waits for the officers, or else the one in force.
+    the version that waits for the officers, or else the one in force. With `version`, that frozen one; a 404 if there is none.
     """
     study = seat.study
+    if version is not None:
+        frozen = study.protocols.filter(version=version).first()
+        if frozen is None:
+            raise Http404("There is no such version of the protocol.")
+        return ProtocolView(definition=define(frozen.definition), media=frozen.media, version=frozen.version)
     found = _protocol_at_hand(seat, draft=study.status in RUNNING and study.submitted_id is None)
     if study.protocol is not None and found.sha256 == study.protocol.sha256:
         found = study.protocol

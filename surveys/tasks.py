@@ -3,6 +3,7 @@
 import logging
 from datetime import timedelta
 
+from audit.services import publish_head
 from jobs.registry import job, routine
 from surveys.batches.services import show_who_is_on_the_way
 from surveys.models import RUNNING, BotRun, Study
@@ -43,6 +44,12 @@ def forget_due() -> None:
     """Delete due operational data, and finish deletions begun on a page or left half done by a killed worker."""
     for slug in forget_what_is_due():
         logger.info("The operational data of %s are deleted", slug)
+
+
+@routine(kind="log_head", every=HOURLY)
+def publish_log_head() -> None:
+    """Note the end of the audit log once a day, for everybody to read."""
+    publish_head()
 
 
 @routine(kind="ends_of_approvals", every=HOURLY)

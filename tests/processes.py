@@ -203,8 +203,8 @@ def built(folder: Path, *, like: Site | None = None) -> Iterator[Site]:
             environment=environment,
             commands={
                 "web": [*GRANIAN, "--no-access-log", "--host", "127.0.0.1", "--port", "{port}", "config.wsgi:application"],
-                "worker": ["-m", "celery", "-A", "config", "worker", "--concurrency", "2", "--loglevel", "info"],
-                "beat": ["-m", "celery", "-A", "config", "beat", "--schedule", str(folder / "beat"), "--loglevel", "info"],
+                "worker": ["-m", "celery", "-A", "config", "worker", "--concurrency", "2", "--loglevel", "warning"],
+                "beat": ["-m", "celery", "-A", "config", "beat", "--schedule", str(folder / "beat"), "--loglevel", "warning"],
             },
         )
         try:

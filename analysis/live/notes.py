@@ -1,4 +1,4 @@
-"""What the library says about an estimate, for pages: arms by their labels, methods by their names, sentences that begin and end as such.
+"""Says on pages what the library says about an estimate: arms by their labels, methods by their names, in whole sentences.
 
 The library's words stay exact for programs and for the command line; they name arms and methods as files do.
 """

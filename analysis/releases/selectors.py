@@ -8,12 +8,12 @@ from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from accounts.models import Role, User
-from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
+from accounts.models import User
+from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release
 from analysis.packages.rows import SMALLEST_GROUP
 from analysis.releases.people import released_people
 from candor.packages.archive import files_in
-from surveys.access import access_study, studies_of, studies_with_results_of
+from surveys.access import access_study
 from surveys.models import Study, StudyStatus
 from surveys.protocols import frozen_protocol
 
@@ -31,14 +31,6 @@ def access_release(user: User, slug: str, release_id: int) -> Release:
     if release is None:
         raise Http404("There is no such release.")
     return release
-
-
-def waiting_for(user: User) -> QuerySet[Release]:
-    """Releases about which this officer can decide."""
-    if user.role != Role.IRB_OFFICER:
-        return releases().none()
-    others = studies_of(user).exclude(pk__in=studies_with_results_of(user).values("pk"))
-    return releases().filter(study__in=others.values("pk"), status=ReleaseStatus.REQUESTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,6 @@ from analysis.releases.selectors import (
     public_releases,
     published_smallest_count,
     releases,
-    waiting_for,
 )
 from audit.services import record_once_a_day
 from candor.packages.signing import public_pem
@@ -96,12 +95,11 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
 
 @require_safe
 def public_list(request: HttpRequest, slug: str = "") -> HttpResponse:
-    """All public data, or those of one study; for an IRB officer also the releases that wait for a decision."""
+    """All public data, or those of one study."""
     found = public_releases()
     if slug and not (found := found.filter(study__slug=slug)):
         raise Http404("This study has no public data.")
-    waiting = waiting_for(user_of(request)) if request.user.is_authenticated and not slug else ()
-    return render(request, "analysis/releases/public_list.html", {"releases": found, "waiting": waiting})
+    return render(request, "analysis/releases/public_list.html", {"releases": found})
 
 
 @require_safe

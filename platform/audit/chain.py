@@ -83,6 +83,14 @@ def follow_part(links: Iterable[Link], *, last: int, last_hash: str) -> Verifica
     return Verification(intact=intact)
 
 
+def compare_with_published(published: Iterable[tuple[str, int, str]], *, found: Mapping[int, str]) -> str:
+    """How a log that was verified disagrees with what was published of it (day, number of entries, hash); empty if it does not."""
+    for day, sequence, hash in published:
+        if sequence and found.get(sequence) != hash:
+            return f"on {day} it ended with entry {sequence} and the hash {hash}; found {found.get(sequence, 'no such entry')}"
+    return ""
+
+
 def past_the_end(last: int) -> Verification:
     """More entries were found than were recorded."""
     return Verification(intact=last, broken_at=last + 1, reason="it was added past the log's end")

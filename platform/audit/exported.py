@@ -5,7 +5,7 @@ A file of part of the log begins with a line that identifies the part and states
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -160,6 +160,12 @@ def _verify_part(head: PartHead, first: str, lines: Iterator[str]) -> Verificati
 
 def _ended(line: str) -> bytes:
     return line.rstrip("\n").encode() + b"\n"
+
+
+def hashes_in(lines: Iterable[str], sequences: Collection[int]) -> dict[int, str]:
+    """The hashes of these entries in a file that was verified."""
+    entries = (json.loads(line) for line in lines)
+    return {entry["sequence"]: entry["hash"] for entry in entries if entry.get("sequence") in sequences}
 
 
 def _read(line: str, *, last: tuple[str, str]) -> ExportedEntry | tuple[int, str]:

@@ -91,3 +91,17 @@ class Head(models.Model):
 
     def __str__(self) -> str:
         return f"{self.sequence}: {self.hash}"
+
+
+class PublishedHead(models.Model):
+    """The log's end as anybody could read it on a day: whoever kept a copy can tell later whether the log still leads there."""
+
+    day = models.DateField(primary_key=True)
+    sequence = models.PositiveBigIntegerField()
+    hash = models.CharField(max_length=64)
+
+    class Meta:
+        ordering: ClassVar = ["day"]
+
+    def __str__(self) -> str:
+        return f"{self.day}: {self.sequence}, {self.hash}"

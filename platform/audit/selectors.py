@@ -10,7 +10,7 @@ from django.db import models
 from audit.actions import VERIFIED
 from audit.chain import Verification, follow, past_the_end
 from audit.exported import ExportedEntry, PartHead, lines_of, lines_of_part
-from audit.models import Entry, Head
+from audit.models import Entry, Head, PublishedHead
 
 PAGE_SIZE = 50
 EXPORTED = ("sequence", "at", "actor_id", "actor_name", "action", "subject_kind", "subject_id", "details", "previous_hash", "hash")
@@ -32,6 +32,16 @@ def number_of_entries() -> int:
 def last_verification() -> Entry | None:
     """The newest entry with the result of checking the chain."""
     return Entry.objects.filter(action=VERIFIED).order_by("-sequence").first()
+
+
+def published_heads() -> list[dict[str, object]]:
+    """The log's end on each day, as anybody may read it; the latest last."""
+    return [{"day": one.day.isoformat(), "entries": one.sequence, "hash": one.hash} for one in PublishedHead.objects.order_by("day")]
+
+
+def hashes_at(sequences: Collection[int]) -> dict[int, str]:
+    """The hashes of these entries, as far as they are there."""
+    return dict(Entry.objects.filter(sequence__in=sequences).values_list("sequence", "hash"))
 
 
 def entries_about(subject: models.Model) -> models.QuerySet[Entry]:

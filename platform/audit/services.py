@@ -7,7 +7,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from audit import actions, chain
-from audit.models import Entry, Head
+from audit.models import Entry, Head, PublishedHead
 from audit.selectors import Asked, entries_about, exported_log, verify
 
 
@@ -52,6 +52,13 @@ def verify_and_record(*, actor: AbstractBaseUser | None) -> Entry:
     verification = verify()
     details = {"intact": verification.intact, "broken_at": verification.broken_at, "finding": verification.sentence}
     return record(actor=actor, action=actions.VERIFIED, subject=None, details=details)
+
+
+def publish_head() -> None:
+    """Once a day, note the log's end for everybody to read. The platform's own day begins at midnight UTC."""
+    head, today = Head.objects.filter(id=1).first(), timezone.now().date()
+    if head is not None and head.sequence and not PublishedHead.objects.filter(day=today).exists():
+        PublishedHead.objects.bulk_create([PublishedHead(day=today, sequence=head.sequence, hash=head.hash)], ignore_conflicts=True)
 
 
 def export(asked: Asked, *, part: str = "", actor: AbstractBaseUser) -> Iterator[str]:

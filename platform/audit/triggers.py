@@ -24,4 +24,21 @@ LOG_IS_APPEND_ONLY = Refusal(
         ),
     },
 )
+PUBLISHED_HEADS_ARE_KEPT = Refusal(
+    function="audit_refuse_heads",
+    sentence="what was published of the audit log can be neither changed nor deleted",
+    triggers={
+        "postgresql": (Trigger("audit_published_heads_are_kept", "audit_publishedhead", "UPDATE OR DELETE OR TRUNCATE", each="STATEMENT"),),
+        "sqlite": (
+            Trigger("audit_published_head_is_not_updated", "audit_publishedhead", "UPDATE"),
+            Trigger("audit_published_head_is_not_deleted", "audit_publishedhead", "DELETE"),
+            Trigger(
+                "audit_published_head_is_not_replaced",
+                "audit_publishedhead",
+                "INSERT",
+                when="EXISTS (SELECT 1 FROM audit_publishedhead WHERE day = NEW.day)",
+            ),
+        ),
+    },
+)
 install, remove = LOG_IS_APPEND_ONLY.install, LOG_IS_APPEND_ONLY.remove

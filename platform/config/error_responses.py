@@ -27,6 +27,7 @@ from candor.errors import MethodError
 from config.outages.causes import Outage, outage_of
 from config.outages.sent_forms import form_sent_with
 from config.outages.told import log_outage
+from config.outages.waits import distrust_connections
 
 logger = logging.getLogger(__name__)
 PROBLEM_JSON = "application/problem+json"
@@ -85,8 +86,10 @@ OUTAGES = {
     Outage.AWAY: Problem(
         status=HTTPStatus.SERVICE_UNAVAILABLE,
         title=_("This site is away for a moment"),
-        message=_("A part of it does not answer. Everything that was taken before is safe; what you sent just now was not taken."),
-        advice=_("Wait a few seconds, then send it again."),
+        message=_(
+            "A part of it does not answer. Everything that was taken before is safe; what you sent just now may not have been taken."
+        ),
+        advice=_("Wait a few seconds, then try again."),
         code="away",
         retry_after=3,
     ),
@@ -94,7 +97,7 @@ OUTAGES = {
         status=HTTPStatus.SERVICE_UNAVAILABLE,
         title=_("This site is very busy"),
         message=_("It could not be done in time, so nothing was changed."),
-        advice=_("Wait a few seconds, then send it again."),
+        advice=_("Wait a few seconds, then try again."),
         code="busy",
         retry_after=3,
     ),
@@ -177,6 +180,8 @@ def with_waiting_time(response: HttpResponse, problem: Problem) -> HttpResponse:
     if is_outage(problem):
         response._has_been_logged = True  # type: ignore[attr-defined]
         log_outage(problem.code)
+    if problem is OUTAGES[Outage.AWAY]:
+        distrust_connections()
     return response
 
 

@@ -20,6 +20,7 @@ urlpatterns = [
     path("admin/login/", admin_door, name="admin_door"),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),
+    path("start/", views.first_page, name="first_page"),
     path("work/", views.work, name="work"),
     path("favicon.ico", views.Favicon.as_view(), name="favicon"),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),

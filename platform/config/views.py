@@ -1,15 +1,22 @@
-"""The page of waiting, running and failed work, for administrators; and the picture in the browser's tab."""
+"""The way to everybody's first page, the page of work for administrators, and the picture in the browser's tab."""
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.templatetags.static import static
 from django.views.decorators.http import require_safe
 from django.views.generic import RedirectView
 
-from accounts.access import require_role
+from accounts.access import require_role, user_of
 from accounts.models import Role
 from config.heartbeat import is_alive
 from jobs.selectors import all_work
+
+
+@require_role(*Role)
+@require_safe
+def first_page(request: HttpRequest) -> HttpResponse:
+    """After login officers see what waits for them, everybody else the studies."""
+    return redirect("analysis:inbox" if user_of(request).role == Role.IRB_OFFICER else "surveys:studies")
 
 
 class Favicon(RedirectView):

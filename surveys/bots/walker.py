@@ -92,8 +92,13 @@ class Walker:
         return {name: str(self.rng.choice(sorted(form.inputs[name].value_options))) for name in sorted(names)}
 
     def _fill_die(self, page: Page, form: Page) -> Values:
-        wrong = self.bot.misunderstands and not page.xpath('//input[@name="tried" and @value="1"]')
-        return {"check": "no" if wrong else "yes"}
+        wrong = self.bot.misunderstands and form.fields["tried"] != "1"
+        clicks = {}
+        for number in ("1", "2"):
+            says, truth = form.fields[f"situation-{number}"].split("-")
+            right = truth if says == "truth" else says
+            clicks[f"check-{number}"] = {"yes": "no", "no": "yes"}[right] if wrong else right
+        return clicks
 
     def _fill_questions(self, page: Page, form: Page) -> Values:
         says = {

@@ -8,8 +8,9 @@ from django.utils.translation import gettext as _
 from surveys.builder.frame import BuilderPage
 from surveys.builder.services import change_part
 from surveys.drafting.edits import Keys
-from surveys.drafting.redcap import read_dictionary
 from surveys.errors import SurveyError
+from surveys.reading.apart import in_words, read_apart
+from surveys.reading.readers import DICTIONARY
 
 LARGEST = 5 * 1024 * 1024
 
@@ -24,16 +25,16 @@ class RedcapPage(BuilderPage):
         if upload is None or (upload.size or 0) > LARGEST:
             return self._refused([_("Choose a CSV file of at most 5 MB.")])
         try:
-            text = upload.read().decode("utf-8-sig")
             before = list(self.study.definition.get("background", []))
-            report = read_dictionary(text, source=str(upload.name), present={item["name"] for item in before})
-            if report.questions:
-                value = {"background": before + report.questions}
+            present = [item["name"] for item in before]
+            report = read_apart(upload, reader=DICTIONARY, source=str(upload.name), present=present)
+            if report["questions"]:
+                value = {"background": before + report["questions"]}
                 self.study = change_part(self.study, edit=Keys(("background",)), value=value, loaded=None, actor=self.person)
-        except UnicodeDecodeError as error:
-            return self._refused([_("Expected text in UTF-8, found another byte at position %(place)d.") % {"place": error.start}])
         except SurveyError as error:
             return self._refused(getattr(error, "problems", [str(error)]))
+        for line in (*report["taken"], *report["skipped"]):
+            line["notes"] = [in_words(note) for note in line["notes"]]
         return self.page({"report": report})
 
     def _refused(self, problems: list[str]) -> HttpResponse:

@@ -24,10 +24,15 @@ For those questions you roll a die that only you can see.
 * Your answers, without your name, without the address of your device, and with no time more exact than the day.
 * For the yes-or-no questions, only the yes or no that the die let you say. The die itself stays with you.
 
+## Risks and benefits
+
+[[what could harm or burden people, and what you do about it; if you know of nothing, say so]]
+[[what people, or others, gain from it; if it is nothing, say so]]
+
 ## Your rights
 
 Taking part is voluntary. You may stop at any time. With the code on the last page you can take your data out until they are published.
-Questions? Ask [[name and address of the person to ask]].
+Questions? Ask [[name and address of the person to ask]]. Complaints? Write to [[somebody outside the study, such as the ethics committee]].
 """,
         "de": """## Worum es geht
 
@@ -43,11 +48,17 @@ Für diese Fragen würfelst du mit einem Würfel, den nur du siehst.
 * Deine Antworten, ohne deinen Namen, ohne die Adresse deines Geräts und ohne eine Zeit, die genauer ist als der Tag.
 * Bei den Ja-Nein-Fragen nur das Ja oder Nein, das der Würfel dich sagen ließ. Der Wurf selbst bleibt bei dir.
 
+## Risiken und Nutzen
+
+[[was Menschen schaden oder sie belasten könnte, und was du dagegen tust; wenn du von nichts weißt, sag es]]
+[[was sie oder andere davon haben; wenn es nichts ist, sag es]]
+
 ## Deine Rechte
 
 Die Teilnahme ist freiwillig. Du kannst jederzeit aufhören.
 Mit dem Code auf der letzten Seite kannst du deine Daten herausnehmen, bis sie veröffentlicht sind.
 Fragen? Wende dich an [[Name und Adresse der Ansprechperson]].
+Beschwerden? Schreib an [[jemanden außerhalb der Studie, etwa die Ethikkommission]].
 """,
     },
     "first": {"en": "First lecture", "de": "Erste Vorlesung"},

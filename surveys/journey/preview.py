@@ -1,7 +1,7 @@
 """The study as participants will see it: the real pages, from the draft, for any arm and subsample. Sent forms are not stored."""
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 from uuid import UUID
@@ -20,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.access import require_role, user_of
 from accounts.models import Role
 from surveys.access import access_study
-from surveys.definition import DIRECT
+from surveys.definition import DIRECT, StudyDefinition
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey import steps
 from surveys.journey.pages import own_page
@@ -31,6 +31,7 @@ from surveys.privacy.words import privacy_in_words
 from surveys.protocols import ProtocolView, protocol_view_for
 
 DECLINED, PRIVACY = "declined", "privacy"
+MOST_DIGITS = 9
 STEP_NAMES: dict[str, Promise] = {
     steps.WELCOME: gettext_lazy("Welcome"),
     steps.CONSENT: gettext_lazy("Consent"),
@@ -56,11 +57,17 @@ class Place:
     arm: str
     subsample: str
     language: str
+    version: int | None = None
+    """A frozen version of the protocol; without it the one at hand."""
+    framed: bool = False
+    """Whether it stands in a frame of the protocol packet."""
 
     @property
     def address(self) -> str:
-        query = urlencode({"step": self.step, "arm": self.arm, "subsample": self.subsample, "language": self.language})
-        return f"{reverse('surveys:preview', args=[self.slug])}?{query}"
+        query: dict[str, object] = {"step": self.step, "arm": self.arm, "subsample": self.subsample, "language": self.language}
+        query |= {"version": self.version} if self.version else {}
+        query |= {"framed": 1} if self.framed else {}
+        return f"{reverse('surveys:preview', args=[self.slug])}?{urlencode(query)}"
 
     def at(self, step: str) -> "Place":
         return replace(self, step=step)
@@ -72,8 +79,9 @@ class Place:
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
     """A choice of pages; with a `step`, that page. A form sent from a page only leads on to the next one."""
     seat = access_study(user_of(request), slug)
-    protocol = protocol_view_for(seat)
-    place = _place(request.GET, protocol, slug)
+    version = _version(request.GET)
+    protocol = protocol_view_for(seat, version=version)
+    place = place_of(request.GET, protocol, slug, version=version)
     own_steps = steps.steps_of(protocol.definition, asked=steps.DIRECTLY if place.subsample == DIRECT else steps.WITH_DIE)
     if not place.step:
         directly = (steps.DIRECT_QUESTIONS,) if protocol.definition.direct_group else ()
@@ -94,12 +102,33 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 @require_role(*Role)
 @require_safe
 def preview_media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
-    """A file of the study, of any arm, for people who may see the study."""
+    """A file of the study, of any arm and of any version, for people who may see the study."""
     seat = access_study(user_of(request), slug)
-    return media_response(request, protocol_view_for(seat).media, study_id=seat.study.pk, media_id=media_id)
+    return media_response(request, protocol_view_for(seat, version=_version(request.GET)).media, study_id=seat.study.pk, media_id=media_id)
 
 
-def _place(query: QueryDict, protocol: ProtocolView, slug: str) -> Place:
+def preview_media_address(slug: str, version: int | None) -> Callable[[str], str]:
+    """The addresses at which staff play the files of this version."""
+    query = f"?version={version}" if version else ""
+    return lambda media_id: reverse("surveys:preview_media", args=[slug, media_id]) + query
+
+
+def frames_of(definition: StudyDefinition, place: Place) -> list[tuple[str, Promise, str]]:
+    """The pages from welcome to thanks for somebody in this arm and subsample: step, name, and address for a frame."""
+    directly = (steps.DIRECT_QUESTIONS,) if definition.direct_group else ()
+    shown = (*steps.steps_of(definition, asked=steps.WITH_DIE), *directly, DECLINED, PRIVACY)
+    return [(step, STEP_NAMES[step], replace(place, step=step, framed=True).address) for step in shown]
+
+
+def _version(query: QueryDict) -> int | None:
+    """The frozen version that the address names, if any; there is no version 0."""
+    named = query.get("version", "")
+    if not named:
+        return None
+    return int(named) if named.isascii() and named.isdigit() and len(named) <= MOST_DIGITS else 0
+
+
+def place_of(query: QueryDict, protocol: ProtocolView, slug: str, *, version: int | None) -> Place:
     """Values that the address lacks, or that no longer exist, become the first of their kind."""
 
     def chosen(name: str, offered: Iterable[str]) -> str:
@@ -115,6 +144,8 @@ def _place(query: QueryDict, protocol: ProtocolView, slug: str) -> Place:
         arm=chosen("arm", (arm.name for arm in definition.arms)),
         subsample=chosen("subsample", groups),
         language=chosen("language", definition.languages),
+        version=version,
+        framed=query.get("framed") == "1",
     )
 
 
@@ -144,7 +175,7 @@ def _page(request: HttpRequest, place: Place, own_steps: tuple[str, ...], protoc
         language=place.language,
         address=place.at(steps.WELCOME).address if place.step == DECLINED else place.address,
         progress_address=place.address,
-        media_address=lambda media_id: reverse("surveys:preview_media", args=[place.slug, media_id]),
+        media_address=preview_media_address(place.slug, place.version),
     )
     before, after = (_neighbour(own_steps, place.step, direction) for direction in (-1, +1))
     context = _context(shown, place, protocol) | {

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
@@ -15,11 +16,23 @@ from surveys.errors import EntryRefusedError, JourneyError, StepOutOfOrderError,
 from surveys.events import answers_changed, counted_people_changed
 from surveys.journey import steps
 from surveys.journey.participant_store import insert, read_participant, read_study, update
-from surveys.models import ENDED, RUNNING, CounterKind, DirectAnswer, Participant, Response, ShardedCounter, Study, StudyStatus
+from surveys.journey.withdrawals import remember_withdrawal, remembered_withdrawals
+from surveys.models import (
+    ENDED,
+    RUNNING,
+    CounterKind,
+    DirectAnswer,
+    PanelMember,
+    Participant,
+    Response,
+    ShardedCounter,
+    Study,
+    StudyStatus,
+)
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.recruitment import services as recruitment
 from surveys.recruitment.selectors import panel_member
-from surveys.tokens import hash_of_token, hash_of_withdrawal_code, withdrawal_code
+from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash, withdrawal_code
 
 COUNTER_SHARDS = 8
 
@@ -33,6 +46,15 @@ class Visit:
     code: str = ""
     panel_identifier: str = ""
     is_bot: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """Withdrawals after a restore: how many were remembered, found and done again, and refused because the data were published since."""
+
+    remembered: int
+    again: int
+    refused: int
 
 
 class AlreadyDoneError(Exception):
@@ -255,8 +277,32 @@ def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
 @transaction.atomic
 def withdraw(study: Study, *, code: str) -> bool:
     """Delete everything stored about the person who holds this code; only the count of assigned people stays. False: no such code."""
+    withdrawal_hash, panel_number = hash_of_withdrawal_code(code), panel_hash(code)
+    if not _withdraw(study, withdrawal_hash=withdrawal_hash, panel_number=panel_number):
+        return False
+    remember_withdrawal(withdrawal_hash=withdrawal_hash, panel_number=panel_number)
+    return True
+
+
+def replay_withdrawals(folder: Path) -> Replayed:
+    """Withdraw again everybody who is remembered in the folder and whom a restored back-up brought back."""
+    remembered = remembered_withdrawals(folder)
+    back = Participant.objects.filter(withdrawal_hash__in=remembered).select_related("study").defer("study__definition")
+    again, refused = 0, 0
+    for participant in back:
+        try:
+            with transaction.atomic():
+                found = participant.withdrawal_hash
+                again += _withdraw(participant.study, withdrawal_hash=found, panel_number=remembered[found])
+        except JourneyError:
+            refused += 1
+    return Replayed(remembered=len(remembered), again=again, refused=refused)
+
+
+def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> bool:
+    """`panel_number` is the hash that finds the number of a panel member."""
     # First the participant, then the study: every step locks them in this order.
-    participant = Participant.objects.select_for_update().filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).first()
+    participant = Participant.objects.select_for_update().filter(study=study, withdrawal_hash=withdrawal_hash).first()
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if study.data_published:
         raise JourneyError(_("The data of this study are published."), situation="published")
@@ -265,7 +311,7 @@ def withdraw(study: Study, *, code: str) -> bool:
     if participant is None:
         return False
     participant.delete()
-    panel_member(study.pk, code).delete()
+    PanelMember.objects.filter(study_id=study.pk, panel_hash=panel_number).delete()
     if participant.counted:
         Study.objects.filter(pk=study.pk, status__in=RUNNING).update(numbers_withheld=True)
         counted_people_changed.send(sender=Study, study_id=study.pk)

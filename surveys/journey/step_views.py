@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from surveys.definition import StudyDefinition
 from surveys.journey import services as participation
 from surveys.journey import visitors
+from surveys.journey.comprehension import checked, first_checks
 from surveys.journey.forms import errors_of, read_direct_answers, read_fields, read_responses
 from surveys.journey.pages import SharedContext
 from surveys.journey.presentation import FieldView, Presentation, field_view
@@ -114,24 +115,16 @@ def _take_quiz(data: QueryDict, person: Person) -> None:
     participation.record_quiz(person.token, answers={name: str(answer) for name, answer in answers.items()})
 
 
-# The practice case: the die forces a yes although the truth is no. A right answer shows that the participant understood the protection.
-CHECK = {"die_says": "yes", "truth": "no", "right": "yes"}
-
-
 def _die_context(shown: Presentation, subsample: str) -> dict[str, object]:
-    return {"die": shown.dice[subsample], "check": CHECK, "tried": ""}
+    return {"die": shown.dice[subsample], "checks": first_checks(shown.dice[subsample]), "tried": ""}
 
 
 def _take_die(data: QueryDict, person: Person) -> None:
-    chosen, tried = data.get("check", ""), data.get("tried", "")
-    if chosen != CHECK["right"]:
-        wrong = _(
-            "Not quite. The die said “answer yes”, so you click Yes, although your true answer is no. That is what protects everybody."
-        )
-        message = wrong if chosen else _("Choose what you would click.")
-        raise Invalid(
-            check=CHECK | {"error": message}, errors=[{"field": "check", "message": message}], tried="1" if chosen or tried else ""
-        )
+    checks, all_right, misunderstood = checked(person.shown.dice[person.participant.subsample], data)
+    tried = data.get("tried", "")
+    if not all_right:
+        errors = [{"field": check.field, "message": check.error} for check in checks if check.error]
+        raise Invalid(checks=checks, errors=errors, tried="1" if misunderstood or tried else "")
     participation.finish_die(person.token, understood_at_once=not tried)
 
 

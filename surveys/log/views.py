@@ -136,6 +136,7 @@ GROUPS = {
     "account": gettext_lazy("Accounts"),
     "study": gettext_lazy("Studies"),
     "results": gettext_lazy("Results"),
+    "privacy_limit": gettext_lazy("Limit of privacy loss"),
     "log": gettext_lazy("This log"),
 }
 
@@ -146,7 +147,8 @@ def kinds() -> list[tuple[object, str, list[tuple[str, str]]]]:
     for name, description in actions.registered().items():
         groups.setdefault(name.split(".")[0], []).append((name, description))
     return [
-        (GROUPS.get(group, group.capitalize()), f"{group}.", sorted(members, key=lambda one: one[1])) for group, members in groups.items()
+        (GROUPS.get(group, group.replace("_", " ").capitalize()), f"{group}.", sorted(members, key=lambda one: one[1]))
+        for group, members in groups.items()
     ]
 
 

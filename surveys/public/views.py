@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -11,6 +11,7 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from audit.selectors import published_heads
 from audit.services import record
 from surveys import actions
 from surveys.access import study_in_public
@@ -110,6 +111,20 @@ def media(request: HttpRequest, slug: str, media_id: UUID) -> HttpResponseBase:
     protocol = frozen_protocol(participant.protocol_id)
     own = {name: protocol.media[name] for name in protocol.definition.arm(participant.arm).video.files()}
     return media_response(request, own, study_id=participant.study_id, media_id=media_id)
+
+
+@require_safe
+@cache_control(public=True, max_age=MINUTES * 60)
+def log_heads(request: HttpRequest) -> HttpResponse:
+    """The end of the audit log on each day. A copy that is kept elsewhere shows later whether the log was written anew or cut."""
+    document = {
+        "about": (
+            "The hash of the audit log's last entry, once a day. Keep a copy: `manage.py verify_audit_log --heads FILE` says whether the "
+            "log, or an exported file of it, still leads to each of them."
+        ),
+        "heads": published_heads(),
+    }
+    return JsonResponse(document, json_dumps_params={"indent": 1})
 
 
 @require_safe

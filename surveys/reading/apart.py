@@ -55,7 +55,7 @@ class ReadersBusyError(SurveyError):
 
 
 def read_apart(content: bytes | IO[bytes], *, reader: Reader, **options: object) -> Any:
-    """What the reader makes of the content, as plain values; a NotReadError if it finds problems, breaks, or reaches a limit.
+    """Read the content; return plain values. A NotReadError says that the reader found problems, broke, or reached a limit.
 
     An open file is where it was afterwards. `options` are plain values for the reader.
     """

@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def answer_of(function: str, options: dict[str, Any]) -> dict[str, object]:
-    """What the reader returned, or said about the file; or where it broke, without any value of the file."""
+    """The value that the reader returned, or its words about the file; or the place where it broke, without any value of the file."""
     from surveys.reading.words import UnreadableError, limited
 
     module, _colon, name = function.partition(":")

@@ -1,4 +1,4 @@
-"""Which files may come from outside, which function reads each, and what the reading may cost. This table is the whole list."""
+"""The files that may come from outside, the function that reads each, and the most that reading may cost. This is the whole list."""
 
 from dataclasses import dataclass
 

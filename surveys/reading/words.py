@@ -1,4 +1,4 @@
-"""What a reader says: sentences that the web process translates, because a reader does without Django."""
+"""The words of a reader: sentences that the web process translates, because a reader does without Django."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

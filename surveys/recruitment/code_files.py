@@ -169,7 +169,7 @@ def _rows(text: str, delimiter: str, *, skipped: int = 0) -> Iterator[tuple[int,
 
 
 def _cells(rows: Iterable[Sequence[str]], column: int) -> list[str]:
-    """What stands in a column, without blanks."""
+    """The tidied cells of a column, without blanks."""
     return [cell for row in rows if column < len(row) and (cell := tidied(row[column]))]
 
 
@@ -227,7 +227,7 @@ def _without_column(reading: _Reading, text: str, *, source: str, skipped: int) 
         for line, row in islice(_rows(text, reading.delimiter, skipped=skipped), MOST_LINES)
     )
     return CodesError(
-        _("%(source)s: no column holds codes. Write “code” above the right one. About the first column:") % {"source": source},
+        _("%(source)s: no column holds codes. Write “code” above the right one.") % {"source": source},
         lines=tuple(lines),
     )
 

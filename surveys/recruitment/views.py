@@ -71,7 +71,7 @@ def _page(
 
 
 def _show_file(request: HttpRequest, study: Study, user: User) -> HttpResponse:
-    """What a file was understood to say. Nothing is stored: the page itself carries the codes to the click that adds them."""
+    """Show how a file was understood. Nothing is stored: the page itself carries the codes to the click that adds them."""
     upload = request.FILES.get("file")
     if upload is None or (upload.size or 0) > MAXIMUM_BYTES:
         return _page(request, study, errors=[{"field": "file", "message": gettext("Choose a file with codes of at most 5 MB.")}])
@@ -149,7 +149,7 @@ def _check(request: HttpRequest, study: Study, user: User) -> HttpResponse:
 
 
 def _definition(study: Study) -> StudyDefinition:
-    """What participants see, or would see."""
+    """The definition that participants see, or would see."""
     return frozen_protocol(study.protocol_id).definition if study.protocol_id else define(study.definition)
 
 

@@ -22,14 +22,13 @@ from surveys.privacy.services import set_limit
 from surveys.protocols import protocol_for
 from surveys.review import services as reviews
 from surveys.review.packets import changes_since, packet_of
-from surveys.review.selectors import last_reviewed_before, queue_of, threads_of
+from surveys.review.selectors import last_reviewed_before, threads_of
 from surveys.review.serializers import (
     CommentSerializer,
     NewCommentSerializer,
     PrivacyLimitSerializer,
     ProtocolChangesSerializer,
     ProtocolSerializer,
-    QueueSerializer,
     ReviewSerializer,
 )
 
@@ -39,16 +38,6 @@ MOST_DIGITS = 9
 
 VERSION = OpenApiParameter("version", OpenApiTypes.INT, description="This frozen version.")
 DRAFT = OpenApiParameter("draft", str, enum=["1"], description="The draft as it would be, for those who may change the study.")
-
-
-class ReviewQueue(APIView):
-    """Studies that wait for a decision, approvals that end soon, and suspended studies."""
-
-    roles = (Role.IRB_OFFICER,)
-
-    @extend_schema(operation_id="review_queue", responses=QueueSerializer)
-    def get(self, request: Request) -> Response:
-        return Response(QueueSerializer(queue_of(person_of(request))).data)
 
 
 class PrivacyLimitOfInstallation(APIView):

@@ -1,15 +1,16 @@
 """The protocol packet: everything an officer must know about one version of a study, frozen or still a draft."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
 from surveys.definition import Group, QuizItem, StudyDefinition, texts_of
+from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.translations import Outdated, outdated_in, remembering
-from surveys.journey.presentation import DieView, FieldView, Presentation, field_view, present
+from surveys.journey.presentation import DieView, FieldView, Presentation, VideoView, field_view, present
 from surveys.models import Media, PacketSection, Protocol
 from surveys.privacy.limits import reason_is_needed
 from surveys.privacy.words import privacy_in_words
@@ -29,6 +30,7 @@ class ArmView:
     share: float
     quota: int | None
     files: tuple[str, ...]
+    video: VideoView
     captions: str
     transcript_html: str
     seconds: float
@@ -91,6 +93,7 @@ class Packet:
     files: tuple[StoredFile, ...]
     languages: tuple[tuple[str, str], ...]
     translations: tuple[Translation, ...]
+    consent_prompts: tuple[Prompt, ...]
     outdated: tuple[Outdated, ...]
     """Translations whose original was changed since they were made."""
     subsample_blocks: tuple[int, ...]
@@ -119,11 +122,21 @@ class Packet:
         return list(PacketSection)
 
 
-def packet_of(protocol: Protocol, *, language: str, before: Protocol | None = None) -> Packet:
+def _nowhere(media_id: str) -> str:
+    return ADDRESS_OF_NOTHING
+
+
+def packet_of(
+    protocol: Protocol,
+    *,
+    language: str,
+    before: Protocol | None = None,
+    media_address: Callable[[str], str] = lambda media_id: ADDRESS_OF_NOTHING,
+) -> Packet:
     """The packet of a protocol, stored or not, with its texts in `language` (the study's first if it has no such).
 
     `before` is the version that officers decided on last. It tells the originals of a protocol that was frozen before translations
-    remembered them.
+    remembered them. `media_address` gives the address at which a file is played, by its id.
     """
     definition = define(protocol.definition)
     language = language if language in definition.languages else definition.languages[0]
@@ -134,7 +147,7 @@ def packet_of(protocol: Protocol, *, language: str, before: Protocol | None = No
         language=language,
         address=ADDRESS_OF_NOTHING,
         progress_address=ADDRESS_OF_NOTHING,
-        media_address=lambda media_id: ADDRESS_OF_NOTHING,
+        media_address=media_address,
     )
     design = definition.design()
     return Packet(
@@ -156,6 +169,7 @@ def packet_of(protocol: Protocol, *, language: str, before: Protocol | None = No
         ),
         languages=tuple((code, LANGUAGE_NAMES.get(code, code)) for code in definition.languages),
         translations=tuple(_translations(definition, besides=language)),
+        consent_prompts=tuple(prompt for prompt in consent_prompts(definition) if prompt.language == language),
         outdated=tuple(outdated_in(remembering(definition, before=remembering(define(before.definition)) if before else None))),
         subsample_blocks=_blocks(definition, sum(definition.subsample_weights.values())),
         arm_blocks=_blocks(definition, sum(definition.arm_weights.values())),
@@ -227,6 +241,7 @@ def _arms(definition: StudyDefinition, shown: Presentation, media: Media) -> lis
             share=arm.weight / total,
             quota=arm.quota,
             files=arm.video.sources,
+            video=shown.videos[arm.name],
             captions=", ".join(LANGUAGE_NAMES.get(code, code) for code, _name in arm.video.captions_in_order(definition.languages)),
             transcript_html=shown.videos[arm.name].transcript_html,
             seconds=shown.videos[arm.name].duration_seconds,

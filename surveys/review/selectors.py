@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from surveys.access import Seat, studies_of
-from surveys.models import Comment, PacketSection, Protocol, Study, StudyStatus, Verdict
+from surveys.models import RUNNING, Comment, PacketSection, Protocol, Study, StudyStatus, Verdict
 
 ENDS_SOON = timedelta(days=60)
 
@@ -48,6 +48,12 @@ def queue_of(officer: User) -> Queue:
         ending=list(running.filter(submitted=None, approved_until__lte=today + ENDS_SOON).order_by("approved_until")),
         suspended=list(running.filter(suspended=True)),
     )
+
+
+def ends_soon(study: Study) -> bool:
+    """Whether the approval of a study that may recruit ends soon or has ended, and nobody has asked to renew it."""
+    may_recruit = study.status in (StudyStatus.APPROVED, *RUNNING) and study.submitted_id is None
+    return may_recruit and study.approved_until is not None and study.approved_until <= timezone.localdate() + ENDS_SOON
 
 
 def _waiting(study: Study, officer: User, today: date) -> Waiting:

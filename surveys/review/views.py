@@ -1,4 +1,4 @@
-"""Pages of review: the officers' queue, the protocol packet with its comments, the changes, and the state of a study's review."""
+"""Pages of review: the protocol packet with its comments, the changes, and the state of a study's review."""
 
 from django.conf import settings
 from django.contrib import messages
@@ -14,25 +14,19 @@ from accounts.models import Role
 from surveys.access import Seat, access_study
 from surveys.batches.selectors import consent_counts
 from surveys.errors import SurveyError
+from surveys.journey.preview import frames_of, place_of, preview_media_address
 from surveys.lifecycle.selectors import approval_of
 from surveys.lifecycle.steps import amendment_waits, obstacles_to_recruiting
 from surveys.models import PacketSection, PrivacyLimit, Protocol, StudyStatus
 from surveys.privacy.limits import limit
 from surveys.privacy.services import set_limit
 from surveys.privacy.words import certainty
-from surveys.protocols import protocol_for
+from surveys.protocols import ProtocolView, protocol_for
 from surveys.review import services as reviews
 from surveys.review.decisions import decisions_of
 from surveys.review.forms import DECISION_WORDS, PrivacyLimitForm
 from surveys.review.packets import changes_since, packet_of
-from surveys.review.selectors import last_reviewed_before, queue_of, threads_of
-
-
-@require_role(Role.IRB_OFFICER)
-@require_safe
-def queue(request: HttpRequest) -> HttpResponse:
-    """Studies that wait for a decision, the oldest first; then approvals that end soon and suspended studies."""
-    return render(request, "surveys/irb/queue.html", {"queue": queue_of(user_of(request))})
+from surveys.review.selectors import last_reviewed_before, threads_of
 
 
 @require_role(Role.IRB_OFFICER)
@@ -68,9 +62,16 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
     found = _protocol(seat, version, draft=request.GET.get("draft") == "1")
     reviewed = last_reviewed_before(found)
     threads = threads_of(study)
+    frozen = found.version if found.pk else None
+    media_address = preview_media_address(slug, frozen)
+    packet = packet_of(found, language=request.GET.get("language", ""), before=reviewed, media_address=media_address)
+    view = ProtocolView(definition=packet.definition, media=found.media, version=found.version)
+    place = place_of(request.GET, view, slug, version=frozen)
     context = {
         "study": study,
-        "packet": packet_of(found, language=request.GET.get("language", ""), before=reviewed),
+        "packet": packet,
+        "place": place,
+        "frames": frames_of(packet.definition, place),
         "sections": [(section, threads[section.value]) for section in PacketSection],
         "versions": study.protocols.values_list("version", flat=True),
         "reviewed": reviewed,

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from surveys.definition import Arm, StudyDefinition, Text, texts_of
+from surveys.drafting.consent_prompts import consent_prompts
 from surveys.drafting.parts import PARTS, Part
 from surveys.drafting.texts import LANGUAGE_NAMES, gaps_in
 from surveys.drafting.translations import Outdated, outdated_in
@@ -31,7 +32,7 @@ def to_do(study: Study, definition: StudyDefinition | None = None) -> list[ToDo]
     """All tasks left, in the order of the parts."""
     definition = definition or define(study.definition)
     there = set(MediaFile.objects.filter(study=study, current=True).values_list("name", flat=True))
-    found = [*_gaps(definition), *_outdated(study, definition), *_files(definition, there), *_privacy(definition)]
+    found = [*_gaps(definition), *_outdated(study, definition), *_unsaid(definition), *_files(definition, there), *_privacy(definition)]
     order = [part.name for part in PARTS]
     return sorted(found, key=lambda one: order.index(one.part))
 
@@ -66,6 +67,17 @@ def _outdated(study: Study, definition: StudyDefinition) -> Iterator[ToDo]:
         part = part_of(one.place)
         words = {"part": part.label, "language": LANGUAGE_NAMES.get(one.language, one.language)}
         yield ToDo(sentence=said % words, part=part.name, address=address)
+
+
+def _unsaid(definition: StudyDefinition) -> Iterator[ToDo]:
+    """Subjects that officers look for in the consent."""
+    said = _("The consent (%(language)s) seems to say nothing about %(subject)s. %(question)s")
+    for prompt in consent_prompts(definition):
+        if prompt.is_said is False:
+            subject, language = prompt.subject, LANGUAGE_NAMES.get(prompt.language, prompt.language)
+            words = {"language": language, "subject": subject.label, "question": subject.question}
+            address = address_of(definition, "consent", prompt.language)
+            yield ToDo(sentence=said % words, part="consent", address=address, needed=False)
 
 
 def _files(definition: StudyDefinition, there: set[str]) -> Iterator[ToDo]:

@@ -73,7 +73,12 @@ def test_the_image_installs_by_hash_and_runs_as_nobody_special() -> None:
 def test_no_base_image_floats() -> None:
     images = [arguments.split()[0] for name, arguments in instructions() if name == "FROM"]
     images += [service["image"] for name, service in SERVICES.items() if "build" not in service]
-    assert [image for image in images if not re.search(r":[0-9]", image)] == []
+    assert [image for image in images if not image.startswith("candor:") and not re.search(r":\d+\.\d+(\.\d+)?(-|$|@sha256:)", image)] == []
+    assert [
+        image
+        for image in images
+        if re.search(r":\d+\.\d+", image) and image.startswith(("python", "nginx", "redis")) and image.count(".") < 2
+    ] == []
 
 
 def test_the_image_collects_its_static_files_from_what_it_contains(context: Path, tmp_path: Path) -> None:
@@ -101,10 +106,43 @@ def test_its_server_command_is_one_that_granian_understands() -> None:
     assert options[-1] == "config.wsgi:application"
 
 
+def test_every_container_is_confined() -> None:
+    """No capabilities but nginx's four, a root that cannot be written, no new privileges, and bounds."""
+    for name, service in SERVICES.items():
+        assert service["read_only"] is True, name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert {"mem_limit", "pids_limit", "tmpfs"} <= set(service), name
+        assert not service.get("privileged"), name
+        if name == "nginx":
+            assert set(service["cap_add"]) == {"CHOWN", "SETGID", "SETUID", "NET_BIND_SERVICE"}
+        else:
+            assert "cap_add" not in service, name
+            assert "build" in service or service["user"] not in {"root", "0"}, name
+
+
+def test_only_migrations_connect_as_the_owner_and_nothing_of_the_application_as_the_superuser() -> None:
+    roles = {
+        name: re.findall(r"//(\w+):", str(service.get("environment", {}).get("DATABASE_URL", ""))) for name, service in SERVICES.items()
+    }
+    assert {name: role for name, role in roles.items() if role} == {
+        "migrate": ["candor_owner"],
+        "web": ["candor_application"],
+        "worker": ["candor_application"],
+        "beat": ["candor_application"],
+    }
+    for name in ("web", "worker", "beat"):
+        given = str(SERVICES[name]["environment"])
+        assert "POSTGRES_PASSWORD" not in given
+        assert "POSTGRES_OWNER_PASSWORD" not in given
+    assert SERVICES["migrate"]["depends_on"]["roles"] == {"condition": "service_completed_successfully"}
+    assert "grant_to_application candor_application" in SERVICES["migrate"]["command"][-1]
+
+
 def test_the_composition_has_all_six_services() -> None:
     assert {"web", "worker", "beat", "postgres", "redis", "nginx"} <= set(SERVICES)
     for name, service in SERVICES.items():
-        if name != "migrate":
+        if name not in {"migrate", "roles"}:
             assert service["restart"] == "unless-stopped", name
         assert set(service.get("networks", [])) <= set(COMPOSE["networks"]), name
         assert set(service.get("depends_on", {})) <= set(SERVICES), name
@@ -134,6 +172,16 @@ def test_the_application_gets_every_setting_it_refuses_to_start_without() -> Non
 
 def test_no_log_of_the_composition_gets_answers_or_the_time_of_a_visit() -> None:
     assert {"log_min_error_statement=panic", "log_error_verbosity=terse"} <= set(SERVICES["postgres"]["command"])
+    silent = {
+        "log_min_messages=log",
+        "log_statement=none",
+        "log_min_duration_statement=-1",
+        "log_connections=off",
+        "log_disconnections=off",
+    }
+    assert silent | {"log_lock_waits=off", "log_checkpoints=off", "log_autovacuum_min_duration=-1"} <= set(SERVICES["postgres"]["command"])
+    for name in ("worker", "beat"):
+        assert SERVICES[name]["command"][-2:] == ["--loglevel", "warning"]
     (access_log,) = re.findall(r"access_log (\S+)", (ROOT / "deployment/nginx.conf").read_text())
     assert any(volume.endswith(f":{Path(access_log).parent}") for volume in SERVICES["nginx"]["volumes"]), "Docker stamps standard output"
     web = next(json.loads(arguments) for name, arguments in instructions() if name == "CMD")

@@ -70,8 +70,9 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "surveys:import_study":            (LOGIN,  200,    403,    403,    403,    200,    403,    403,    200),
     "surveys:build_preview":           (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:plan":                   (LOGIN,  200,    403,    403,    403,    200,    200,    403,    200),
-    "surveys:review_queue":            (LOGIN,  403,    403,    403,    403,    403,    200,    403,    403),
-    "surveys:api_review_queue":        (NO,     403,    403,    403,    403,    403,    200,    403,    403),
+    "first_page":                      (LOGIN,  OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
+    "analysis:inbox":                  (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
+    "analysis:api_review_queue":       (NO,     403,    403,    403,    403,    403,    200,    403,    403),
     "surveys:privacy_limit":           (LOGIN,  403,    403,    403,    403,    403,    200,    403,    403),
     "surveys:api_privacy_limit":       (NO,     403,    403,    403,    403,    403,    200,    403,    403),
     "schema":                          (200,    200,    200,    200,    200,    200,    200,    200,    200),
@@ -86,6 +87,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "surveys:api_export_log":          (NO,     403,    403,    403,    403,    403,    200,    403,    200),
     "analysis:api_power":              (NO,     405,    403,    403,    403,    405,    405,    403,    405),
     "analysis:public_releases":        (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:log_heads":               (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:signing_keys":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:api_releases":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_tokens":                  (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
@@ -103,6 +105,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:journey":                 (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:progress":                (405,    405,    405,    405,    405,    405,    405,    405,    405),
     "surveys:resume":                  (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "surveys:begin_anew":              (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:withdraw":                (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:consent_copy":            (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:transparency":            (200,    200,    200,    200,    200,    200,    200,    200,    200),
@@ -225,7 +228,7 @@ DRAFT = RECRUITING | {
 }  # fmt: skip
 # Status of a POST at the addresses that take nothing else, while the study recruits.
 SENT: dict[str, tuple[Any, ...]] = {
-    "surveys:api_make_codes":          (NO,     400,    400,    404,    404,    404,    404,    404,    400),
+    "surveys:api_make_codes":          (NO,     415,    415,    404,    404,    404,    404,    404,    415),
     "analysis:compute":                (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
     "analysis:blinding":               (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
     "surveys:api_action":              (NO,     409,    409,    409,    409,    404,    409,    404,    409),

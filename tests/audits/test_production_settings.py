@@ -42,6 +42,13 @@ def test_servers_run_production_settings_unless_told_otherwise(module: str) -> N
     assert done.stdout.strip() == "config.settings.production", done.stderr
 
 
+def test_a_demonstration_is_refused_under_production_settings() -> None:
+    """It makes accounts with one password, which it prints."""
+    done = python("manage.py", "demo", "--no-serve", **COMPLETE)
+    assert done.returncode == 1
+    assert "production settings refuse it" in done.stderr
+
+
 def test_debugging_is_off_in_every_situation() -> None:
     for situation in ("development", "production", "test"):
         done = python(

@@ -16,6 +16,7 @@ MODULES = (
     "surveys/journey/forms.py",
     "surveys/journey/views.py",
     "surveys/journey/step_views.py",
+    "surveys/journey/comprehension.py",
     "surveys/journey/services.py",
     "surveys/ways_in.py",
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Request, expect
 
-from surveys.models import Participant, Response, Step, Study
+from surveys.models import Response, Study
 from tests.browser import turning
 from tests.browser.conftest import Complaints
 from tests.browser.people import JOURNEY, TWO_QUESTIONS, become, recruiting_study, token_at_questions
@@ -344,22 +344,6 @@ def test_a_double_click_sends_once(at_questions: Callable[..., Page]) -> None:
     submit(page).dblclick()
     expect(page.get_by_role("heading", level=1, name="Thank you")).to_be_visible()
     assert len(posts) == 1
-
-
-def test_the_practice_die_may_roll_again_and_is_kept_nowhere(new_page: Callable[..., Page], site: str, study: Study) -> None:
-    page = new_page()
-    become(page.context, site, token_at_questions(study, subsample="1"))
-    Participant.objects.filter(study=study).update(step=Step.DIE)
-    force(page, 2)
-    page.goto(JOURNEY)
-    page.wait_for_load_state("networkidle")
-    requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    for _again in range(2):
-        page.get_by_role("button", name="Roll the die").click()
-        expect(page.get_by_role("status")).to_have_text("Answer no", timeout=ROLLING)
-    assert requests == []
-    assert page.evaluate("sessionStorage.length + localStorage.length") == 0
 
 
 def test_a_die_with_more_sides_shows_numerals(new_page: Callable[..., Page], site: str, transactional_db: None) -> None:

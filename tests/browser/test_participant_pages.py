@@ -23,6 +23,7 @@ ENGLISH = {
     "roll": "Roll the die",
     "submit": "Submit answers",
     "next": "Next",
+    "show": "Show who told the truth",
     "yes": "Yes",
     "thanks": "Thank you",
 }
@@ -34,6 +35,7 @@ GERMAN = {
     "roll": "Würfeln",
     "submit": "Antworten abschicken",
     "next": "Weiter",
+    "show": "Zeigen, wer die Wahrheit gesagt hat",
     "yes": "Ja",
     "thanks": "Danke",
 }
@@ -48,6 +50,12 @@ WAYS = {
 @pytest.fixture
 def study(transactional_db: None) -> Study:
     return recruiting_study()
+
+
+def right_click(situation: str) -> str:
+    """The answer to a situation of the check, such as `yes-no`: the die says yes, the truth is no."""
+    says, truth = situation.split("-")
+    return truth if says == "truth" else says
 
 
 def arrive(page: Page, step: str) -> None:
@@ -78,7 +86,11 @@ def pages_of_the_journey(page: Page, words: dict[str, str]) -> Iterator[str]:
     expect(page.get_by_role("alert")).to_be_focused()
     yield "die without an answer"
     button(page, words["roll"]).click()
-    page.get_by_role("radio", name=words["yes"], exact=True).check()
+    button(page, words["show"]).click()
+    yield "die, with everybody caught"
+    for place in ("check-1", "check-2"):
+        situation = page.locator(f"[name={place.replace('check', 'situation')}]").input_value()
+        page.locator(f"[name={place}][value={right_click(situation)}]").check()
     button(page, words["continue"]).click()
     arrive(page, "questions")
     for number in range(4):
@@ -158,8 +170,14 @@ def test_the_whole_journey_works_by_keyboard_alone(page: Page, study: Study) -> 
     press(page, "Continue")
     press(page, "Roll the die")
     expect(page.get_by_role("status")).to_have_text(re.compile("^Answer"))
-    tab_to(page, page.get_by_role("radio", name="Yes"))
-    page.keyboard.press("Space")
+    press(page, "Show who told the truth")
+    expect(button(page, "Twelve others")).to_be_focused()
+    for number in ("1", "2"):
+        situation = page.locator(f"[name=situation-{number}]").input_value()
+        tab_to(page, page.locator(f"#check-{number}"))
+        page.keyboard.press("Space")
+        if right_click(situation) == "no":
+            page.keyboard.press("ArrowRight")
     press(page, "Continue")
     expect(page.get_by_role("heading", level=1, name="Roll, then answer")).to_be_visible()
     for _question in range(4):
@@ -179,6 +197,35 @@ def test_the_codes_have_the_names_that_screen_readers_say(page: Page, complaints
     assert "debrief" in pages_of_the_journey(page, ENGLISH)
     assert re.fullmatch(r"[A-Z0-9-]{8,}", page.get_by_label("Completion code").inner_text())
     assert re.fullmatch(r"[A-Z0-9-]{8,}", page.get_by_label("Withdrawal code").inner_text())
+
+
+def test_the_codes_can_be_copied_and_saved_once_and_the_next_person_finds_none(
+    new_page: Callable[..., Page], complaints: Complaints, study: Study, assert_accessible: Check, assert_fits: Check
+) -> None:
+    complaints.expected.append("422")
+    page = new_page(viewport={"width": 390, "height": 844}, permissions=["clipboard-read", "clipboard-write"])
+    assert "debrief" in pages_of_the_journey(page, ENGLISH)
+    for kind, name, word in (("completion", "Completion code", "DONE-"), ("withdrawal", "Withdrawal code", "SECRET-")):
+        code = page.get_by_label(name).inner_text()
+        card = page.locator(f".code-card-{kind}")
+        assert code.startswith(word)
+        card.get_by_role("button", name="Copy").click()
+        expect(card.get_by_role("button", name="Copied")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == code
+        with page.expect_download() as saved:
+            card.get_by_role("button", name="Download").click()
+        assert saved.value.suggested_filename == f"{kind}-code.txt"
+        assert saved.value.path().read_text(encoding="utf-8") == f"{name}: {code}\n"
+    page.reload()
+    expect(page.get_by_role("heading", level=1, name="Somebody has taken part here")).to_be_visible()
+    assert "SECRET-" not in page.content()
+    assert_accessible(page)
+    assert_fits(page)
+    page.go_back()
+    assert "SECRET-" not in page.content()
+    page.goto(JOURNEY)
+    button(page, "I am somebody else").click()
+    expect(button(page, "Start")).to_be_visible()
 
 
 def test_error_summaries_link_to_their_fields(page: Page, complaints: Complaints, study: Study) -> None:

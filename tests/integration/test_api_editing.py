@@ -148,11 +148,18 @@ def test_files_are_checked_taken_and_listed(client: Client, study: Study) -> Non
 
 def test_entry_codes_come_in_as_csv_and_completion_codes_are_checked(client: Client, study: Study) -> None:
     answer = client.post(at(study, "codes/"), data="code\nAAAA-1111\nBBBB-2222\n", content_type="text/csv")
-    assert answer.json() == {"added": 2}
-    assert client.post(at(study, "codes/"), data="AAAA-1111\nCCCC-3333\n", content_type="text/csv").json() == {"added": 1}
+    assert answer.json() == {"added": 2, "column": 1}
+    assert client.post(at(study, "codes/"), data="AAAA-1111\nCCCC-3333\n", content_type="text/csv").json() == {"added": 1, "column": 1}
     EntryCode.objects.filter(pk=EntryCode.objects.all()[:1].get().pk).update(spent=True)
     assert client.get(at(study, "codes/")).json() == {"total": 3, "spent": 1}
     assert "line 1" in problem(client.post(at(study, "codes/"), data="x\n", content_type="text/csv"), 400)["detail"]
+    half = client.post(at(study, "codes/"), data="code;name\nDDDD-4444;Ann\nA1;Bob\n", content_type="text/csv")
+    assert "line 3: expected 8 to 64 letters and digits, found 2" in problem(half, 400)["detail"]
+    made = post(client, f"studies/{study.slug}/codes/made/", {"count": 2})
+    assert (made.status_code, len(made.json())) == (201, 2)
+    assert all(one["link"].endswith(f"/s/{study.slug}/#code={one['code'].replace('-', '')}") for one in made.json())
+    problem(post(client, f"studies/{study.slug}/codes/made/", {"count": 1001}), 400)
+    assert client.get(at(study, "codes/")).json() == {"total": 5, "spent": 1}
     genuine = completion_code("a token", study.slug)
     checked = post(client, f"studies/{study.slug}/completion-codes/", {"codes": [genuine, "GUESSED", genuine]}).json()
     assert [(one["genuine"], one["repeated"]) for one in checked] == [(True, True), (False, False), (True, True)]

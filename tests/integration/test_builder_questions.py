@@ -193,9 +193,11 @@ def test_a_redcap_dictionary_comes_in_with_a_report_of_every_field(browser: Clie
     assert by_name["tools"].kind == "multiple_choice"
     assert (by_name["siblings"].minimum, by_name["siblings"].maximum, by_name["siblings"].whole) == (0, 20, True)
     assert not by_name["height"].whole
-    rows = {row.xpath("string(th)"): row.xpath("string(td[2])") for row in page_of(response).xpath("//tbody/tr")}
+    rows = {row.xpath("string(th)"): " ".join(row.xpath("td[2]/p/text()")) for row in page_of(response).xpath("//tbody/tr")}
     assert len(rows) == DICTIONARY.count("\n") - 1
-    assert rows["handed"] == "It was shown only if [age] > 3; now it is always shown."
+    assert "It was shown only if [age] > 3; now it is always shown." in rows["handed"]
+    assert "The codes of its choices became names: 1 → left, 2 → right" in rows["handed"]
+    assert "lost its formatting: <b>" in rows["handed"]
     assert "identifier" in rows["ward"]
     assert "identifier" in rows["email"]
     assert "smallest and a largest" in rows["weight"]

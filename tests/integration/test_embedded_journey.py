@@ -21,7 +21,7 @@ FORMS = {
     "consent": {"choice": "agree"},
     "background": {"gender": "woman", "year": "3", "devices": ["phone"], "courses-0-course": "probability", "courses-0-grade": "92"},
     "quiz": {"quiz-groups": "alike", "quiz-control": "compare"},
-    "die": {"check": "yes"},
+    "die": {"situation-1": "yes-no", "check-1": "yes", "situation-2": "truth-yes", "check-2": "yes"},
     "questions": {f"answer-{name}": "1" for name in ("attention", "retention", "judgement", "comprehension")},
 }
 

@@ -12,6 +12,7 @@ from surveys.review import services as reviews
 from surveys.studies import services as studies
 from tests.api_requests import post
 from tests.factories import definition, heading, logged_in, page_of, person, recruiting_study, study_in, walk
+from tests.finished_people import count_everybody
 
 pytestmark = pytest.mark.django_db
 STEPS = {
@@ -68,6 +69,8 @@ def test_closing_names_the_people_so_far_and_the_day_of_deletion() -> None:
     study = recruiting_study(retention={"months_after_closing": 0})
     for _person in range(3):
         walk(Client(), study)
+    assert "0 answered" in page_of(logged_in(study.owner).get(page(study, "close"))).text_content()  # they wait for their batch
+    count_everybody(study)
     said = page_of(logged_in(study.owner).get(page(study, "close"))).text_content()
     assert "3 agreed to take part, and 3 answered, of 48 planned" in said
     assert "withdrawal codes" in said

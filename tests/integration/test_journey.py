@@ -1,8 +1,10 @@
 """The whole way of a participant by Django's client: every step, in both languages, and every refusal."""
 
 import time
+from collections.abc import Collection
 
 import pytest
+from django.http import HttpResponse
 from django.test import Client
 
 from surveys.counts import exact_counts
@@ -165,7 +167,7 @@ def test_pages_sent_again_change_nothing(client: Client, study: Study, here: str
         assert answer(client, study, earlier).status_code == 303
     assert send(client, study, "consent", choice="decline").status_code == 303
     assert everything_stored() == before
-    assert heading(client.get(address_of(study))) == HEADINGS[here]
+    assert heading(client.get(address_of(study))) == (HEADINGS[here] if here != "finished" else "Somebody has taken part here")
 
 
 @pytest.mark.parametrize("step", ["", "finished", "nonsense", "\x00", "BACKGROUND"])
@@ -243,24 +245,66 @@ def test_quiz_options_keep_their_order_for_one_person_and_differ_between_people(
     assert len({tuple(order(browser)) for browser in browsers}) > 1
 
 
-def test_the_comprehension_check_is_repeated_until_understood_and_only_counted(client: Client, study: Study) -> None:
-    walk(client, study, until="die")
+def situations(response: HttpResponse) -> list[str]:
+    return [hidden_value(response, f"situation-{number}") for number in (1, 2)]
+
+
+def clicks(*situations: str, wrong: Collection[int] = ()) -> dict[str, str]:
+    """The right clicks for these situations, but for those with a number in `wrong`."""
+    sent = {}
+    for number, situation in enumerate(situations, start=1):
+        says, truth = situation.split("-")
+        right = truth if says == "truth" else says
+        sent |= {f"situation-{number}": situation, f"check-{number}": {"yes": "no", "no": "yes"}[right] if number in wrong else right}
+    return sent
+
+
+def test_a_wrong_answer_is_explained_and_asks_another_situation_and_only_the_rate_is_kept(client: Client, study: Study) -> None:
+    first = situations(walk(client, study, until="die"))
     assert send(client, study, "die").status_code == 422
-    response = send(client, study, "die", check="no")
+    response = send(client, study, "die", **clicks(*first, wrong={1}))
     assert response.status_code == 422
-    assert "Not quite." in response.content.decode()
-    assert 'name="tried" value="1"' in response.content.decode()
+    second = situations(response)
+    assert second[0] != first[0]
+    assert second[1] == first[1]
+    page = response.content.decode()
+    assert "Not quite. The die said" in page
+    assert hidden_value(response, "tried") == "1"
+    given = {name: page_of(response).xpath(f'//input[@name="{name}" and @checked]/@value') for name in ("check-1", "check-2")}
+    assert given == {"check-1": [], "check-2": ["yes"]}, "what was right stays, what was wrong is asked anew"
     before = {label: rows for label, rows in everything_stored().items() if label != "surveys.ShardedCounter"}
-    assert send(client, study, "die", check="yes", tried="1").status_code == 303
+    assert send(client, study, "die", **clicks(*second), tried="1").status_code == 303
     after = {label: rows for label, rows in everything_stored().items() if label != "surveys.ShardedCounter"}
     assert {label for label in after if after[label] != before[label]} == {"surveys.Participant"}
     assert (counter(CounterKind.COMPREHENSION_FAILED), counter(CounterKind.COMPREHENSION_PASSED)) == (1, 0)
 
 
-def test_choosing_nothing_first_is_no_misunderstanding(client: Client, study: Study) -> None:
+def test_situations_follow_from_the_die_of_the_subsample(study: Study) -> None:
+    seen = {}
+    while len(seen) < 2:
+        browser = Client()
+        page = walk(browser, study, until="die")
+        seen[participant_of(browser).subsample] = situations(page)
+    assert seen == {"1": ["no-yes", "truth-yes"], "2": ["yes-no", "truth-yes"]}
+
+
+@pytest.mark.parametrize("situation", ["yes-no", "no-yes", "truth-yes", "truth-no"])
+def test_every_situation_takes_its_right_click_and_explains_the_wrong_one(client: Client, study: Study, situation: str) -> None:
     walk(client, study, until="die")
-    send(client, study, "die", tried="")
-    send(client, study, "die", check="yes", tried="")
+    number = 2 if situation.startswith("truth") else 1
+    shown = [situation, "truth-yes"] if number == 1 else ["yes-no", situation]
+    response = send(client, study, "die", **clicks(*shown, wrong={number}))
+    explained = " ".join(str(page_of(response).xpath(f'string(//*[@id="check-{number}-error"])')).split())
+    assert explained.startswith("Not quite. The die said “answer ")
+    assert f"so you click {clicks(*shown)[f'check-{number}'].title()}" in explained
+    assert send(client, study, "die", **clicks(*shown)).status_code == 303
+
+
+def test_choosing_nothing_first_is_no_misunderstanding(client: Client, study: Study) -> None:
+    first = situations(walk(client, study, until="die"))
+    response = send(client, study, "die", tried="")
+    assert situations(response) == first
+    send(client, study, "die", **clicks(*first), tried="")
     assert (counter(CounterKind.COMPREHENSION_FAILED), counter(CounterKind.COMPREHENSION_PASSED)) == (0, 1)
 
 

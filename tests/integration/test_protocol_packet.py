@@ -138,7 +138,7 @@ def test_the_exact_draw_is_one_click_away() -> None:
     study = study_in(StudyStatus.IN_REVIEW, arms=arms, allocation={"planned_participants": 48, "block_multiples": [1, 3]})
     said = section(packet_page(study), "allocation")
     assert "subsample 1: 1, subsample 2: 1" in said
-    assert "slides: 1, instructor: 2" in said
+    assert "Slides only: 1, Slides with the instructor: 2" in said
     assert "subsamples 2, 6; groups within a subsample 3, 9" in said
     assert "Places on the first list: 48" in said
 
@@ -177,5 +177,5 @@ def test_changes_are_named_in_words_and_languages() -> None:
 
 def test_every_section_of_the_packet_has_a_heading_and_can_be_commented_on() -> None:
     page = packet_page(study_in(StudyStatus.IN_REVIEW))
-    assert page.xpath("//section/@id") == [one.value for one in PacketSection]
+    assert page.xpath('//div[@class="packet"]/section/@id') == [one.value for one in PacketSection]
     assert page.xpath('//section//input[@name="section"]/@value') == [one.value for one in PacketSection]

@@ -30,7 +30,7 @@ MACHINE_LANGUAGE = {
     ),
     "quotes of the program": re.compile(r"(?<![\w’])'[^'\s][^']{0,60}'(?!\w)"),
     "a value of the program": re.compile(r"\bNone\b(?! yet)|\b(?:True|False|nan|inf)\b|<[A-Za-z]+ object|\{\}|\[\]"),
-    "a date as files write it": re.compile(r"\b20\d\d-\d\d-\d\d\b"),
+    "a date as files write it": re.compile(r"\b20\d\d-\d\d-\d\d\b|\b\d{1,2}/\d{1,2}/20\d\d\b"),
     "a lone placeholder": re.compile(r"%\(\w+\)[sd]|\{\{|\}\}"),
 }
 # Places in which the page quotes what a program or a file needs word for word.
@@ -40,7 +40,7 @@ ABOUT_FILES = {"analysis:methods_page", "schema", "surveys:build_file"}
 
 
 def words_of(response: HttpResponse) -> str:
-    """What a reader reads on the page, and what its fields and pictures say."""
+    """The words of the page, of its fields and of its pictures."""
     page = page_of(response)
     for element in list(page.iter(*VERBATIM)):
         element.drop_tree()
@@ -130,6 +130,7 @@ def test_too_few_answers_are_said_in_words(only_one_arm_answered: Study) -> None
         "1 degrees of freedom",
         "too few answers in arm 'second': needed at least 1, found 0",
         "ended on 2026-03-04",
+        "ended on 03/04/2026",
         "approved by None",
     ],
 )

@@ -1,1 +1,1 @@
-"""What the platform does while something that it needs is away, busy or full."""
+"""The platform's conduct while a part that it needs is away, busy or full."""

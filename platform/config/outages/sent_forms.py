@@ -12,7 +12,7 @@ PARTICIPANTS = "/s/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentForm:
-    """What came: names and texts, in the order in which they were sent."""
+    """Names and texts, in the order in which they were sent."""
 
     address: str
     fields: list[tuple[str, str]]

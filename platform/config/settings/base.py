@@ -56,7 +56,7 @@ WSGI_APPLICATION = "config.wsgi.application"
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["accounts.login.backends.SlowedBackend"]
 LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "surveys:studies"
+LOGIN_REDIRECT_URL = "first_page"
 LOGOUT_REDIRECT_URL = "home"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -97,6 +97,8 @@ EMAIL_TIMEOUT = 10
 SITE_URL = os.environ.get("SITE_URL", "").rstrip("/")
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", EMAIL_HOST_USER)
 
+# Whether `manage.py demo` may make accounts with a password that it prints.
+DEMONSTRATIONS = False
 # Whether webhooks may go to this computer and its network: for development only, where the people who run studies own the server.
 WEBHOOKS_MAY_STAY_PRIVATE = False
 # Where the web server in front (nginx) finds MEDIA_ROOT; empty: the application sends the bytes itself.
@@ -148,9 +150,11 @@ SESSION_COOKIE_AGE = 12 * 60 * 60
 CSRF_COOKIE_HTTPONLY = True  # scripts send the forms' own fields
 SECURE_REFERRER_POLICY = "same-origin"  # `no-referrer` would break CSRF
 X_FRAME_OPTIONS = "DENY"
-# Secret for the release signing key; defaults to SECRET_KEY. Before rotating SECRET_KEY, set this to its old value.
+# Days after which a back-up is destroyed: withdrawals are remembered for so long, to be repeated after a restore.
+BACKUP_DAYS = int(os.environ.get("BACKUP_DAYS", "30"))
 LARGEST_EPSILON = float(os.environ.get("LARGEST_EPSILON", "12"))
 """No study is launched whose answers lose more privacy than this, all questions together."""
+# Secret for the release signing key; defaults to SECRET_KEY. Before rotating SECRET_KEY, set this to its old value.
 RELEASE_SIGNING_SECRET = os.environ.get("RELEASE_SIGNING_SECRET", "")
 CSRF_FAILURE_VIEW = "config.error_responses.csrf_failure"
 

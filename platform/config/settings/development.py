@@ -21,6 +21,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
 
+DEMONSTRATIONS = True
 WEBHOOKS_MAY_STAY_PRIVATE = True
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 WHITENOISE_USE_FINDERS = True  # nothing is collected: the files are served from where they are

@@ -21,8 +21,9 @@ MEDIA_ROOT = os.environ["MEDIA_ROOT"]
 MEDIA_ACCEL_PREFIX = os.environ.get("MEDIA_ACCEL_PREFIX", "")
 
 # Each thread keeps its connection. No check before each request: it costs 65 µs of processor time, and without it a restart of PostgreSQL
-# costs each thread one failed request. (A new connection per request costs 3 ms. A pool would cost 40 µs and three more threads in each
-# process: the threads of a web process are a fixed number, so that there is nothing to share.)
+# costs each process one failed request, after which all its threads connect anew (`config.outages.waits`). (A new connection per request
+# costs 3 ms. A pool would cost 40 µs and three more threads in each process: the threads of a web process are a fixed number, so that there
+# is nothing to share.)
 DATABASES = {"default": dj_database_url.config(conn_max_age=None)}
 if DATABASES["default"]["ENGINE"].endswith("postgresql"):
     # A database server that vanished without a word is noticed within seconds, not after the system's two hours.

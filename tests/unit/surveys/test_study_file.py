@@ -120,8 +120,8 @@ EveryWord.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:y|Y|n
 EveryWord.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+(?:[eE][-+]?[0-9]+)$"), list("-+0123456789"))
 EveryWord.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"^0o[0-7]+$"), ["0"])
 EveryWord.add_constructor("tag:yaml.org,2002:int", EveryWord.construct_yaml_int)
-WORDS = ("yes", "No", "ON", "off", "y", "N", "true", "null", "~", "1e3", "1E-3", "12:30:00", "190:20:30.15", "2020-01-01", "0x1F", "0o17", "0b1",
-         "017", "1_000", "+1", "-.inf", ".NaN", "=", "<<")  # fmt: skip
+WORDS = ("yes", "No", "ON", "off", "y", "N", "true", "null", "~", "1e3", "1E-3", "12:30:00", "190:20:30.15", "2020-01-01", "0x1F", "0o17",
+         "0b1", "017", "1_000", "+1", "-.inf", ".NaN", "=", "<<")  # fmt: skip
 
 
 @pytest.mark.parametrize("word", WORDS)

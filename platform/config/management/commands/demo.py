@@ -6,7 +6,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.files import File
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 from accounts.models import User
@@ -37,14 +37,17 @@ class Command(BaseCommand):
         parser.add_argument("--no-serve", action="store_true", help="stop when everything is built")
 
     def handle(self, *args: object, host: str, port: int, bots: int, no_serve: bool, **options: object) -> None:
+        if not settings.DEMONSTRATIONS:
+            raise CommandError(
+                "A demonstration makes accounts with one password and lets bots into a study: production settings refuse it. Run it where "
+                "DJANGO_SETTINGS_MODULE is config.settings.development."
+            )
         if not no_serve:
             require_free_port(host, port)
         Path(settings.VAR_DIR).mkdir(parents=True, exist_ok=True)
         call_command("migrate", verbosity=0, interactive=False)
         password = installation_secret(Path(settings.VAR_DIR) / "demo_password", characters=12)
-        users = {user.username: user for user in ensure_demo_users(password=password)}
-        study = Study.objects.filter(slug=read_study_file(STUDY_FILE.read_text(encoding="utf-8")).slug).first()
-        study = study or _build(investigator=users["investigator"], officer=users["irb"])
+        study, users = build_demonstration(password=password)
         missing = bots - Participant.objects.filter(study=study, is_bot=True).count() - exact_counts(study).declined
         if missing > 0 and study.status == "recruiting":
             answers_changed.connect(_count_batch, dispatch_uid="demo")
@@ -55,12 +58,20 @@ class Command(BaseCommand):
         self.stdout.write(
             f"\nTake part:   {site}/s/{study.slug}/\n"
             f"Results:     {site}/studies/{study.slug}/results/\n"
-            f"Log in as:   {', '.join(users)}\n"
+            f"Log in as:   {', '.join(user.username for user in users)}\n"
             f"Password:    {password}   (drawn for this installation, kept in {Path(settings.VAR_DIR) / 'demo_password'})\n"
         )
         self.stdout.flush()
         if not no_serve:
             call_command("serve", host=host, port=port, stdout=self.stdout)
+
+
+def build_demonstration(*, password: str) -> tuple[Study, list[User]]:
+    """The sample study, recruiting, and one person for each role; what is there already is kept."""
+    users = ensure_demo_users(password=password)
+    people = {user.username: user for user in users}
+    study = Study.objects.filter(slug=read_study_file(STUDY_FILE.read_text(encoding="utf-8")).slug).first()
+    return study or _build(investigator=people["investigator"], officer=people["irb"]), users
 
 
 def _count_batch(**signal: object) -> None:

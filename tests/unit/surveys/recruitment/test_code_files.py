@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from surveys.recruitment.code_files import CodesError, checked_codes, read_codes, tidied
 
-NO_COLUMN = "course.csv: no column holds codes. Write “code” above the right one. About the first column:"
+NO_COLUMN = "course.csv: no column holds codes. Write “code” above the right one."
 SEVERAL = "course.csv: columns 1, 2 could all hold the codes. Write “code” above the right one, and above no other."
 NONE = "course.csv: expected 1 to 100,000 codes of at most 2,000,000 characters together, found 0 codes"
 TWO = ("KXTF4M9P", "HDRN7Q2W")

@@ -1,0 +1,81 @@
+"""`manage.py drill FOLDER`: would the newest back-up bring this installation back?"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from config.restoring import RestoreError, newest_backup, restored
+from surveys.journey.withdrawals import folder_of_withdrawals
+
+UP_TO_DATE = "brought up to date"
+
+
+class Finding(NamedTuple):
+    what: str
+    well: bool
+    found: str
+
+
+class Command(BaseCommand):
+    help = (
+        "Restores the newest back-up of a folder into a database made for it, checks the audit log, lectures and data packages there, "
+        "and repeats the withdrawals made since. The running installation is not touched. Ends with 1 if anything failed."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", type=Path, help="holds the back-ups (….dump or ….sqlite3) and the folder media")
+        server = os.environ.get("DATABASE_URL", "")
+        parser.add_argument("--server", default=server, help="the address of a database on the server where a dump is restored")
+
+    def handle(self, *args: object, folder: Path, server: str, **options: object) -> None:
+        findings = self._findings(folder, server=server)
+        width = max(len(one.what) for one in findings)
+        for one in findings:
+            self.stdout.write(f"{one.what:<{width}}  {'well  ' if one.well else 'FAILED'}  {one.found}")
+        if not all(one.well for one in findings):
+            raise CommandError("The drill failed: this back-up would not bring everything back.")
+
+    def _findings(self, folder: Path, *, server: str) -> list[Finding]:
+        with tempfile.TemporaryDirectory(prefix="candor-drill-") as scratch:
+            try:
+                backup = newest_backup(folder)
+                with restored(backup, scratch=Path(scratch), server=server) as database:
+                    findings = [Finding("restored", True, backup.name)]
+                    for what, command in self._questions():
+                        findings.append(_asked(what, command, database, folder, Path(scratch)))
+                        if what == UP_TO_DATE and not findings[-1].well:
+                            break  # there is no database to ask further
+                    return findings
+            except RestoreError as error:
+                return [Finding("restored", False, str(error))]
+
+    def _questions(self) -> list[tuple[str, tuple[str, ...]]]:
+        """Each in a process of its own, which knows no other database than the restored one."""
+        replay = ("replay_withdrawals", "--folder", str(folder_of_withdrawals()))
+        return [
+            (UP_TO_DATE, ("migrate", "--noinput", "--verbosity=0")),
+            ("audit log", ("verify_audit_log",)),
+            ("lectures and packages", ("verify_stored",)),
+            *([("withdrawals", replay), ("withdrawals, again", replay)] if folder_of_withdrawals().is_dir() else []),
+        ]
+
+
+def _asked(what: str, command: tuple[str, ...], database: str, folder: Path, scratch: Path) -> Finding:
+    environment = {name: value for name, value in os.environ.items() if name not in {"REDIS_URL", "EMAIL_HOST"}} | {
+        # No queue, no cache and no mail server: nothing that is done to the copy is told to anybody.
+        "DJANGO_SETTINGS_MODULE": "config.settings.development",
+        "SECRET_KEY": settings.SECRET_KEY,
+        "DATABASE_URL": database,
+        "MEDIA_ROOT": str(folder / "media"),
+        "CANDOR_VAR": str(scratch),
+    }
+    program = [sys.executable, str(Path(settings.BASE_DIR) / "manage.py"), *command]
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)  # noqa: S603  # our own words
+    said = (done.stderr if done.returncode else done.stdout).strip().splitlines()
+    return Finding(what, done.returncode == 0, said[-1] if said else "")

@@ -1,0 +1,44 @@
+"""`manage.py verify_stored`, for the files that the database vouches for."""
+
+import hashlib
+from collections.abc import Iterator
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.models import Release
+from analysis.releases.keys import signing_key
+from candor.packages.signing import public_pem
+from candor.packages.verification import faults_of
+from surveys.models import MediaFile
+
+
+class Command(BaseCommand):
+    help = "Compares every lecture with its hash and every data package with its signature; exits with an error that names what differs."
+
+    def handle(self, *args: object, **options: object) -> None:
+        media, releases = MediaFile.objects.order_by("pk"), Release.objects.filter(package__isnull=False).order_by("pk")
+        if wrong := [*_faulty_media(), *_faulty_releases()]:
+            raise CommandError(f"{len(wrong)} differ: {'; '.join(wrong[:20])}.")
+        self.stdout.write(f"{media.count()} media files and {releases.count()} data packages are as they were stored.")
+
+
+def _faulty_media() -> Iterator[str]:
+    for media in MediaFile.objects.order_by("pk").iterator():
+        try:
+            with media.file.open("rb") as content:
+                found = hashlib.file_digest(content, "sha256").hexdigest()
+        except FileNotFoundError:
+            yield f"{media.file.name} is missing"
+            continue
+        if found != media.sha256:
+            yield f"{media.file.name} is not what was uploaded"
+
+
+def _faulty_releases() -> Iterator[str]:
+    own = public_pem(signing_key()).encode()
+    for release in Release.objects.filter(package__isnull=False).order_by("pk").iterator():
+        package = bytes(release.package or b"")
+        if hashlib.sha256(package).hexdigest() != release.package_sha256:
+            yield f"data package {release.pk} is not what was stored"
+        elif faults := faults_of(package, key=own):
+            yield f"data package {release.pk}: {faults[0].file}: {faults[0].what}"

@@ -1,0 +1,92 @@
+"""The check that somebody has understood the die: two short situations, which follow from the study's own die.
+
+A wrong answer is explained, and another situation takes its place. Pure; nothing but whether it went well at once is counted.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+
+from surveys.journey.presentation import DieView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """The die says yes, no or truth; the true answer is yes or no."""
+
+    says: str
+    truth: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.says}-{self.truth}"
+
+    @property
+    def right(self) -> str:
+        return self.truth if self.says == "truth" else self.says
+
+    def explained(self) -> str:
+        """Why the other answer was wrong."""
+        match self.name:
+            case "yes-no":
+                return _(
+                    "Not quite. The die said “answer yes”, so you click Yes, although your true answer is no. That is what protects everybody."  # noqa: E501
+                )
+            case "no-yes":
+                return _(
+                    "Not quite. The die said “answer no”, so you click No, although your true answer is yes. That is what protects everybody."  # noqa: E501
+                )
+            case "truth-yes":
+                return _("Not quite. The die said “answer truthfully”, and your true answer is yes, so you click Yes.")
+            case _:
+                return _("Not quite. The die said “answer truthfully”, and your true answer is no, so you click No.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One of the two places of the page: a situation, the click, and the words about a wrong one."""
+
+    number: int
+    situation: Situation
+    given: str = ""
+    error: str = ""
+
+    @property
+    def field(self) -> str:
+        return f"check-{self.number}"
+
+    @property
+    def hidden_field(self) -> str:
+        return f"situation-{self.number}"
+
+
+def first_checks(die: DieView) -> tuple[Check, ...]:
+    return tuple(Check(number=number, situation=ring[0]) for number, ring in enumerate(_rings(die), start=1))
+
+
+def checked(die: DieView, data: Mapping[str, str]) -> tuple[tuple[Check, ...], bool, bool]:
+    """The page after the clicks in `data`, whether all were right, and whether one was wrong (an empty one is not)."""
+    found: list[Check] = []
+    misunderstood = False
+    for first, ring in zip(first_checks(die), _rings(die), strict=True):
+        situation = next((one for one in ring if one.name == data.get(first.hidden_field)), first.situation)
+        given = data.get(first.field, "")
+        if given == situation.right:
+            found.append(Check(number=first.number, situation=situation, given=given))
+        elif not given:
+            found.append(Check(number=first.number, situation=situation, error=_("Choose what you would click.")))
+        else:
+            misunderstood = True
+            following = ring[(ring.index(situation) + 1) % len(ring)]
+            found.append(Check(number=first.number, situation=following, error=situation.explained()))
+    return tuple(found), not any(one.error for one in found), misunderstood
+
+
+def _rings(die: DieView) -> tuple[tuple[Situation, ...], ...]:
+    """For each place its situations in turn: the die against the truth, beginning with what this die says more often; then the truth."""
+    against = [("yes", "no"), ("no", "yes")]
+    if len(die.no_faces) > len(die.yes_faces):
+        against.reverse()
+    rings = (against, [("truth", "yes"), ("truth", "no")])
+    return tuple(tuple(Situation(says=says, truth=truth) for says, truth in ring) for ring in rings)

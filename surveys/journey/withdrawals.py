@@ -1,0 +1,56 @@
+"""Withdrawals, remembered beside the database: a back-up that is restored must not bring back people who left after it was made.
+
+Each is one file below MEDIA_ROOT, so that a copy of an older folder over a newer one loses none. The file's name is the hash by which the
+participant was found, its content the one of their panel number; its time tells no more than the day. It goes when the last back-up that
+can hold the person is gone.
+"""
+
+import os
+import secrets
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+FOLDER = ".withdrawals"
+
+
+def folder_of_withdrawals() -> Path:
+    return Path(settings.MEDIA_ROOT) / FOLDER
+
+
+def remember_withdrawal(*, withdrawal_hash: str, panel_number: str) -> None:
+    """Write it to the disk, before the transaction is committed.
+
+    Should the power fail between the two, somebody who asked to be deleted is deleted with the next replay at the latest.
+    """
+    folder = folder_of_withdrawals()
+    folder.mkdir(parents=True, exist_ok=True)
+    incoming = folder / f".{secrets.token_hex(8)}"
+    with incoming.open("w", encoding="ascii") as file:
+        file.write(panel_number)
+        file.flush()
+        os.fsync(file.fileno())
+    midnight = _midnight()
+    os.utime(incoming, (midnight, midnight))
+    incoming.rename(folder / withdrawal_hash)
+    _forget_old_ones(folder, before=midnight - timedelta(days=settings.BACKUP_DAYS + 1).total_seconds())
+    os.utime(folder, (midnight, midnight))
+
+
+def remembered_withdrawals(folder: Path) -> dict[str, str]:
+    """The hashes of panel numbers, by the hashes that found the participants."""
+    if not folder.is_dir():
+        return {}
+    return {file.name: file.read_text(encoding="ascii") for file in sorted(folder.iterdir()) if not file.name.startswith(".")}
+
+
+def _forget_old_ones(folder: Path, *, before: float) -> None:
+    for file in folder.iterdir():
+        if file.stat().st_mtime < before:
+            file.unlink(missing_ok=True)
+
+
+def _midnight() -> float:
+    return datetime.combine(timezone.localdate(), datetime.min.time(), tzinfo=timezone.get_current_timezone()).timestamp()

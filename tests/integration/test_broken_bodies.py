@@ -1,0 +1,217 @@
+"""Bodies that are nested, cut, huge or of the wrong kind, sent to every address of the API that takes one, by each role: never an error of
+the server, and never slow. Files from outside on the pages alike.
+"""
+
+import io
+import json
+import resource
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+from drf_spectacular.generators import SchemaGenerator
+from rest_framework.views import APIView
+
+from accounts.models import Role, User
+from surveys.studies.services import fingerprint
+from surveys.study_file import dump
+from tests.api_requests import API
+from tests.factories import LECTURES, SAMPLE, document, draft_study, logged_in, person, recruiting_study
+from webhooks.models import Event
+from webhooks.services import add_webhook
+
+pytestmark = pytest.mark.django_db
+WRITING = ("post", "put", "patch", "delete")
+SAMPLE_BYTES = SAMPLE.read_bytes()
+NESTED = json.dumps("x")
+for _level in range(40):
+    NESTED = f"[{NESTED}]"
+BROKEN: dict[str, bytes] = {
+    "nothing": b"",
+    "null": b"null",
+    "a list": b"[1, 2]",
+    "a word": b'"word"',
+    "opened 90,000 times": b"[" * 90_000,
+    "opened and closed 40,000 times": b"[" * 40_000 + b"]" * 40_000,
+    "objects without end": b'{"a":' * 20_000,
+    "60 deep": b"[" * 60 + b"]" * 60,
+    "20,000 digits": b'{"a": ' + b"9" * 20_000 + b"}",
+    "20,000 digits after the point": b'{"a": 0.' + b"9" * 20_000 + b"}",
+    "an infinite number": b'{"a": 1e999}',
+    "no number": b'{"a": NaN}',
+    "half a character": b'{"a": "\\ud800", "slug": "\\udfff"}',
+    "half a character as a key": b'{"\\ud800": 1}',
+    "no text": b"\xff\xfe\x00",
+    "cut": b'{"slug": "a", "title',
+    "8,000 unknown keys": b"{" + b", ".join(b'"k%d": 1' % number for number in range(8000)) + b"}",
+    "too large": b'{"a": "' + b"x" * 5_000_000 + b'"}',
+}
+# As the value of each member that an operation knows.
+VALUES = ["-1", "9223372036854775807", "1e300", "null", '"\\u0000"', "[]", '{"a": {"a": {}}}', NESTED, json.dumps("x" * 70_000),
+          '["a", 1, null, {}]', '"2026-02-30"']  # fmt: skip
+BROKEN_YAML: dict[str, bytes] = {
+    "a tag": b"slug: !!bool x",
+    "a date": b"slug: !!timestamp x",
+    "a tag of Python": b"slug: !!python/object/apply:os.system ['true']",
+    "bytes": b"slug: !!binary =",
+    "a set": b"slug: !!set {a, b}",
+    "20,000 digits": b"minimum_seconds: " + b"1" * 20_000,
+    "hexadecimal": b"minimum_seconds: 0x" + b"f" * 20_000,
+    "base 60": b"minimum_seconds: 1" + b":01" * 20_000,
+    "opened 90,000 times": b"[" * 90_000,
+    "indented": b"\n".join(b" " * depth + b"a:" for depth in range(600)),
+    "8,000 unknown keys": SAMPLE_BYTES + b"".join(b"k%04d: %d\n" % (number, number) for number in range(8000)),
+    "aliases": b"a: &a [x]\nb: *a\n",
+    "other keys": b"1: 2\n",
+    "infinite limits": SAMPLE_BYTES.replace(b"maximum: 8", b"maximum: .inf"),
+    "no limits": SAMPLE_BYTES.replace(b"maximum: 8", b"maximum: .nan"),
+    "a great weight": dump(document(arms=[{**arm, "weight": 10**90} for arm in document()["arms"]])).encode(),
+    "a great weight of the die": dump(document(die={**document()["die"], "weights": {"1": 10**90}})).encode(),
+    "a great quota": dump(document(arms=[{**arm, "quota": 10**90} for arm in document()["arms"]])).encode(),
+    "many languages": dump(document(languages=[f"{a}{b}" for a in "abcdefghij" for b in "klmnopqrst"])).encode(),
+    "a face too much": dump(
+        document(die={**document()["die"], "subsamples": {"1": {"yes": list(range(9000)), "no": []}, "2": {}}})
+    ).encode(),
+}
+
+
+@pytest.fixture(autouse=True)
+def without_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(APIView, "throttle_classes", ())
+
+
+def operations() -> Iterator[tuple[str, str, list[str], list[str]]]:
+    """Method, path, kinds of body and names of the members of every operation that takes a body."""
+    schema = SchemaGenerator().get_schema(request=None, public=True)
+
+    def members(node: Mapping[str, Any]) -> list[str]:
+        if "$ref" in node:
+            return members(schema["components"]["schemas"][node["$ref"].rpartition("/")[2]])
+        return list(node.get("properties", {}))
+
+    for path, methods in schema["paths"].items():
+        for method in WRITING:
+            if method in methods:
+                content = methods[method].get("requestBody", {}).get("content", {"application/json": {}})
+                names = {name for kind in content.values() for name in members(kind.get("schema", {}))}
+                yield method, path, list(content), sorted(names)
+
+
+def hostile_bodies(kinds: list[str], names: list[str]) -> Iterator[tuple[str, bytes]]:
+    for kind in kinds:
+        for body in BROKEN.values() if kind == kinds[0] else list(BROKEN.values())[::3]:
+            yield kind, body
+        for name in names:
+            for value in VALUES if kind.endswith("json") else ():
+                yield kind, f'{{"{name}": {value}}}'.encode()
+    yield "application/x-www-form-urlencoded", b"a=%00&reason=%ff&version=99999999999999999999&valid_until=x" + b"&x=1" * 3000
+    yield "application/x-www-form-urlencoded", b"version=" + b"9" * 20_000
+    yield "application/x-www-form-urlencoded", b"reason=" + b"x" * 1_100_000
+    yield "multipart/form-data; boundary=a", b'--a\r\nContent-Disposition: form-data; name="file"; filename="a.mp4"\r\n\r\nx'
+    yield "multipart/form-data", b"--a"
+    yield "application/json; charset=utf-7", b"{}"
+    yield "application/json; charset=no-such", b"{}"
+
+
+@pytest.mark.parametrize("role", [None, *Role])
+def test_no_body_breaks_the_api(role: Role | None) -> None:
+    owner = person(Role.INVESTIGATOR)
+    running, draft = recruiting_study(owner=owner, slug="running"), draft_study(owner=owner, slug="draft")
+    hook = add_webhook(
+        running, address="https://lab.example.org/", events=list(Event.values), site="https://candor.example.org", actor=owner
+    )
+    user: User | None = owner if role == Role.INVESTIGATOR else person(role) if role else None
+    client = logged_in(user) if user else Client()
+    client.raise_request_exception = False
+    answers, wrong = Counter[int](), []
+    every = list(operations())
+    assert len(every) >= 20
+    for method, path, kinds, names in every:
+        for slug in ("draft", "running") if "{slug}" in path and role == Role.INVESTIGATOR else ("draft",):
+            study = {"draft": draft, "running": running}[slug]
+            place = path.replace("{slug}", slug).replace("{webhook_id}", str(hook.pk)).replace("{arm}", "slides")
+            place = place.replace("{action}", "submit" if slug == "draft" else "pause").replace("{delivery_id}", "1")
+            for kind, body in hostile_bodies(kinds, names):
+                started = time.process_time()
+                with transaction.atomic():
+                    response = client.generic(
+                        method.upper(), place, data=body, content_type=kind, headers={"If-Match": f'"{fingerprint(study)}"'}
+                    )
+                    transaction.set_rollback(True)
+                answers[response.status_code] += 1
+                if response.status_code >= 500 or time.process_time() - started > 2:
+                    wrong.append((method, place, kind, body[:80], response.status_code, time.process_time() - started))
+    assert wrong == []
+    assert sum(count for status, count in answers.items() if 400 <= status < 500) > 500, answers
+
+
+@pytest.mark.parametrize("body", BROKEN_YAML.values(), ids=BROKEN_YAML)
+def test_no_study_file_breaks_the_api_or_the_import_page(body: bytes) -> None:
+    client = logged_in(person(Role.INVESTIGATOR))
+    answer = client.post(API + "studies/", data=body, content_type="application/yaml")
+    assert answer.status_code == 400, answer.content[:500]
+    assert len(answer.json()["detail"].splitlines()) <= 101
+    assert uploaded(client, "a.yaml", body).status_code == 422
+
+
+def test_eight_thousand_unknown_keys_cost_less_than_a_second() -> None:
+    """71 kB blocked a thread for minutes: each problem was compared with each other. Both processes' time is counted."""
+    client = logged_in(person(Role.INVESTIGATOR))
+    client.get(reverse("surveys:import_study"))
+    before = processor_seconds()
+    answer = client.post(API + "studies/", data=BROKEN_YAML["8,000 unknown keys"], content_type="application/yaml")
+    assert answer.json()["detail"].endswith("And 7,900 more.")
+    assert processor_seconds() - before < 1
+
+
+def processor_seconds() -> float:
+    """The time of this process and of those that it started and that ended."""
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def uploaded(client: Client, name: str, content: bytes) -> HttpResponse:
+    return client.post(reverse("surveys:import_study"), {"file": SimpleUploadedFile(name, content)})
+
+
+def archive(*entries: tuple[str, bytes], kind: int = zipfile.ZIP_DEFLATED) -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", kind) as target:
+        for name, content in entries:
+            target.writestr(name, content)
+    return written.getvalue()
+
+
+WHOLE = archive(("a/study.yaml", SAMPLE_BYTES), ("b/slides-only.mp4", (LECTURES / "slides-only.mp4").read_bytes()[:3000]))
+ARCHIVES: dict[str, bytes] = {
+    "no archive": b"PK\x03\x04 no archive",
+    "cut": WHOLE[:-100],
+    "a wrong sum": WHOLE.replace(SAMPLE_BYTES[:0] + b"PK\x01\x02", b"PK\x01\x03"),
+    "a damaged middle": WHOLE[:200] + b"\xff" * 400 + WHOLE[600:],
+    "thousands of files": archive(("study.yaml", SAMPLE_BYTES), *[(f"{number}.txt", b"") for number in range(3000)]),
+    "a bomb": archive(("study.yaml", b" " * 200_000_000)),
+    "a damaged film": WHOLE,
+    "a path": archive(("../../../../tmp/study.yaml", b"slug: !!bool x")),
+}
+
+
+@pytest.mark.parametrize("content", ARCHIVES.values(), ids=ARCHIVES)
+def test_no_archive_breaks_the_import_page(content: bytes) -> None:
+    started = time.perf_counter()
+    assert uploaded(logged_in(person(Role.INVESTIGATOR)), "a.zip", content).status_code == 422
+    assert time.perf_counter() - started < 10
+
+
+def test_a_file_of_a_name_that_another_folder_has_too_is_told() -> None:
+    texts = (b"WEBVTT\n\n00:01.000 --> 00:02.000\nA\n", b"WEBVTT\n\n00:01.000 --> 00:02.000\nB\n")
+    content = archive(("study.yaml", dump(document()).encode()), ("a/captions-en.vtt", texts[0]), ("b/captions-en.vtt", texts[1]))
+    client = logged_in(person(Role.INVESTIGATOR))
+    page = client.get(uploaded(client, "a.zip", content)["Location"]).content.decode()
+    assert "b/captions-en.vtt" in page

@@ -1,0 +1,169 @@
+"""The drill: a back-up is restored elsewhere, checked, and forgets again everybody who withdrew after it was made. On both databases."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from surveys.journey import services, withdrawals
+from surveys.journey.services import replay_withdrawals, withdraw
+from surveys.models import Participant
+from surveys.tokens import withdrawal_code
+from tests.crowds import build_study
+from tests.factories import recruiting_study, token_of, walk
+from tests.processes import ROOT, Site, built
+from tests.services import postgresql_programs
+
+WITHDRAW = """
+from unittest.mock import patch
+from surveys.journey import services
+from surveys.models import Participant
+leaver = Participant.objects.filter(withdrawal_hash__gt="").first()
+with patch.object(services, "hash_of_withdrawal_code", lambda code: code):  # a bot keeps no code
+    assert services.withdraw(leaver.study, code=leaver.withdrawal_hash)
+"""
+CHECKS = ["restored", "brought up to date", "audit log", "lectures and packages", "withdrawals", "withdrawals, again"]
+
+
+@pytest.fixture(params=["embedded", "production"])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
+    """With the demonstration study and people in it; one on SQLite, one on PostgreSQL."""
+    if request.param == "embedded":
+        embedded: Site = request.getfixturevalue("embedded_site")
+        build_study(embedded)
+        yield peopled(embedded)
+    else:
+        with built(tmp_path / "production", like=request.getfixturevalue("built_study")) as production:
+            yield peopled(production)
+
+
+def peopled(site: Site) -> Site:
+    site.manage("send_bots", "lecture-videos", "--n=4", "--decline=0", "--dropout=0")
+    return site
+
+
+def back_up(site: Site, folder: Path) -> Path:
+    """As docs/operations.md says; the file that holds the database."""
+    folder.mkdir()
+    shutil.copytree(site.folder / "media", folder / "media")
+    if address := site.environment.get("DATABASE_URL"):
+        file = folder / "candor.dump"
+        subprocess.run([postgresql_programs() / "pg_dump", "--format=custom", "--file", file, address], check=True)
+        return file
+    file = folder / "candor.sqlite3"
+    with closing(sqlite3.connect(site.folder / "candor.sqlite3")) as now, closing(sqlite3.connect(file)) as then:
+        now.backup(then)
+    return file
+
+
+def forge_the_log(copy: Path) -> None:
+    with closing(sqlite3.connect(copy)) as database:
+        triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit_entry'"
+        for (trigger,) in database.execute(triggers).fetchall():
+            database.execute(f'DROP TRIGGER "{trigger}"')
+        database.execute("UPDATE audit_entry SET actor_name = 'nobody' WHERE sequence = 2")
+        database.commit()
+
+
+def drill(site: Site, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = site.environment | {"PATH": f"{postgresql_programs()}{os.pathsep}{os.environ['PATH']}"}
+    command = [sys.executable, "manage.py", "drill", str(folder)]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+def lines(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
+    """The findings, without the spaces that align them."""
+    rows = [[part.strip() for part in line.split("  ") if part.strip()] for line in done.stdout.splitlines()]
+    return {row[0]: " ".join(row[1:]) for row in rows}
+
+
+def test_a_good_back_up_comes_back_and_forgets_who_withdrew_since(site: Site, tmp_path: Path) -> None:
+    file = back_up(site, tmp_path / "backups")
+    site.manage("shell", "--no-imports", "--command", WITHDRAW)
+    people = site.number("SELECT COUNT(*) FROM surveys_participant")
+    done = drill(site, file.parent)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = lines(done)
+    assert list(found) == CHECKS
+    assert all(finding.startswith("well") for finding in found.values())
+    assert found["withdrawals"] == "well 1 withdrawals are remembered, 1 were done again."
+    assert found["withdrawals, again"] == "well 1 withdrawals are remembered, 0 were done again."
+    assert site.number("SELECT COUNT(*) FROM surveys_participant") == people, "the running installation was not touched"
+    assert not (file.parent / "media" / ".withdrawals").exists(), "nor was the back-up"
+
+    # The same back-up with a lecture and an entry of the log that were changed, and then cut off: the drill sees all three.
+    lecture = next(path for path in (file.parent / "media" / "studies").rglob("*") if path.is_file())
+    lecture.write_bytes(lecture.read_bytes()[:-1] + b"?")
+    if file.suffix == ".sqlite3":
+        forge_the_log(file)
+    spoilt = drill(site, file.parent)
+    assert spoilt.returncode == 1
+    assert lines(spoilt)["audit log"].startswith("FAILED") == (file.suffix == ".sqlite3")
+    assert "is not what was uploaded" in lines(spoilt)["lectures and packages"]
+    file.write_bytes(file.read_bytes()[:1000])
+    cut = drill(site, file.parent)
+    assert cut.returncode == 1
+    assert "FAILED" in cut.stdout
+
+
+def test_a_folder_without_a_back_up_says_what_was_expected(embedded_site: Site, tmp_path: Path) -> None:
+    done = drill(embedded_site, tmp_path)
+    assert done.returncode == 1
+    assert "expected a file that ends in .dump (PostgreSQL) or .sqlite3, found none." in done.stdout
+
+
+@pytest.mark.django_db
+def test_a_withdrawal_is_remembered_without_a_name_or_a_time(client: Client) -> None:
+    study = recruiting_study()
+    walk(client, study)
+    code, left = withdrawal_code(token_of(client)), Participant.objects.get().withdrawal_hash
+    assert withdraw(study, code=code)
+    folder = withdrawals.folder_of_withdrawals()
+    assert left in withdrawals.remembered_withdrawals(folder)
+    assert code not in repr(withdrawals.remembered_withdrawals(folder))
+    for path in (folder, folder / left):
+        changed = datetime.fromtimestamp(path.stat().st_mtime, tz=timezone.get_current_timezone())
+        assert changed.time().isoformat() == "00:00:00"
+
+
+@pytest.mark.django_db
+def test_a_person_who_comes_back_with_a_back_up_leaves_again_once(client: Client) -> None:
+    walk(client, recruiting_study())
+    withdrawals.remember_withdrawal(withdrawal_hash=Participant.objects.get().withdrawal_hash, panel_number="")
+    folder = withdrawals.folder_of_withdrawals()
+    assert replay_withdrawals(folder).again == 1
+    assert not Participant.objects.exists()
+    assert replay_withdrawals(folder).again == 0
+
+
+@pytest.mark.django_db
+def test_a_withdrawal_that_cannot_be_remembered_is_not_promised(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**hashes: str) -> None:
+        raise OSError("No space left on device")
+
+    study = recruiting_study()
+    walk(client, study)
+    monkeypatch.setattr(services, "remember_withdrawal", full)
+    with pytest.raises(OSError, match="No space"):
+        withdraw(study, code=withdrawal_code(token_of(client)))
+    assert Participant.objects.exists(), "the person is told that it failed, and can try again"
+
+
+def test_withdrawals_are_forgotten_when_no_back_up_can_hold_them(settings: Any, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = str(tmp_path)
+    withdrawals.remember_withdrawal(withdrawal_hash="a" * 64, panel_number="")
+    old = withdrawals.folder_of_withdrawals() / ("a" * 64)
+    long_ago = old.stat().st_mtime - (settings.BACKUP_DAYS + 2) * 24 * 3600
+    os.utime(old, (long_ago, long_ago))
+    withdrawals.remember_withdrawal(withdrawal_hash="b" * 64, panel_number="")
+    assert list(withdrawals.remembered_withdrawals(withdrawals.folder_of_withdrawals())) == ["b" * 64]

@@ -1,0 +1,120 @@
+"""One inbox: studies, amendments, releases and approvals that wait, on the first page after login."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Role, User
+from analysis.inbox.selectors import inbox_of
+from analysis.releases import services
+from surveys.models import MemberRole, PacketSection, Study, StudyMember, StudyStatus
+from surveys.review import services as reviews
+from surveys.studies import services as studies
+from tests.api_requests import get
+from tests.factories import PASSWORD, definition, heading, logged_in, page_of, person, recruiting_study, study_in
+from tests.releases import PEOPLE, closed_study, requested_release
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def officer() -> User:
+    return person(Role.IRB_OFFICER)
+
+
+def shown_to(user: User) -> str:
+    return " ".join(page_of(logged_in(user).get(reverse("analysis:inbox"))).text_content().split())
+
+
+@pytest.mark.parametrize(
+    ("role", "name"), [(Role.IRB_OFFICER, "Waiting for you"), (Role.INVESTIGATOR, "Studies"), (Role.ADMINISTRATOR, "Studies")]
+)
+def test_the_first_page_after_login(role: Role, name: str) -> None:
+    user, browser = person(role), Client()
+    page = browser.post(reverse("account_login"), {"login": user.username, "password": PASSWORD}, follow=True)
+    assert heading(page) == name
+
+
+def test_a_release_waits_in_the_same_place_as_protocols_and_amendments(officer: User) -> None:
+    assert "Nothing waits for you" in shown_to(officer)
+    release = requested_release(closed_study(slug="finished-one"))
+    assert "Nothing waits for you" not in shown_to(officer)
+    assert release.title in shown_to(officer)
+    (link,) = page_of(logged_in(officer).get(reverse("analysis:inbox"))).xpath(f'//a[text()="{release.title}"]/@href')
+    assert logged_in(officer).get(link).status_code == 200
+    study_in(StudyStatus.IN_REVIEW, slug="new-one")
+    amended = recruiting_study(slug="amended-one")
+    changed = definition(slug="amended-one", contact="somebody else")
+    studies.submit_for_review(studies.change_definition(amended, definition=changed, actor=amended.owner), actor=amended.owner)
+    said = shown_to(officer)
+    assert all(word in said for word in ("Release of data", "Protocol", "Amendment"))
+    found: Any = get(officer, "review/")
+    assert [one["study"] for one in found["releases"]] == ["finished-one"]
+    assert sorted(one["kind"] for one in found["waiting"]) == ["amendment", "protocol"]
+    assert services.approve(release, actor=officer)
+    assert "Release of data" not in shown_to(officer)
+
+
+def test_a_release_of_a_suspended_study_waits_and_says_so(officer: User) -> None:
+    study = recruiting_study(allocation={"planned_participants": PEOPLE, "block_multiples": [1]})
+    study = reviews.suspend(study, actor=officer, reason="A video was wrong.")
+    study = studies.close(study, actor=study.owner)
+    assert study.suspended
+    other = closed_study(slug="another")
+    Study.objects.filter(pk=other.pk).update(suspended=True)
+    release = requested_release(other)
+    said = shown_to(officer)
+    assert release.title in said
+    assert "An officer suspended this study before it was closed." in said
+
+
+@pytest.mark.parametrize("part", ["owner", "viewer", "author"])
+def test_an_officer_with_a_part_in_the_study_sees_that_another_one_decides(officer: User, part: str) -> None:
+    study = closed_study()
+    if part == "owner":
+        Study.objects.filter(pk=study.pk).update(owner=officer)
+        study.refresh_from_db()
+    elif part == "viewer":
+        StudyMember.objects.create(study=study, user=officer, role=MemberRole.VIEWER)
+    else:
+        from audit.services import record
+        from surveys import actions
+
+        record(actor=officer, action=actions.STUDY_CHANGED, subject=study)
+    requested_release(study)
+    assert "another officer decides" in shown_to(officer)
+    assert "Nothing waits for you" in shown_to(officer)
+    assert inbox_of(officer).decisions == 0
+    assert [one["own"] for one in get(officer, "review/")["releases"]] == [True]
+
+
+def test_investigators_find_what_waits_for_them() -> None:
+    officer, owner = person(Role.IRB_OFFICER), person(Role.INVESTIGATOR)
+    assert "Nothing waits for you" in shown_to(owner)
+    returned = study_in(StudyStatus.IN_REVIEW, slug="returned", owner=owner)
+    reviews.comment(returned, actor=officer, section="consent", text="How long does it take?")
+    reviews.ask_for_changes(returned, actor=officer, reason="Say how long it takes.")
+    conditional = study_in(StudyStatus.IN_REVIEW, slug="conditional", owner=owner)
+    reviews.approve(conditional, actor=officer, conditions="Not in the exams.")
+    ending = recruiting_study(slug="ending", owner=owner)
+    Study.objects.filter(pk=ending.pk).update(approved_until=timezone.localdate() + timedelta(days=3))
+    routes = {(one.study.slug, one.route) for one in inbox_of(owner).tasks}
+    assert routes == {("returned", "surveys:review"), ("conditional", "surveys:study"), ("ending", "surveys:study")}
+    said = shown_to(owner)
+    assert "Changes asked for on" in said
+    assert "An officer’s comment has no answer: " + str(PacketSection.CONSENT.label) + "." in said
+    reviews.comment(returned, actor=owner, section="consent", text="Twenty minutes.")
+    assert "has no answer" not in shown_to(owner)
+
+
+@pytest.mark.parametrize("role", [MemberRole.VIEWER, MemberRole.BLINDED_VIEWER])
+def test_viewers_have_no_tasks_and_learn_nothing_of_the_review(role: MemberRole) -> None:
+    study, viewer = study_in(StudyStatus.IN_REVIEW), person(Role.ANALYST)
+    StudyMember.objects.create(study=study, user=viewer, role=role)
+    reviews.comment(study, actor=person(Role.IRB_OFFICER), section="consent", text="How long does it take?")
+    assert inbox_of(viewer).tasks == []
+    assert study.title not in shown_to(viewer)

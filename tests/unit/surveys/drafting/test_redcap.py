@@ -1,0 +1,130 @@
+"""A data dictionary comes in, and everything that is lost of it is told."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from surveys.drafting.redcap import KNOWN, Report, read_dictionary
+from surveys.reading.apart import in_words
+from surveys.reading.words import UnreadableError
+
+COLUMNS = (*KNOWN[:13], "Custom Alignment", "Question Number (surveys only)", "Matrix Group Name", "Matrix Ranking?", "Field Annotation")
+FULL = {
+    "Variable / Field Name": "bmi_ok",
+    "Form Name": "health",
+    "Section Header": "About your <b>body</b>",
+    "Field Type": "radio",
+    "Field Label": "BMI < 25 and your age > 18?",
+    "Choices, Calculations, OR Slider Labels": "1, Yes | 2, No | 9, No | 10,",
+    "Field Note": "For [name] only",
+    "Branching Logic (Show field only if...)": "[age] > 18",
+    "Required Field?": "y",
+    "Custom Alignment": "RH",
+    "Question Number (surveys only)": "3a",
+    "Matrix Group Name": "body",
+    "Matrix Ranking?": "y",
+    "Text Validation Type OR Show Slider Number": "autocomplete",
+    "Text Validation Min": "4",
+    "Field Annotation": "@HIDDEN-SURVEY @DEFAULT='1'",
+}
+
+
+def dictionary(*fields: dict[str, str], delimiter: str = ",") -> str:
+    written = io.StringIO()
+    writer = csv.DictWriter(written, COLUMNS, delimiter=delimiter)
+    writer.writeheader()
+    writer.writerows(fields)
+    return written.getvalue()
+
+
+def field(**cells: str) -> dict[str, str]:
+    short = {"name": COLUMNS[0], "kind": "Field Type", "label": "Field Label", "choices": COLUMNS[5], "form": "Form Name",
+             "validation": COLUMNS[7], "low": COLUMNS[8], "high": COLUMNS[9]}  # fmt: skip
+    return {"Variable / Field Name": "q", "Field Type": "radio", "Field Label": "Q?", COLUMNS[5]: "1, A | 2, B"} | {
+        short[name]: value for name, value in cells.items()
+    }
+
+
+def notes(report: Report) -> list[str]:
+    return [in_words(note) for note in report.taken[0].notes]
+
+
+def test_a_label_with_signs_of_inequality_stays_as_it_is() -> None:
+    (question,) = read_dictionary(dictionary(FULL), source="d.csv").questions
+    assert question["text"] == "BMI < 25 and your age > 18?"
+
+
+def test_every_lost_attribute_is_a_line_of_the_report() -> None:
+    assert notes(read_dictionary(dictionary(FULL), source="d.csv")) == [
+        "The choice “No” stands twice and came over once; left out: 9",
+        "A choice without a text was left out: 10",
+        "The codes of its choices became names: 1 → yes, 2 → no",
+        "Its text lost its formatting: <b>.",
+        "The heading above it was not taken over: About your body",
+        "It was shown only if [age] > 18; now it is always shown.",
+        "It had to be answered; here nobody has to answer it.",
+        "Its action tags and annotation were not taken over: @HIDDEN-SURVEY @DEFAULT='1'",
+        "Its text refers to other answers, which are not filled in: [name].",
+        "Its “Text Validation Type OR Show Slider Number” was not taken over: autocomplete",
+        "Its “Text Validation Min” was not taken over: 4",
+        "Its “Custom Alignment” was not taken over: RH",
+        "Its “Question Number (surveys only)” was not taken over: 3a",
+        "Its “Matrix Group Name” was not taken over: body",
+        "Its “Matrix Ranking?” was not taken over: y",
+    ]
+
+
+@pytest.mark.parametrize("column", [name for name in COLUMNS if name not in ("Form Name", "Identifier?")])
+def test_no_column_can_vanish_without_a_word(column: str) -> None:
+    """Each column is set to a value of its own; the value is in the question or in its notes."""
+    values = {"Field Type": "radio", "Required Field?": "y", COLUMNS[5]: "1, Mark | 2, Other", "Variable / Field Name": "mark"}
+    report = read_dictionary(dictionary(field() | {column: values.get(column, "Mark")}), source="d.csv")
+    said = " ".join([str(report.questions[0]), *notes(report)]).lower()
+    assert ("had to be answered" if column == "Required Field?" else "single_choice" if column == "Field Type" else "mark") in said
+
+
+def test_a_column_that_nobody_knows_is_told_too() -> None:
+    text = "Variable / Field Name,Field Type,Field Label,New Thing\nq,yesno,Q?,blue\n"
+    assert "Its “New Thing” was not taken over: blue" in notes(read_dictionary(text, source="d.csv"))
+
+
+def test_numbers_keep_their_limits_and_tell_their_decimal_places() -> None:
+    report = read_dictionary(dictionary(field(kind="text", choices="", validation="number_2dp", low="0.5", high="2,5")), source="d.csv")
+    assert (report.questions[0]["minimum"], report.questions[0]["maximum"], report.questions[0]["whole"]) == (0.5, 2.5, False)
+    assert notes(report) == ["Its number of decimal places (number_2dp) was not taken over."]
+
+
+def test_a_changed_name_and_the_instruments_are_told() -> None:
+    report = read_dictionary(dictionary(field(name="Sex_At-Birth", form="one"), field(name="b", form="two")), source="d.csv")
+    assert "Its name became sex_at_birth." in notes(report)
+    assert report.forms == ["one", "two"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_the_delimiter_is_the_one_of_the_heading(delimiter: str) -> None:
+    assert len(read_dictionary(dictionary(FULL, delimiter=delimiter), source="d.csv").questions) == 1
+
+
+BROKEN: dict[str, tuple[str, str]] = {
+    "too many fields": (dictionary(*[field(name=f"q{number}") for number in range(5001)]), "at most 5,000 fields, found 5,001"),
+    "too many columns": ("Variable / Field Name,Field Type,Field Label" + ",x" * 200 + "\na,b,c\n", "at most 100 columns"),
+    "too many cells": ("Variable / Field Name,Field Type,Field Label\na,b,c,d,e\n", "row 2: expected at most 3 cells, found 5"),
+    "a doubled column": ("Variable / Field Name,Field Type,Field Label,Field Type\na,b,c,d\n", "more than once: Field Type"),
+    "an open quotation mark": ('Variable / Field Name,Field Type,Field Label\na,"b', "not readable as CSV"),
+    "a field of the wrong kind of CSV": ("Variable / Field Name,Field Type,Field Label\n" + "x" * 200_000, "not readable as CSV"),
+    "nothing": ("", "expected a REDCap data dictionary"),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), BROKEN.values(), ids=BROKEN)
+def test_what_is_no_dictionary_is_refused_with_the_reason(text: str, expected: str) -> None:
+    with pytest.raises(UnreadableError, match=expected):
+        read_dictionary(text, source="d.csv")
+
+
+def test_thousands_of_choices_are_counted_and_not_named() -> None:
+    report = read_dictionary(dictionary(field(choices=" | ".join(f"{n}, c{n}" for n in range(2500)))), source="d.csv")
+    words: dict[str, Any] = report.skipped[0].notes[0]
+    assert in_words(words) == "It has 2500 different choices; from 2 to 100 can be used."
