@@ -17,11 +17,13 @@ from django.urls import reverse
 
 from audit.models import Entry
 from surveys.journey.services import withdraw
-from surveys.models import CounterKind, EntryCode, PanelMember, Participant, ShardedCounter, Study
+from surveys.models import CounterKind, EntryBook, EntryCode, PanelMember, Participant, ShardedCounter, Study, StudyStatus
+from surveys.recruitment import services as recruitment
 from surveys.recruitment import slowing
 from surveys.recruitment.made_codes import qr_svg
 from surveys.recruitment.services import add_entry_codes
 from surveys.recruitment.slowing import FREE_A_MINUTE, refused_codes
+from surveys.tokens import hash_of_entry_code, hash_of_panel_identifier
 from tests.factories import address_of, answer, code_on, everything_stored, heading, logged_in, recruiting_study, walk
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +63,18 @@ def ticket_on(page: HttpResponse) -> str:
     return found[1]
 
 
+def spent_codes() -> set[str]:
+    """The hashes of spent codes, in the book and in the table."""
+    in_books = {code for codes in EntryBook.objects.values_list("codes", flat=True) for code in codes}
+    return in_books | set(EntryCode.objects.filter(spent=True).values_list("code_hash", flat=True))
+
+
+def write_down(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All entries go to their tables, and none comes back."""
+    monkeypatch.setattr(recruitment, "STAY_IN_BOOK", 0)
+    recruitment.write_down_entries(more_than=0)
+
+
 def with_code(code: str) -> dict[str, dict[str, str]]:
     return {"welcome": {"code": code}}
 
@@ -68,7 +82,7 @@ def with_code(code: str) -> dict[str, dict[str, str]]:
 @pytest.mark.parametrize("typed", ["ABCD-1234", "abcd1234", " ab cd 12 34 "])
 def test_a_code_opens_the_study_however_it_is_typed(client: Client, study: Study, typed: str) -> None:
     walk(client, study, answers=with_code(typed), until="background")
-    assert EntryCode.objects.filter(spent=True).count() == 1
+    assert spent_codes() == {hash_of_entry_code("ABCD1234", study.slug)}
 
 
 def test_a_code_is_not_spent_before_consent(client: Client, study: Study) -> None:
@@ -76,7 +90,7 @@ def test_a_code_is_not_spent_before_consent(client: Client, study: Study) -> Non
     answer(client, study, "welcome", code="ABCD-1234")
     assert everything_stored() == before
     answer(client, study, "consent", choice="decline")
-    assert not EntryCode.objects.filter(spent=True).exists()
+    assert not spent_codes()
 
 
 def test_a_spent_code_opens_nothing(client: Client, study: Study) -> None:
@@ -133,7 +147,7 @@ def test_their_order_in_the_table_is_not_that_of_the_course_list() -> None:
 def test_codes_that_are_there_already_stay_as_they_are(client: Client, study: Study) -> None:
     walk(client, study, answers=with_code("ABCD-1234"), until="background")
     assert add_entry_codes(study, codes=["abcd1234", "NEWW-0001"], actor=study.owner) == 1
-    assert list(EntryCode.objects.order_by("-spent").values_list("spent", flat=True)) == [True, False, False]
+    assert (spent_codes(), EntryCode.objects.count()) == ({hash_of_entry_code("ABCD1234", study.slug)}, 3)
     assert Entry.objects.filter(action="study.codes_added").last().details == {"count": 1}
 
 
@@ -320,7 +334,7 @@ def test_a_panel_member_comes_in_once(kind: str) -> None:
     walk(Client(), study, answers={"welcome": {"panel_identifier": "abc123"}})
     response = answer(Client(), study, "welcome", panel_identifier="abc123")
     assert (response.status_code, heading(response)) == (403, "You have already taken part")
-    assert PanelMember.objects.count() == 1
+    assert list(EntryBook.objects.get().members.values()) == ["abc123"]
 
 
 def test_a_panel_member_in_two_browsers_comes_in_once() -> None:
@@ -330,7 +344,7 @@ def test_a_panel_member_in_two_browsers_comes_in_once() -> None:
         answer(client, study, "welcome", panel_identifier="abc123")
     assert answer(one, study, "consent").status_code == 303
     assert heading(answer(two, study, "consent")) == "You have already taken part"
-    assert Participant.objects.count() == PanelMember.objects.count() == 1
+    assert Participant.objects.count() == len(EntryBook.objects.get().members) == 1
 
 
 @pytest.mark.parametrize("identifier", [None, "", "a\x00b", "x" * 101, "<script>", "a b"])
@@ -352,9 +366,71 @@ def test_a_panel_member_is_sent_back_with_their_own_number(client: Client) -> No
     assert 'href="https://example.org/credit?survey_code=abc-123"' in page.content.decode()
 
 
-def test_a_panel_member_who_withdraws_leaves_nothing(client: Client) -> None:
+@pytest.mark.parametrize("written_down", [False, True])
+def test_a_panel_member_who_withdraws_leaves_a_keyed_hash_and_cannot_come_again(
+    client: Client, written_down: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     study = recruiting_study(entry={"kind": "prolific"})
     page = walk(client, study, answers={"welcome": {"panel_identifier": "abc123"}})
-    assert PanelMember.objects.get(study=study).finished
+    if written_down:
+        write_down(study, monkeypatch)
+        assert PanelMember.objects.get(study=study).identifier == "abc123"
     assert withdraw(study, code=code_on(page, "withdrawal").lower())
     assert not PanelMember.objects.filter(study=study).exists()
+    book = EntryBook.objects.get(study=study)
+    assert (book.members, book.departed) == ({}, [hash_of_panel_identifier("abc123", study.slug)])
+    assert "abc123" not in repr(everything_stored())
+    response = answer(Client(), study, "welcome", panel_identifier="abc123")
+    assert (response.status_code, heading(response)) == (403, "You have already taken part")
+    assert answer(Client(), study, "welcome", panel_identifier="abc124").status_code == 303
+
+
+def test_entries_wait_in_one_row_and_go_to_their_tables_in_whole_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = recruiting_study(entry={"kind": "prolific"})
+    numbers = [f"member-{number:03}" for number in range(recruitment.STAY_IN_BOOK + 5)]
+    for number in numbers:
+        walk(Client(), study, answers={"welcome": {"panel_identifier": number}}, until="background")
+        assert not PanelMember.objects.exists()
+    monkeypatch.setattr(recruitment, "STAY_IN_BOOK", 5)
+    recruitment.write_down_entries(more_than=len(numbers))
+    assert not PanelMember.objects.exists(), "the book does not hold so many"
+    recruitment.write_down_entries(more_than=5)
+    in_table, in_book = set(PanelMember.objects.values_list("identifier", flat=True)), EntryBook.objects.get().members
+    assert len(in_book) == 5
+    assert list(in_book) == sorted(in_book)
+    assert in_table | set(in_book.values()) == set(numbers)
+    assert not in_table & set(in_book.values())
+    for number in (next(iter(in_table)), next(iter(in_book.values()))):
+        assert heading(answer(Client(), study, "welcome", panel_identifier=number)) == "You have already taken part"
+
+
+@pytest.mark.parametrize("stay", [0, 2])
+def test_a_spent_code_stays_spent_wherever_it_is_kept(stay: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = recruiting_study(entry={"kind": "codes"})
+    codes = [f"CODE-{number:04}" for number in range(6)]
+    add_entry_codes(study, codes=codes, actor=study.owner)
+    for code in codes[:4]:
+        walk(Client(), study, answers=with_code(code), until="background")
+    monkeypatch.setattr(recruitment, "STAY_IN_BOOK", stay)
+    spent = spent_codes()
+    for _night in range(3):
+        recruitment.write_down_entries(more_than=0)
+        assert (spent_codes(), EntryCode.objects.filter(spent=True).count()) == (spent, 4 - stay)
+    for code in codes[:4]:
+        assert answer(Client(), study, "welcome", code=code).status_code == 403
+    assert answer(Client(), study, "welcome", code=codes[4]).status_code == 303
+
+
+def test_the_page_of_codes_counts_in_tens_while_people_come() -> None:
+    study = recruiting_study(entry={"kind": "codes"})
+    add_entry_codes(study, codes=[f"CODE-{number:04}" for number in range(40)], actor=study.owner)
+    EntryCode.objects.filter(pk__in=list(EntryCode.objects.values_list("pk", flat=True)[:19])).update(spent=True)
+    EntryBook.objects.create(study=study, codes=[EntryCode.objects.filter(spent=False)[0].code_hash])
+
+    def shown() -> int:
+        return int(logged_in(study.owner).get(reverse("surveys:api_codes", args=[study.slug])).json()["spent"])
+
+    assert shown() == 10
+    assert "40 codes, 10 of them spent" in logged_in(study.owner).get(reverse("surveys:codes", args=[study.slug])).content.decode()
+    Study.objects.filter(pk=study.pk).update(status=StudyStatus.CLOSED)
+    assert shown() == 20
