@@ -52,7 +52,8 @@ def count_next_batch(study: Study) -> bool:
     for group, people in by_group(finished_people(study.pk, counted=True)).items():
         if too_many := people % rules.LEAST:
             counted = finished_people(study.pk, counted=True).filter(**dict(zip(GROUP, group, strict=True)))
-            again += list(counted.order_by("?").values_list("pk", flat=True)[:too_many])
+            free = counted.select_for_update(skip_locked=True, of=("self",))
+            again += list(free.order_by("?").values_list("pk", flat=True)[:too_many])
     _count(batch)
     _count(again, counted=False)
     lay_anew(batch + again)

@@ -245,7 +245,10 @@ def test_between_two_people_nothing_moves_and_at_every_other_moment_ten_or_more(
     study.refresh_from_db()
     analysis.refresh_when_everyone_is_counted(Study, study_id=study.pk)
     computed(study)
-    told["the end"] = auditor.small_steps(third, auditor.poll(), first_numbers=True)
+    ended = auditor.poll()
+    told["the end"] = auditor.small_steps(third, ended, first_numbers=True)
+    withdraws(study, counted=True)
+    told["a withdrawal after the end"] = auditor.small_steps(ended, auditor.poll())
     assert [f"{moment}: {one}" for moment, found in told.items() for one in found] == []
 
 
