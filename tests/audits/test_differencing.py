@@ -237,7 +237,7 @@ def test_between_two_people_nothing_moves_and_at_every_other_moment_ten_or_more(
     third = auditor.poll()
     told["before and after a withdrawal"] = auditor.small_steps(second, third)
 
-    approve(studies.submit_for_review(study, actor=study.owner), actor=people["officer"])
+    approve(studies.submit_for_review(study, actor=study.owner), actor=people["officer"], reason="A die that says much.")
     computed(study)
     told["an amendment"] = auditor.small_steps(third, auditor.poll())
 
