@@ -138,7 +138,7 @@ def batch_is_complete(study: Study) -> bool:
 
 
 def batch_progress(study: Study) -> BatchProgress:
-    """The news about a study's batches, for pages and programs."""
+    """The state of a study between two batches, for pages and programs."""
     ended = study.status in ENDED
     runs = study.status in RUNNING and not nobody_comes_any_more(study)
     needed, left_over = _completes(study) if runs else (0, 0)

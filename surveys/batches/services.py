@@ -11,7 +11,16 @@ from django.db.models import QuerySet
 from jobs.tasks import send_now
 from surveys.batches import rules
 from surveys.batches.order_of_arrival import forget_what_was_overwritten, lay_anew
-from surveys.batches.selectors import GROUP, TOTALS, batch_is_complete, finished_people, group_of, nobody_comes_any_more, waiting_people
+from surveys.batches.selectors import (
+    GROUP,
+    TOTALS,
+    batch_is_complete,
+    by_group,
+    finished_people,
+    group_of,
+    nobody_comes_any_more,
+    waiting_people,
+)
 from surveys.counts import comers, exact_consent_counts, exact_counts
 from surveys.events import everyone_counted
 from surveys.lifecycle.steps import locked
@@ -34,12 +43,17 @@ def count_next_batch(study: Study) -> bool:
     if nobody_comes_any_more(study):
         count_everyone(study)
         return True
-    counted, waiting = _held(finished_people(study.pk, counted=True)), _held(waiting_people(study.pk))
+    waiting = _held(waiting_people(study.pk))
     taken = rules.taken({group: len(people) for group, people in waiting.items()})
     batch = [key for group, people in taken.items() for key in entropy.sample(waiting[group], people)]
     # So many wait again that whole tens stay, which hides who withdrew since the last batch. They are no part of this one, so that they
     # cannot make up for each other.
-    again = [key for people in counted.values() for key in entropy.sample(people, len(people) % rules.LEAST)]
+    again = []
+    for group, people in by_group(finished_people(study.pk, counted=True)).items():
+        if too_many := people % rules.LEAST:
+            counted = finished_people(study.pk, counted=True).filter(**dict(zip(GROUP, group, strict=True)))
+            free = counted.select_for_update(skip_locked=True, of=("self",))
+            again += list(free.order_by("?").values_list("pk", flat=True)[:too_many])
     _count(batch)
     _count(again, counted=False)
     lay_anew(batch + again)
