@@ -224,12 +224,17 @@ def fresh_database(*, like: str | None = None) -> Iterator[str]:
     server = urlsplit(os.environ["DATABASE_URL"])
     name = f"candor_{uuid.uuid4().hex[:12]}"
     template = urlsplit(like).path.removeprefix("/") if like else "template1"
+    _execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    try:
+        yield urlunsplit(server._replace(path=f"/{name}"))
+    finally:
+        _execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def _execute(statement: str) -> None:
+    """Ask the tests' PostgreSQL. No connection is kept meanwhile: a test may end the server, and start it again."""
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
-        try:
-            yield urlunsplit(server._replace(path=f"/{name}"))
-        finally:
-            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+        connection.execute(statement.encode())
 
 
 def _redis_database() -> str:

@@ -9,16 +9,17 @@ import psycopg
 
 from candor.packages.archive import files_in
 from candor.packages.verification import faults_of
-from tests.crowds import assert_all_finished_and_counted_once, bots_on_their_way, build_study, finished, results_settle, wait_until
+from tests.crowds import (
+    assert_all_finished_and_counted_once,
+    bots_on_their_way,
+    build_study,
+    close_study,
+    finished,
+    results_settle,
+    wait_until,
+)
 from tests.processes import Site
 
-CLOSE = """
-from surveys.models import Study
-from surveys.studies.services import close
-
-study = Study.objects.get()
-close(study, actor=study.owner)
-"""
 START_RELEASE = """
 from analysis.releases.services import Choices, start_release
 from surveys.models import Study
@@ -103,7 +104,7 @@ def test_a_release_whose_worker_was_killed_is_built_by_the_next_with_the_rows_in
     with bots_on_their_way(site, 60) as crowd:
         crowd.wait_for_end()
     results_settle(site, 60)
-    site.manage("shell", "--no-imports", "--command", CLOSE)
+    close_study(site)
     with psycopg.connect(site.environment["DATABASE_URL"]) as blocking:
         # Nobody can read the allocation lists, which come into the package when its rows are drawn and its numbers computed.
         blocking.execute("LOCK TABLE surveys_allocationslot IN ACCESS EXCLUSIVE MODE")
