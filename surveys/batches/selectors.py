@@ -128,7 +128,7 @@ def batch_is_complete(study: Study) -> bool:
 
 
 def batch_progress(study: Study) -> BatchProgress:
-    """What pages and programs are told about the batches of a study."""
+    """The news about a study's batches, for pages and programs."""
     ended = study.status in ENDED
     runs = study.status in RUNNING and not nobody_comes_any_more(study)
     needed, left_over = _completes(study) if runs else (0, 0)

@@ -13,7 +13,13 @@ from surveys import actions
 from surveys.errors import EntryRefusedError
 from surveys.models import EntryCode, PanelMember, Study
 from surveys.recruitment.slowing import refused_codes
-from surveys.tokens import completion_code_is_genuine, hash_of_entry_code, normalised, panel_hash
+from surveys.tokens import (
+    completion_code_is_genuine,
+    hash_of_entry_code,
+    looks_like_withdrawal_code,
+    normalised_completion_code,
+    panel_hash,
+)
 from surveys.ways_in import WayIn
 
 
@@ -66,11 +72,17 @@ class CheckedCode:
     genuine: bool
     repeated: bool
 
+    @property
+    def is_secret(self) -> bool:
+        """Whether it is a student's withdrawal code, which staff must not keep."""
+        return looks_like_withdrawal_code(self.code)
+
 
 def check_completion_codes(study: Study, *, codes: Sequence[str], actor: User) -> list[CheckedCode]:
     """Check codes that students handed in; the findings tell nothing else about the students."""
-    times = Counter(normalised(code) for code in codes)
+    times = Counter(normalised_completion_code(code) for code in codes)
     record(actor=actor, action=actions.CODES_CHECKED, subject=study, details={"count": len(codes)})
     return [
-        CheckedCode(code=code, genuine=completion_code_is_genuine(code, study.slug), repeated=times[normalised(code)] > 1) for code in codes
+        CheckedCode(code=code, genuine=completion_code_is_genuine(code, study.slug), repeated=times[normalised_completion_code(code)] > 1)
+        for code in codes
     ]

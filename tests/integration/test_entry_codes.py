@@ -302,6 +302,12 @@ def test_completion_codes_are_told_genuine_forged_repeated_and_foreign(
     assert Entry.objects.order_by("sequence").last().details == {"count": 3}
 
 
+def test_a_withdrawal_code_that_is_handed_in_by_mistake_is_told(post: Callable[..., HttpResponse], client: Client, study: Study) -> None:
+    code = code_on(walk(client, study, answers=with_code("ABCD-1234")), "withdrawal")
+    page = post(action="check", codes=code.lower()).content.decode()
+    assert "a student’s withdrawal code: do not keep it, ask for the one that begins with DONE" in page
+
+
 def test_a_code_that_two_students_hand_in_is_shown(post: Callable[..., HttpResponse], client: Client, study: Study) -> None:
     genuine = code_on(walk(client, study, answers=with_code("ABCD-1234")), "completion")
     page = post(action="check", codes=f"{genuine}\n{genuine.lower().replace('-', '')}\n").content.decode()

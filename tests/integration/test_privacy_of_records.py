@@ -176,7 +176,7 @@ def pages_of(study: Study, arm: str, subsample: str) -> list[str]:
         page = re.sub(r'(name="(csrfmiddlewaretoken|opened)" value=)"[^"]*"', r"\1", page)
         page = re.sub(r"/media/[0-9a-f-]{36}/", "/media/", page)
         page = re.sub(r"/resume/[^/]+/", "/resume/", page)
-        pages.append(re.sub(r'data-roll-key="\w+"|[A-Z2-7]{4}(-[A-Z2-7]{4}){3}', "", page))
+        pages.append(re.sub(r'data-roll-key="\w+"|(DONE-|SECRET-)[A-Z2-7]{4}(-[A-Z2-7]{4}){3}', "", page))
         if step != "finished":
             answer(client, study, step)
     return pages

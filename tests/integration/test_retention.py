@@ -247,7 +247,7 @@ def test_people_who_withdraw_afterwards_are_told_the_truth() -> None:
 
 
 def test_results_that_use_background_answers_stay_and_say_when_they_were_computed() -> None:
-    study, _client, _code = closed_study(finished=2, unfinished=())
+    study, _client, _code = closed_study(finished=10, unfinished=())
     compute(study, RunKind.FIRST_RESULTS)
     Run.objects.filter(study=study, kind=RunKind.FULL_RESULTS).delete()
     kept = Run.objects.create(study=study, kind=RunKind.FULL_RESULTS, status=RunStatus.DONE, n=2, results={"outcomes": {}, "n": 2})

@@ -11,6 +11,7 @@ import gzip
 import json
 import os
 import sys
+from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -39,7 +40,6 @@ from accounts.models import Role, TokenScope  # noqa: E402
 from accounts.services import issue_token  # noqa: E402
 from analysis import services as analysis  # noqa: E402
 from analysis.models import Run, RunKind  # noqa: E402
-from analysis.releases import services as releases  # noqa: E402
 from analysis.runs import runner  # noqa: E402
 from jobs import tasks  # noqa: E402
 from surveys.access import Seat  # noqa: E402
@@ -155,5 +155,5 @@ rows = {
 }
 empty = [label for label, found in rows.items() if not found]
 assert not empty, f"tables without a row: {empty}"
-written = json.dumps({"told": told, "rows": rows}, cls=DjangoJSONEncoder, ensure_ascii=False)
+written = json.dumps({"written_on": date.today(), "told": told, "rows": rows}, cls=DjangoJSONEncoder, ensure_ascii=False)
 Path(sys.argv[1]).write_bytes(gzip.compress(written.encode(), mtime=0))
