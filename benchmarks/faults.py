@@ -1,7 +1,7 @@
 """What remains of acknowledged answers when everything fails in turn, under bots that remember what was acknowledged to them.
 
     python -m benchmarks.faults                    10,000 answers, about twenty minutes
-    python -m benchmarks.faults --quick            480 answers and shorter outages, about two minutes
+    python -m benchmarks.faults --quick            1,200 answers and shorter outages, about three minutes
 
 Starts a PostgreSQL that really writes to disk, Redis, granian as in the Dockerfile, a worker and beat. While 2,500 bots walk, each of
 the faults below happens once. Then every answer that was acknowledged is looked for in the database. Prints the table of
@@ -83,7 +83,8 @@ def one_connection(drill: Drill) -> None:
     """`kill -9` of one process of PostgreSQL, which then ends all others and recovers"""
     with psycopg.connect(drill.site.environment["DATABASE_URL"]) as connection:
         others = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
-        os.kill(connection.execute(others).fetchall()[0][0], signal.SIGKILL)
+        pids = [pid for (pid,) in connection.execute(others).fetchall()]
+    os.kill(pids[0], signal.SIGKILL)
 
 
 def postgresql(drill: Drill) -> None:
@@ -231,11 +232,11 @@ def show(moments: list[Moment], seconds: list[float]) -> None:
 
 @click.command()
 @click.option("--answers", default=10_000, help="how many answers the bots give, four each")
-@click.option("--quick", is_flag=True, help="a smoke test: 480 answers, and shorter outages")
+@click.option("--quick", is_flag=True, help="a smoke test: 1,200 answers, six bots at a time, and shorter outages")
 @click.option("--workers", default=16, help="how many bots walk at the same time")
 def main(answers: int, quick: bool, workers: int) -> None:
     """Break everything in turn, and compare what was acknowledged with what is stored."""
-    people = 120 if quick else -(-answers // ANSWERS_OF_ONE)
+    people, workers = (300, 6) if quick else (-(-answers // ANSWERS_OF_ONE), workers)
     with (
         tempfile.TemporaryDirectory(prefix="candor-bench-") as folder,
         running_drill(Path(folder), away_seconds=8 if quick else 30, short_seconds=6 if quick else 12) as drill,

@@ -11,7 +11,7 @@ import gzip
 import json
 import os
 import sys
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -141,6 +141,8 @@ def plain(value: object) -> object:
             return base64.b64encode(bytes(value)).decode()
         case FieldFile():
             return value.name
+        case datetime():
+            return value.isoformat()  # to the microsecond, which the log's hashes cover
         case _:
             return value
 
