@@ -180,7 +180,7 @@ class Visitor(Thread):
         "/studies/",
         f"/studies/{STUDY}/results/",
         f"/api/v1/studies/{STUDY}/counts/",
-        "/log/",
+        f"/studies/{STUDY}/",
         "/data/",
         "/accounts/login/",
         "/healthz",

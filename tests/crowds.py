@@ -128,7 +128,8 @@ def kept_answers(crowd: Crowd) -> Kept:
 
 def _hash_of(code: str) -> str:
     """As `surveys.tokens.hash_of_withdrawal_code`, written again: what is asked must not depend on what answers."""
-    return hashlib.sha256(b"candor withdrawal code: " + code.replace("-", "").encode()).hexdigest()
+    letters = code.removeprefix("SECRET-").replace("-", "")
+    return hashlib.sha256(f"candor withdrawal code: {letters}".encode()).hexdigest()
 
 
 def wait_until(done: Callable[[], Any], *, seconds: float) -> None:

@@ -27,7 +27,7 @@ from surveys.models import MediaFile, Participant, Response, Step, Study
 from surveys.protocols import with_known_originals
 from surveys.studies.services import change_definition
 from surveys.study_file import define
-from tests.factories import QUESTIONS, answer, document, follow, heading, logged_in, participant_of
+from tests.factories import QUESTIONS, answer, follow, heading, logged_in, participant_of
 from tests.finished_people import compute
 from tests.jobs import catch, work_off
 from tests.releases import package_of
@@ -111,7 +111,7 @@ def test_translations_of_a_draft_of_before_go_stale_from_now_on(release: dict[st
     study = study_called("draft")
     before = with_known_originals(study, define(study.definition))
     assert outdated_in(before) == []
-    text = {**document()["consent"], "en": "Changed in English alone, and after the upgrade."}
+    text = {**study.definition["consent"], "en": "Changed in English alone, and after the upgrade."}
     study = change_definition(study, definition=define({**study.definition, "consent": text}), actor=study.owner)
     assert [one.language for one in outdated_in(with_known_originals(study, define(study.definition)))] == ["de"]
 
