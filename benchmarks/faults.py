@@ -241,9 +241,10 @@ def main(answers: int, quick: bool, workers: int) -> None:
         tempfile.TemporaryDirectory(prefix="candor-bench-") as folder,
         running_drill(Path(folder), away_seconds=8 if quick else 30, short_seconds=6 if quick else 12) as drill,
     ):
+        drill.site.start_seconds = 180
         visitor = Visitor(drill.site)
         visitor.start()
-        with bots_on_their_way(drill.site, people, workers=workers, patience_seconds=180) as crowd:
+        with drill.site.supervised() as restarted, bots_on_their_way(drill.site, people, workers=workers, patience_seconds=180) as crowd:
             moments, seconds = break_in_turn(drill, crowd, people=people)
             crowd.wait_for_end(seconds=1800)
         moments.append(moment("", crowd))
@@ -261,6 +262,7 @@ def main(answers: int, quick: bool, workers: int) -> None:
     click.echo(f"\nAnswers lost: {kept.lost}, doubled: {kept.doubled}, with another content: {kept.changed}.")
     click.echo(f"People: {bots}. Pages with status 500: {broken}; tracebacks in the log of web: {tracebacks}.")
     click.echo(f"Pages of staff meanwhile: {', '.join(f'{count} x {status}' for status, count in sorted(visitor.statuses.items()))}.")
+    click.echo(f"Processes that ended by themselves and were started again, as Docker does: {', '.join(restarted) or 'none'}.")
     click.echo(f"Results of all {people} people were computed. {log}")
     if kept.lost or kept.doubled or kept.changed or broken or tracebacks or bots != people or kept.acknowledged != people * ANSWERS_OF_ONE:
         sys.exit(1)
