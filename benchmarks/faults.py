@@ -1,4 +1,4 @@
-"""What remains of acknowledged answers when everything fails in turn, under bots that remember what was acknowledged to them.
+"""Break everything in turn, under bots that remember what was acknowledged to them, and look for their answers afterwards.
 
     python -m benchmarks.faults                    10,000 answers, about twenty minutes
     python -m benchmarks.faults --quick            1,200 answers and shorter outages, about three minutes
@@ -42,7 +42,7 @@ SETTINGS = (f"max_connections={CONNECTIONS}", *(one for one in DURABLE if not on
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drill:
-    """What can be broken, and for how long."""
+    """Everything that can be broken, and for how long."""
 
     site: processes.Site
     database: Server

@@ -29,7 +29,7 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 def written() -> dict[str, Any]:
-    """What `write_0_2_0.py` wrote: `rows` by table, and the secrets that were `told` to people.
+    """The content of `write_0_2_0.py`: `rows` by table, and the secrets that were `told` to people.
 
     Days are moved as if it had been written today. The log's are not, because its hashes cover them.
     """

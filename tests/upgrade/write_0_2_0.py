@@ -135,7 +135,7 @@ Run.objects.filter(kind=RunKind.FIRST_RESULTS, status="queued").update(**held(si
 
 
 def plain(value: object) -> object:
-    """What JSON can hold of a column."""
+    """The value of a column as JSON can hold it."""
     match value:
         case bytes() | memoryview():
             return base64.b64encode(bytes(value)).decode()
