@@ -77,6 +77,11 @@ def hash_of_entry_code(code: str, study: str) -> str:
     return salted_hmac(f"entry code {study}", normalised(code), algorithm="sha256").hexdigest()
 
 
+def hash_of_panel_identifier(identifier: str, study: str) -> str:
+    """The trace of a panel member who withdrew: keyed, because numbers at a panel can be tried one by one."""
+    return salted_hmac(f"panel member {study}", identifier, algorithm="sha256").hexdigest()
+
+
 def _digest(purpose: str, secret: str) -> bytes:
     return hashlib.sha256(f"candor {purpose}: {secret}".encode()).digest()
 

@@ -283,6 +283,7 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
     shown = _shown(study, request, participant)
     own_code = withdrawal_code(token) if participant else ""
     stage = "published" if study.data_published else "forgotten" if study.forgotten_on else "enter"
+    receipt = None
     errors, code = [], request.POST.get("code", own_code).strip()[:64]
     with translation.override(shown.language if shown else None):
         if request.method == "POST" and stage == "enter":
@@ -291,9 +292,9 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
             elif request.POST.get("stage") != "confirm":
                 stage = "confirm"
             else:
-                participation.withdraw(study, code=code)
+                receipt = participation.withdraw(study, code=code)
                 stage = "done"
-        context = {"study": shown or study, "stage": stage, "errors": errors, "code_value": code, "step": "withdraw"}
+        context = {"study": shown or study, "stage": stage, "receipt": receipt, "errors": errors, "code_value": code, "step": "withdraw"}
         response = render(request, "surveys/participant/withdraw.html", context, status=422 if errors else 200)
     if stage == "done" and not (token and visitors.participant_with(token, slug)) and visitors.visit_of(request, study) is None:
         visitors.remember_farewell(response, study, Farewell(ended=WITHDREW_HERE, language=language_of(request, study, participant)))
