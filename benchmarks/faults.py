@@ -1,6 +1,6 @@
 """Break everything in turn, under bots that remember what was acknowledged to them, and look for their answers afterwards.
 
-    python -m benchmarks.faults                    10,000 answers, about twenty minutes
+    python -m benchmarks.faults                    10,000 answers, about ten minutes
     python -m benchmarks.faults --quick            1,200 answers and shorter outages, about three minutes
 
 Starts a PostgreSQL that really writes to disk, Redis, granian as in the Dockerfile, a worker and beat. While 2,500 bots walk, each of
@@ -32,7 +32,7 @@ from benchmarks.journeys import DURABLE
 from benchmarks.live_latency import investigator
 from benchmarks.process_costs import family
 from tests import processes
-from tests.crowds import STUDY, Crowd, bots_on_their_way, build_study, close_study, kept_answers, results_settle
+from tests.crowds import STUDY, Crowd, bots_on_their_way, build_study, count_everybody, kept_answers, results_settle
 from tests.services import Server, services
 
 ANSWERS_OF_ONE = 4
@@ -253,7 +253,7 @@ def main(answers: int, quick: bool, workers: int) -> None:
         kept = kept_answers(crowd)
         bots = drill.site.number("SELECT count(*) FROM surveys_participant")
         log = drill.site.manage("verify_audit_log").strip()
-        close_study(drill.site)
+        count_everybody(drill.site)
         results_settle(drill.site, people, seconds=300)
         tracebacks = drill.site.log().count("Traceback")
         broken = sum(count for status, count in visitor.statuses.items() if status >= 500 and status != 503)

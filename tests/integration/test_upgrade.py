@@ -35,6 +35,8 @@ from tests.upgrade.database import Rows, empty_database, insert, migrate_to_rele
 
 REPLACED = {"analysis.Run": "of each study the newest results of a kind stay", "jobs.Routine": "routines begin anew"}
 """Tables in which the upgrade deletes rows on purpose."""
+REMOVED = ("surveys.PanelMember.finished",)
+"""Columns that are gone, since they told too much: old code that writes one fails, and stores nothing of that transaction."""
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
@@ -204,6 +206,6 @@ def test_the_code_of_before_can_still_store_everything_in_the_tables_of_today(ve
     """A process of 0.2.0 that runs beside the migrations writes rows without the columns that came since."""
     with django_db_blocker.unblock(), empty_database(vendor, tmp_path):
         call_command("migrate", verbosity=0, interactive=False)
-        insert(written()["rows"], models_of_release())
+        insert(written()["rows"], models_of_release(), but=REMOVED)
         assert not Participant.objects.filter(counted=True).exists()
         assert not Study.objects.filter(numbers_withheld=True).exists()

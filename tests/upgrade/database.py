@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -100,12 +100,12 @@ def models_of_release() -> Apps:
     return state.apps
 
 
-def insert(rows: Rows, release: Apps) -> None:
-    """Insert rows as the code of 0.2.0 does: all of its columns, and none that it does not know."""
+def insert(rows: Rows, release: Apps, *, but: Collection[str] = ()) -> None:
+    """Insert rows as the code of 0.2.0 does: all of its columns, and none that it does not know. `but`: columns that are left out."""
     with transaction.atomic(), connection.cursor() as cursor:
         for label, of_table in rows.items():
             model = release.get_model(label)
-            fields = model._meta.concrete_fields
+            fields = [field for field in model._meta.concrete_fields if f"{label}.{field.name}" not in but]
             columns = ", ".join(connection.ops.quote_name(field.column) for field in fields)
             sql = f"INSERT INTO {connection.ops.quote_name(model._meta.db_table)} ({columns}) VALUES ({', '.join(['%s'] * len(fields))})"
             cursor.executemany(
