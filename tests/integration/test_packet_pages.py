@@ -1,7 +1,6 @@
 """The packet plays the lectures, shows the pages as students see them, and asks about risks, benefits and complaints."""
 
 import re
-from contextlib import closing
 from itertools import product
 
 import pytest
@@ -44,8 +43,8 @@ def test_the_packet_plays_the_lecture_of_every_arm(officer: User) -> None:
     assert [video.get("aria-label") for video in videos] == ["Lecture of Slides only", "Lecture of Slides with the instructor"]
     for video in videos:
         for address in (*video.xpath(".//source/@src"), *video.xpath(".//track/@src"), video.get("poster")):
-            with closing(desk.get(address)) as file:
-                assert file.status_code == 200, address
+            file = desk.get(address)
+            assert (file.status_code, bool(file.getvalue())) == (200, True), address
 
 
 def test_a_packet_asks_for_the_files_of_its_own_version(officer: User) -> None:

