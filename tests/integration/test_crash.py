@@ -32,9 +32,8 @@ from analysis.releases.services import Choices, start_release
 from surveys.models import Study
 
 study = Study.objects.get()
-choices = Choices(
-    title="Killed", authors=("Ada",), licence="CC0-1.0", questions=("attention",), background="left_out", smallest_count=10
-)
+chosen = {"title": "Killed", "authors": ("Ada",), "licence": "CC0-1.0", "questions": ("attention",), "background": "left_out"}
+choices = Choices(**chosen, smallest_count=10, simulated=True)
 start_release(study, choices=choices, site="http://localhost", actor=study.owner)
 """
 
