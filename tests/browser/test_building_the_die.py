@@ -13,6 +13,7 @@ from surveys.models import Participant, Study
 from surveys.studies.services import create_study
 from surveys.study_file import define
 from tests.browser.people import SAMPLE
+from tests.browser.turning import answer_all, roll
 from tests.factories import definition
 
 Check = Callable[[Page], None]
@@ -86,14 +87,9 @@ def test_somebody_walks_the_preview_and_nobody_has_been_there(page: Page, study:
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("The die keeps your answers private")
-    page.get_by_role("button", name="Roll the die").click()
-    expect(page.locator("[data-status]")).to_contain_text("Answer")
+    roll(page)
     page.get_by_role("link", name="Next page").click()
-    questions = page.locator("section.question")
-    expect(questions).to_have_count(len(definition().questions))
-    for question in questions.all():
-        question.get_by_role("button", name="Roll the die").click()
-        question.get_by_label("Yes").check()
+    answer_all(page, number=len(definition().questions))
     page.get_by_role("button", name="Submit answers").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Thank you")
     page.get_by_role("link", name="Back").click()
