@@ -109,7 +109,7 @@ def _run(given: int, answer: IO[bytes], order: str, *, seconds: int) -> int | No
 
 
 def _value_of(written: bytes, status: int | None, reader: Reader) -> Any:
-    if status in (None, -signal.SIGXCPU, -signal.SIGALRM):
+    if status in (None, -signal.SIGXCPU, -signal.SIGALRM, -signal.SIGKILL):
         most = {"seconds": reader.cpu_seconds}
         raise NotReadError([_("This file took too long to read: more than %(seconds)s seconds. Make it smaller or simpler.") % most])
     if status == child.TOO_MUCH_MEMORY:

@@ -73,7 +73,8 @@ def limit(*, cpu_seconds: int, seconds: int, megabytes: int, largest_file: int) 
         highest = resource.getrlimit(kind)[1]
         value = value if highest == resource.RLIM_INFINITY else min(value, highest)
         try:
-            resource.setrlimit(kind, (value, value))
+            # With both limits of processor time alike, the kill may come before the signal that says why.
+            resource.setrlimit(kind, (value, value + 1 if kind == resource.RLIMIT_CPU and highest == resource.RLIM_INFINITY else value))
         except (OSError, ValueError):  # macOS knows limits that cannot be set; the clock still holds
             continue
     if sys.platform != "linux":

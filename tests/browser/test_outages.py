@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from playwright.sync_api import Page, Route, expect
 
 from surveys.models import Participant, Response, Step, Study
@@ -107,6 +107,13 @@ def pass_seconds(page: Page, seconds: int) -> None:
     for _second in range(seconds):
         page.clock.run_for(1000)
         page.wait_for_timeout(1000)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def connections_of_others() -> Iterator[None]:
+    """The next module connects anew: PostgreSQL may have ended the connection that it would find."""
+    yield
+    connections.close_all()
 
 
 @contextmanager

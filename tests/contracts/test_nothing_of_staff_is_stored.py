@@ -15,8 +15,8 @@ from tests.factories import logged_in, person, recruiting_study
 
 pytestmark = pytest.mark.django_db
 
-FOR_EVERYBODY = {"analysis:methods_page"}
-"""The same page for everybody, whether logged in or not, which anybody may keep."""
+FOR_EVERYBODY = {"analysis:methods_page", "surveys:log_heads"}
+"""The same for everybody, whether logged in or not: anybody may keep them."""
 
 
 def addresses_of(study: Study) -> Iterator[tuple[str, str]]:
@@ -35,7 +35,7 @@ def kept(client: Client, study: Study) -> dict[str, str]:
         if not address.startswith("/s/"):
             response = client.get(address)
             said = response.get("Cache-Control", "nothing")
-            response.close()
+            b"".join(response)  # reads files to their end
             found |= {name: said} if "no-store" not in said else {}
     return found
 
