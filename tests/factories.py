@@ -5,6 +5,7 @@ import mimetypes
 from itertools import count
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from django.apps import apps
 from django.core.files.base import ContentFile
@@ -33,6 +34,7 @@ PASSWORD = "a password for tests"
 LECTURE_SECONDS = 30.0
 QUESTIONS = ("attention", "retention", "judgement", "comprehension")
 _numbers = count(1)
+_written_down: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
 _sample = document_of(read_study_file(SAMPLE.read_text(encoding="utf-8")))
 
 # The steps of the sample study, which asks nobody directly.
@@ -152,7 +154,7 @@ def address_of(study: Study) -> str:
 
 def send(client: Client, study: Study, step: str, **values: Any) -> HttpResponse:
     """Send the form of one page; `values` are all its fields."""
-    client.last_token = token_of(client)  # type: ignore[attr-defined]  # the last page takes it out of the browser
+    write_down(client, token_of(client))
     return client.post(address_of(study), {"step": step, **values})
 
 
@@ -203,10 +205,15 @@ def code_on(response: HttpResponse, kind: str) -> str:
     return str(page_of(response).xpath(f'string(//*[@id="{kind}-code"])')).strip()
 
 
+def write_down(client: Client, token: str) -> None:
+    """Remember the token outside the browser, as people write down their code: the last page takes it out of the browser."""
+    _written_down[client] = token
+
+
 def token_of(client: Client) -> str:
     """The token that this browser holds, or held until it had shown the codes; empty before consent."""
     held = client.cookies.get(COOKIE)
-    return held.value if held and ":" not in held.value else getattr(client, "last_token", "")
+    return held.value if held and ":" not in held.value else _written_down.get(client, "")
 
 
 def participant_of(client: Client) -> Participant:

@@ -41,7 +41,7 @@ from surveys.recruitment.services import add_entry_codes
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from surveys.tokens import new_token, withdrawal_code
-from tests.factories import QUESTIONS, answer, document, follow, person, recruiting_study, send, study_in, token_of, walk
+from tests.factories import QUESTIONS, answer, document, follow, person, recruiting_study, send, study_in, token_of, walk, write_down
 from tests.simultaneous import at_once, outcomes_at_once
 
 pytestmark = pytest.mark.usefixtures("postgresql")
@@ -67,7 +67,7 @@ def tab_of(client: Client) -> Client:
     """Another tab of the same browser."""
     tab = Client()
     tab.cookies = copy.deepcopy(client.cookies)
-    tab.last_token = token_of(client)  # type: ignore[attr-defined]  # written down, as people write down their code
+    write_down(tab, token_of(client))
     return tab
 
 

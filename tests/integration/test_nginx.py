@@ -27,10 +27,10 @@ PERSONAL_LINK = "/s/lecture-videos/r/a-personal-token"
 class Application(BaseHTTPRequestHandler):
     """Stands in for Candor: remembers what reached it, and hands every `/v/…` over to nginx."""
 
-    seen: list[dict[str, str]]
+    server: "Web"
 
     def do_GET(self) -> None:
-        self.seen.append({name.lower(): value for name, value in self.headers.items()})
+        self.server.seen.append({name.lower(): value for name, value in self.headers.items()})
         self.send_response(200)
         if self.path.startswith("/v/"):
             self.send_header("X-Accel-Redirect", "/protected-media/videos/lecture.webm")
@@ -50,6 +50,14 @@ class Application(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """No output: the test reads nginx's log."""
+
+
+class Web(ThreadingHTTPServer):
+    """The web server behind nginx, with the headers of all requests that it has seen."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Application)
+        self.seen: list[dict[str, str]] = []
 
 
 @dataclass
@@ -81,8 +89,8 @@ def nginx_program() -> str:
 
 
 @pytest.fixture
-def application() -> Iterator[ThreadingHTTPServer]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Seeing", (Application,), {"seen": []}))
+def application() -> Iterator[Web]:
+    server = Web()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server
     server.shutdown()
@@ -90,7 +98,7 @@ def application() -> Iterator[ThreadingHTTPServer]:
 
 
 @pytest.fixture
-def proxy(nginx_program: str, application: ThreadingHTTPServer, tmp_path: Path) -> Iterator[Proxy]:
+def proxy(nginx_program: str, application: Web, tmp_path: Path) -> Iterator[Proxy]:
     tmp_path.chmod(0o755)
     certificates, media, log = tmp_path / "certificates", tmp_path / "media", tmp_path / "access.log"
     certificates.mkdir()
@@ -104,7 +112,6 @@ def proxy(nginx_program: str, application: ThreadingHTTPServer, tmp_path: Path) 
         check=True,
         capture_output=True,
     )
-    seen: list[dict[str, str]] = application.RequestHandlerClass.seen  # type: ignore[attr-defined]
     plain_port, port = free_port(), free_port()
     configuration = (ROOT / "deployment" / "nginx.conf").read_text()
     for committed, here in {
@@ -130,7 +137,7 @@ def proxy(nginx_program: str, application: ThreadingHTTPServer, tmp_path: Path) 
     client = httpx.Client(base_url=f"https://127.0.0.1:{port}", verify=trusting)
     try:
         _wait_for(process, port=port)
-        yield Proxy(client, ("127.0.0.1", port), trusting, f"http://127.0.0.1:{plain_port}", log, seen)
+        yield Proxy(client, ("127.0.0.1", port), trusting, f"http://127.0.0.1:{plain_port}", log, application.seen)
     finally:
         client.close()
         process.terminate()
@@ -236,7 +243,7 @@ def test_limits_tell_visitors_apart_by_a_class_of_the_hour_and_no_log_names_it(p
     assert configuration.count("remote_addr") == 3, "the address is hashed with the hour, and used for nothing else"
 
 
-def test_while_the_application_is_away_people_are_told_so(proxy: Proxy, application: ThreadingHTTPServer) -> None:
+def test_while_the_application_is_away_people_are_told_so(proxy: Proxy, application: Web) -> None:
     application.shutdown()
     application.server_close()
     answer = proxy.client.get("/s/lecture-videos/")

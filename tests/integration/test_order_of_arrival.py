@@ -113,9 +113,10 @@ def test_people_on_their_way_go_on_while_their_rows_are_written_again(postgresql
         walk(client, study, until="quiz")
     stop = threading.Event()
 
-    def reshuffle() -> None:
+    def reshuffle() -> list[int]:
         while not stop.is_set():
             forget_recent_order()
+        return []
 
     def go_on() -> list[int]:
         try:
@@ -123,7 +124,7 @@ def test_people_on_their_way_go_on_while_their_rows_are_written_again(postgresql
         finally:
             stop.set()
 
-    _nothing, statuses = at_once(reshuffle, go_on)  # type: ignore[arg-type]
+    _nothing, statuses = at_once(reshuffle, go_on)
     assert statuses == [303] * len(clients)
     assert Participant.objects.filter(step=Step.FINISHED).count() == len(clients)
     assert Response.objects.count() == 4 * len(clients)

@@ -56,9 +56,18 @@ def test_the_log_names_the_place_and_nothing_of_the_file(caplog: pytest.LogCaptu
     assert "secret" not in caplog.text
 
 
+TOO_LARGE = """
+import threading, time
+from surveys.reading.child import watch_memory
+
+threading.Thread(target=watch_memory, args=(100 << 20,)).start()
+filled = bytearray(b"1") * (300 << 20)
+time.sleep(20)
+"""
+
+
 def test_memory_is_watched_where_it_cannot_be_limited() -> None:
-    program = "from surveys.reading.child import watch_memory; import threading; threading.Thread(target=watch_memory, args=(100 << 20,)).start(); x = bytearray(b'1') * (300 << 20); import time; time.sleep(20)"  # noqa: E501
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=15, check=False)
+    done = subprocess.run([sys.executable, "-c", TOO_LARGE], cwd=ROOT, timeout=15, check=False)
     assert done.returncode == child.TOO_MUCH_MEMORY
 
 
