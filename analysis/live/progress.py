@@ -80,7 +80,7 @@ def progress_of(study: Study, definition: StudyDefinition, *, names: Mapping[str
         for shown, arms in together.items()
     )
     ended = study.status in ENDED
-    days = days_of(counted, ended=ended)
+    days = days_of(counted)
     planned = definition.allocation.planned_participants
     return Progress(
         counts=counts,
@@ -115,10 +115,10 @@ def days_left(days: tuple[DayCount, ...], *, planned: int, today: date) -> int |
     return math.ceil((planned - days[-1].finished_so_far) * length / recent) if recent else None
 
 
-def days_of(counted: Iterable[Alike], *, ended: bool) -> tuple[DayCount, ...]:
-    """The days on which the sums of people who agreed or answered have grown by another step of `LEAST`, and in the end the last day.
+def days_of(counted: Iterable[Alike]) -> tuple[DayCount, ...]:
+    """The days on which the sums of people who agreed or answered have grown by another step of `LEAST`.
 
-    Otherwise the day whose number moves with a batch would tell when single people of that batch came.
+    Otherwise the day whose number moves with a batch, or at the end, would tell when single people came.
     """
     consented: Counter[date] = Counter()
     finished: Counter[date] = Counter()
@@ -129,10 +129,9 @@ def days_of(counted: Iterable[Alike], *, ended: bool) -> tuple[DayCount, ...]:
                 finished[alike.finished_on] += alike.people
     days: list[DayCount] = []
     agreed, answered, last = 0, 0, (0, 0)
-    every = sorted(consented | finished)
-    for day in every:
+    for day in sorted(consented | finished):
         agreed, answered = agreed + consented[day], answered + finished[day]
-        shown = (agreed, answered) if ended and day == every[-1] else (agreed // LEAST * LEAST, answered // LEAST * LEAST)
+        shown = agreed // LEAST * LEAST, answered // LEAST * LEAST
         if shown != last:
             days.append(
                 DayCount(
