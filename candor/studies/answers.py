@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -13,16 +13,13 @@ from numpy.typing import NDArray
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
 from candor.adjustment.doubly_robust import effects_with_covariates
 from candor.designs.design import Design
-from candor.errors import DataError
 from candor.estimators.effects import estimate_outcome
 from candor.resampling.bootstrap import Progress, ResampledStudy, bootstrap, with_bootstrap
 from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.resampled_patterns import ResampledPatterns
 from candor.results import OutcomeEstimate
-
-ASSIGNMENT = ("arm", "subsample")
-MISSING = -1
-ANSWERS: Mapping[str, int] = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "": MISSING}
+from candor.studies.columns import ColumnChoice
+from candor.studies.written_values import MISSING
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,6 +79,10 @@ class CollectedAnswers(Protocol):
     def missing(self) -> Mapping[str, int]:
         """By outcome: rows without an answer; the outcomes are its keys, in order."""
 
+    @property
+    def choice(self) -> ColumnChoice:
+        """The outcomes, and how they were chosen."""
+
     def to(self, outcome: str, *, design: Design) -> Answers:
         """The answers to one question."""
 
@@ -96,10 +97,12 @@ class AnswerCounts:
         By outcome: answers "no" and "yes" in every cell.
     missing : dict of str to int
         By outcome: rows without an answer.
+    choice : ColumnChoice
     """
 
     counts: Mapping[str, NDArray[np.int64]]
     missing: Mapping[str, int]
+    choice: ColumnChoice
 
     def to(self, outcome: str, *, design: Design) -> Answers:
         """The answers to one question."""
@@ -118,12 +121,14 @@ class AnswerColumns:
         By outcome: 0, 1, or −1 when missing.
     covariates : dict of str to sequence, length n
         As they were collected; None, NaN and empty texts are missing.
+    choice : ColumnChoice
     """
 
     arm: NDArray[np.intp]
     subsample: NDArray[np.intp]
     reported: Mapping[str, NDArray[np.intp]]
     covariates: Mapping[str, Sequence[object] | NDArray[Any]]
+    choice: ColumnChoice
 
     @property
     def missing(self) -> dict[str, int]:
@@ -140,31 +145,3 @@ class AnswerColumns:
         covariates = {name: np.asarray(values, dtype=object)[there] for name, values in self.covariates.items()}
         study = adjusted_study(reported, arm, subsample, covariates, design=design)
         return Answers(design=design, counts=study.counts, adjusted=study)
-
-
-def chosen_columns(
-    names: Sequence[str], *, outcomes: Sequence[str], covariates: Sequence[str], holds_answers: Callable[[str], bool], have: str
-) -> tuple[str, ...]:
-    """The columns of outcomes: the requested ones, or every other column that holds answers.
-
-    Raises
-    ------
-    DataError
-        When a column is not there, or would be two things at once; `have` says where the names stand, such as ``"row 1 has"``.
-    """
-    there = ", ".join(names)
-    for name in (*ASSIGNMENT, *outcomes, *covariates):
-        if name not in names:
-            raise DataError(f"there is no column {name!r}; {have} {there}")
-    for name in (*outcomes, *covariates):
-        if name in ASSIGNMENT or name in set(outcomes) & set(covariates):
-            raise DataError(f"column {name!r} cannot be {'an outcome or covariate' if name in ASSIGNMENT else 'both'}")
-    chosen = outcomes or [name for name in names if name not in (*ASSIGNMENT, *covariates) and holds_answers(name)]
-    if not chosen:
-        raise DataError(f"no column holds answers 0 and 1; {have} {there}")
-    return tuple(dict.fromkeys(chosen))
-
-
-def mostly_answers(texts: Sequence[str]) -> bool:
-    """Whether at least half of the values are answers 0 and 1; a column without any answer does not count."""
-    return 2 * sum(ANSWERS.get(text, MISSING) != MISSING for text in texts) >= max(sum(text != "" for text in texts), 1)

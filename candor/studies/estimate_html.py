@@ -13,10 +13,15 @@ from candor.studies.estimate_text import Table, outcome_parts
 
 
 def estimate_html(
-    results: Mapping[str, OutcomeEstimate], design: Design, *, sensitivity: Mapping[str, Sequence[CheatingSensitivity]]
+    results: Mapping[str, OutcomeEstimate],
+    design: Design,
+    *,
+    sensitivity: Mapping[str, Sequence[CheatingSensitivity]],
+    about_columns: Sequence[str] = (),
 ) -> str:
-    """One section for each outcome."""
-    return "".join(_section(name, result, design, sensitivity=sensitivity.get(name, ())) for name, result in results.items())
+    """How the outcomes were chosen, then one section for each."""
+    columns = "".join(f"<p>{escape(sentence)}</p>" for sentence in about_columns)
+    return columns + "".join(_section(name, result, design, sensitivity=sensitivity.get(name, ())) for name, result in results.items())
 
 
 def _section(name: str, result: OutcomeEstimate, design: Design, *, sensitivity: Sequence[CheatingSensitivity]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,6 +11,9 @@ from candor.estimators.sensitivity import CheatingSensitivity
 from candor.figures.forest import ForestRow, forest_text
 from candor.figures.tables import interval, number, p_value, paragraph, table
 from candor.results import Effect, Interval, OutcomeEstimate
+
+WORKING_MODEL = re.compile(r"working model of (arm .+?): (.+)")
+FIRST_NUMBER = re.compile(r"(?<![\d.'])\d+(?![\d.'])")
 
 
 class Table(NamedTuple):
@@ -23,14 +27,19 @@ Part = Sequence[str | Table]
 
 
 def estimate_text(
-    results: Mapping[str, OutcomeEstimate], design: Design, *, sensitivity: Mapping[str, Sequence[CheatingSensitivity]]
+    results: Mapping[str, OutcomeEstimate],
+    design: Design,
+    *,
+    sensitivity: Mapping[str, Sequence[CheatingSensitivity]],
+    about_columns: Sequence[str] = (),
 ) -> str:
-    """All outcomes, then one forest plot."""
+    """How the outcomes were chosen, all outcomes, then one forest plot."""
+    columns = ["\n".join(map(paragraph, about_columns))] if about_columns else []
     outcomes = [
         "\n\n".join("\n".join(one if isinstance(one, str) else table(one.header, one.rows) for one in part) for part in parts)
         for parts in (outcome_parts(name, result, design, sensitivity=sensitivity.get(name, ())) for name, result in results.items())
     ]
-    return "\n\n\n".join([*outcomes, forest_text(forest_rows(results))])
+    return "\n\n\n".join([*columns, *outcomes, forest_text(forest_rows(results))])
 
 
 def forest_rows(results: Mapping[str, OutcomeEstimate]) -> list[ForestRow]:
@@ -120,8 +129,40 @@ def _notes(result: OutcomeEstimate) -> list[str]:
         for note in effect.notes:
             methods.setdefault(note, {})[effect.method.replace("_", " ")] = None
             repeated.add(f"{effect.method}, {effect.treatment}: {note}")
-    about_effects = [f"{note} ({', '.join(names)})" for note, names in methods.items()]
-    return [note for note in result.notes if note not in repeated] + about_effects
+    about_outcome = [note for note in result.notes if note not in repeated]
+    return about_outcome + [f"{note} ({', '.join(names)})" for note, names in _grouped(methods).items()]
+
+
+def _grouped(methods: Mapping[str, Mapping[str, None]]) -> dict[str, dict[str, None]]:
+    """One note for those about working models of several groups, and one for those that differ in their first number only."""
+    alike: dict[tuple[str, ...], dict[str, dict[str, None]]] = {}
+    for note, names in methods.items():
+        model = WORKING_MODEL.fullmatch(note)
+        key = ("model", *names) if model else ("sentence", FIRST_NUMBER.sub("#", note, count=1))
+        alike.setdefault(key, {})[note] = dict(names)
+    found: dict[str, dict[str, None]] = {}
+    for (kind, *_), notes in alike.items():
+        together = {name: None for names in notes.values() for name in names}
+        found.setdefault(_models(list(notes)) if kind == "model" else _in_a_range(list(notes)), {}).update(together)
+    return found
+
+
+def _models(notes: Sequence[str]) -> str:
+    """What is said about the working models of groups, group by group."""
+    said: dict[str, list[str]] = {}
+    for note in notes:
+        _, group, what = WORKING_MODEL.split(note)[:3]
+        said.setdefault(group, []).append(what)
+    groups: dict[str, list[str]] = {}
+    for group, words in said.items():
+        groups.setdefault(", ".join(words), []).append(group)
+    return "working models: " + "; ".join(f"{' and '.join(names)}: {what}" for what, names in groups.items())
+
+
+def _in_a_range(notes: Sequence[str]) -> str:
+    """One sentence for several that differ in their first number."""
+    numbers = sorted({int(found.group()) for note in notes if (found := FIRST_NUMBER.search(note))})
+    return notes[0] if len(numbers) < 2 else FIRST_NUMBER.sub(f"{numbers[0]} to {numbers[-1]}", notes[0], count=1)
 
 
 def _row(effect: Effect) -> list[str]:

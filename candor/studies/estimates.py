@@ -17,6 +17,7 @@ from candor.figures.forest import ForestFigure, draw_forest, forest_svg
 from candor.resampling.bootstrap import Progress
 from candor.results import OutcomeEstimate
 from candor.studies.answers import CollectedAnswers
+from candor.studies.columns import ColumnChoice
 from candor.studies.estimate_html import estimate_html
 from candor.studies.estimate_text import estimate_text, forest_rows
 from candor.studies.frames import answers_in
@@ -38,12 +39,12 @@ def estimate(
     Parameters
     ----------
     frame : DataFrame or mapping of str to array_like of shape (n,)
-        One row per participant: ``arm`` and ``subsample`` as the design names them, outcomes as 0, 1 or missing, covariates of any kind.
-        pandas, polars and pyarrow are read alike; None, NaN and empty texts are missing.
+        One row per participant: ``arm`` and ``subsample`` as the design names them, outcomes as 0 and 1, no and yes, or false and true,
+        covariates of numbers or words. pandas, polars and pyarrow are read alike; None, NaN, “NA” and empty texts are missing.
     design : Design, mapping, str or Path
         See `candor.read_design`.
     outcomes : sequence of str
-        Columns of answers. Default: every other column that holds answers 0 and 1.
+        Columns of answers. Default: every other column that holds answers; the result says which, and why not the others.
     covariates : sequence of str
         Columns measured before the assignment; they add ``doubly_robust`` and ``efficient_with_covariates``.
     bootstrap : int
@@ -142,7 +143,7 @@ class Analysis:
                     sensitivity[name] = sensitivity_to_arm_dependent_cheating(one.counts, design=design, kappa=self.kappa, level=self.level)
             except MethodError as error:
                 raise DataError(f"column {name!r}: {error}") from error
-        return StudyEstimates(design=design, outcomes=estimates, sensitivity=sensitivity, level=self.level)
+        return StudyEstimates(design=design, outcomes=estimates, sensitivity=sensitivity, level=self.level, choice=answers.choice)
 
 
 def _notes(outcome: OutcomeEstimate, *, missing: int) -> Iterator[str]:
@@ -165,24 +166,28 @@ class StudyEstimates:
         One for each contrast; empty unless κ was given.
     level : float
         Nominal coverage of all intervals.
+    choice : ColumnChoice
+        The outcomes, and how they were chosen.
     """
 
     design: Design
     outcomes: Mapping[str, OutcomeEstimate]
     sensitivity: Mapping[str, tuple[CheatingSensitivity, ...]]
     level: float
+    choice: ColumnChoice
 
     def __getitem__(self, outcome: str) -> OutcomeEstimate:
         return self.outcomes[outcome]
 
     def __str__(self) -> str:
-        return estimate_text(self.outcomes, self.design, sensitivity=self.sensitivity)
+        return estimate_text(self.outcomes, self.design, sensitivity=self.sensitivity, about_columns=self.choice.sentences())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Tables and the forest plot, for notebooks."""
-        return estimate_html(self.outcomes, self.design, sensitivity=self.sensitivity) + str(self.plot())
+        html = estimate_html(self.outcomes, self.design, sensitivity=self.sensitivity, about_columns=self.choice.sentences())
+        return html + str(self.plot())
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``candor estimate --format json``, as plain values: numbers unrounded, None for what is undefined."""
@@ -190,7 +195,8 @@ class StudyEstimates:
             name: asdict(outcome) | ({"sensitivity": list(map(asdict, self.sensitivity[name]))} if name in self.sensitivity else {})
             for name, outcome in self.outcomes.items()
         }
-        document = json.dumps({"design": self.design.to_document(), "outcomes": outcomes}, allow_nan=False)
+        columns = {} if self.choice.named else {"columns": asdict(self.choice)}
+        document = json.dumps({"design": self.design.to_document(), **columns, "outcomes": outcomes}, allow_nan=False)
         plain: dict[str, Any] = json.loads(document)
         return plain
 

@@ -58,7 +58,7 @@ def test_it_gives_the_document_of_the_command(frame):
 
 
 def test_every_kind_of_frame_is_read_alike(frame):
-    expected = numbers(candor.estimate(frame, DESIGN, covariates=["age"], bootstrap=0))
+    expected = numbers(candor.estimate(frame, DESIGN, outcomes=["attention"], covariates=["age"], bootstrap=0))
     columns = {name: frame[name] for name in frame.columns}
     kinds = [
         columns,
@@ -96,7 +96,7 @@ def test_outcomes_are_by_default_the_columns_of_answers(frame):
         ({"arm": "drug"}, "column 'arm', row 0: expected control or treatment, found 'drug'"),
         ({"subsample": 3}, "column 'subsample', row 0: expected 1 or 2, found 3"),
         ({"subsample": 1.5}, "column 'subsample', row 0: expected 1 or 2, found 1.5"),
-        ({"attention": 2}, "column 'attention', row 0: expected 0, 1 or nothing, found 2"),
+        ({"attention": 2}, "column 'attention', row 0: expected 0, 1, no, yes, false, true or nothing, found 2"),
         ({"arm": None}, "column 'arm', row 0: expected control or treatment, found nothing"),
         ({"arm": "control"}, "column 'attention': too few answers in arm 'treatment'"),
     ],
