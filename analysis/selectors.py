@@ -22,7 +22,7 @@ class Work:
 
 
 def latest_results(study: Study, kind: RunKind = RunKind.FIRST_RESULTS) -> Run | None:
-    """The newest finished run, which after a withdrawal has seen fewer people than the one before."""
+    """The newest finished run."""
     return Run.objects.filter(study=study, kind=kind, status=RunStatus.DONE).order_by("-pk").first()
 
 

@@ -61,7 +61,7 @@ def blind(study: Study, *, on: bool, actor: User) -> None:
 
 def refresh_when_answers_change(sender: object, *, study_id: int, **kwargs: object) -> None:
     """Have a batch counted as soon as it is complete. Within a batch nothing is computed, whoever asks."""
-    if batch_is_complete(Study.objects.get(pk=study_id)):
+    if batch_is_complete(Study.objects.only("status", "protocol_id", "rehearsal_of_id").get(pk=study_id)):
         request_refresh(study_id)
 
 

@@ -3,16 +3,19 @@
 import logging
 from datetime import timedelta
 
+from django.db import DatabaseError
+
 from audit.services import publish_head
 from jobs.registry import job, routine
-from surveys.batches.services import show_who_is_on_the_way
+from surveys.batches.order_of_arrival import forget_order_of_days, forget_recent_order
+from surveys.batches.services import ORDER_OF_DAYS, show_who_is_on_the_way
 from surveys.models import RUNNING, BotRun, Study
-from surveys.retention.order_of_arrival import forget_order_of_arrival
+from surveys.recruitment.services import MANY_IN_BOOK, write_down_entries
 from surveys.retention.services import ROUTINE, forget_what_is_due
 from surveys.review.services import pause_expired_studies, remind_of_ends
 from surveys.studies.services import close_lapsed_studies
 
-HOURLY = timedelta(hours=1)
+HOURLY, DAILY = timedelta(hours=1), timedelta(days=1)
 
 logger = logging.getLogger(__name__)
 
@@ -25,10 +28,30 @@ def send_bots(bot_run: BotRun) -> None:
     rehearsal.send_few(bot_run)
 
 
-@routine(kind="order_of_arrival", every=HOURLY)
+@routine(kind="order_of_arrival", every=HOURLY, at_start=True)
 def forget_order() -> None:
-    """Make the order of the rows tell nothing about the order of arrival."""
-    if busy := forget_order_of_arrival():
+    """Make the order of the rows tell nothing about the order of arrival; a stopping server does it once more."""
+    write_down_entries(more_than=MANY_IN_BOOK)
+    _say(forget_recent_order())
+
+
+@routine(kind=ORDER_OF_DAYS, every=DAILY)
+def forget_days() -> None:
+    """Write down codes and panel members apart from answers, and make the age of the rows tell nothing about the day."""
+    write_down_entries()
+    _say(forget_order_of_days())
+
+
+def leave_no_order() -> None:
+    """The same when a server stops, which nothing may keep from stopping."""
+    try:
+        _say(forget_recent_order())
+    except DatabaseError:
+        logger.warning("The order of those who came last could not be hidden at the end; the next start does it")
+
+
+def _say(busy: list[str]) -> None:
+    if busy:
         logger.warning("Too busy to be laid anew, will be tried again: %s", ", ".join(busy))
 
 

@@ -9,6 +9,10 @@ import secrets
 
 from django.utils.crypto import salted_hmac
 
+# The words in front of the two codes of the last page, so that nobody hands in the wrong one; codes of before had none and stay good.
+DONE, SECRET = "DONE", "SECRET"
+_CODE_LETTERS = 16
+
 
 def new_token() -> str:
     """256 bits from the operating system, safe in an address and in a cookie."""
@@ -27,35 +31,55 @@ def roll_key(token: str) -> str:
 
 def panel_hash(code: str) -> str:
     """Finds a panel member again, to mark them as finished, send them back or delete them. It is derived from the withdrawal code."""
-    return _digest("panel", normalised(code)).hex()
+    return _digest("panel", _bare(code, SECRET)).hex()
 
 
 def withdrawal_code(token: str) -> str:
     """80 bits that delete a participant's data; the participant keeps them, the server only their hash."""
-    return _readable(_digest("withdrawal", token)[:10])
+    return f"{SECRET}-{_readable(_digest('withdrawal', token)[:10])}"
 
 
 def hash_of_withdrawal_code(code: str) -> str:
-    return _digest("withdrawal code", normalised(code)).hex()
+    return _digest("withdrawal code", _bare(code, SECRET)).hex()
+
+
+def looks_like_completion_code(code: str) -> bool:
+    """Whether somebody typed the code that is for the teacher."""
+    return normalised(code).startswith(DONE)
+
+
+def looks_like_withdrawal_code(code: str) -> bool:
+    """Whether somebody handed in the code that is for themselves alone."""
+    return normalised(code).startswith(SECRET)
 
 
 def completion_code(token: str, study: str) -> str:
     """Proof of completion: a number derived from the token, signed for this study. It is not stored, so nothing can link it."""
     number = _digest("completion", token)[:5]
-    return _readable(number + _signature(number, study))
+    return f"{DONE}-{_readable(number + _signature(number, study))}"
 
 
 def completion_code_is_genuine(code: str, study: str) -> bool:
     try:
-        content = base64.b32decode(normalised(code))
+        content = base64.b32decode(normalised_completion_code(code))
     except ValueError:
         return False
     return len(content) == 10 and hmac.compare_digest(content[5:], _signature(content[:5], study))
 
 
+def normalised_completion_code(code: str) -> str:
+    """A typed completion code without dashes, spaces, case and the word in front of it."""
+    return _bare(code, DONE)
+
+
 def hash_of_entry_code(code: str, study: str) -> str:
     """Course list codes can be short, so their hash is keyed: a thief of the table cannot try them all."""
     return salted_hmac(f"entry code {study}", normalised(code), algorithm="sha256").hexdigest()
+
+
+def hash_of_panel_identifier(identifier: str, study: str) -> str:
+    """The trace of a panel member who withdrew: keyed, because numbers at a panel can be tried one by one."""
+    return salted_hmac(f"panel member {study}", identifier, algorithm="sha256").hexdigest()
 
 
 def _digest(purpose: str, secret: str) -> bytes:
@@ -69,6 +93,11 @@ def _signature(number: bytes, study: str) -> bytes:
 def _readable(content: bytes) -> str:
     text = base64.b32encode(content).decode()
     return "-".join(text[start : start + 4] for start in range(0, len(text), 4))
+
+
+def _bare(code: str, word: str) -> str:
+    text = normalised(code)
+    return text.removeprefix(word) if len(text) == len(word) + _CODE_LETTERS else text
 
 
 def normalised(code: str) -> str:

@@ -32,6 +32,7 @@ from surveys.studies import views as investigator
 app_name = "surveys"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:slug>/", participant.journey, name="journey"),
+    path("s/<slug:slug>/somebody-else/", participant.begin_anew, name="begin_anew"),
     path("s/<slug:slug>/progress/", participant.progress, name="progress"),
     path("s/<slug:slug>/resume/<str:token>/", participant.resume, name="resume"),
     path("s/<slug:slug>/withdraw/", participant.withdraw, name="withdraw"),

@@ -74,6 +74,23 @@ def assert_all_finished_and_counted_once(site: Site, n: int) -> None:
     assert site.number("SELECT coalesce(sum(count), 0) FROM surveys_shardedcounter WHERE kind LIKE 'comprehension_%'") == n
 
 
+def counted(site: Site) -> int:
+    return site.number("SELECT count(*) FROM surveys_participant WHERE step = 'finished' AND counted")
+
+
+def count_everybody(site: Site) -> None:
+    """As if whole batches had let everybody into the shown numbers, and asked for their results."""
+    site.manage(
+        "shell",
+        "--no-imports",
+        "--command",
+        "from analysis.services import request_refresh as ask\n"
+        "from surveys.models import Participant\n"
+        "Participant.objects.update(counted=True)\n"
+        "for kind in ('first_results', 'full_results'): ask(1, kind=kind)",
+    )
+
+
 def results_settle(site: Site, n: int, *, seconds: float = 90) -> None:
     """Return when all work is done and the newest results are those of `n` people."""
 

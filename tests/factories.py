@@ -152,6 +152,7 @@ def address_of(study: Study) -> str:
 
 def send(client: Client, study: Study, step: str, **values: Any) -> HttpResponse:
     """Send the form of one page; `values` are all its fields."""
+    client.last_token = token_of(client)  # type: ignore[attr-defined]  # the last page takes it out of the browser
     return client.post(address_of(study), {"step": step, **values})
 
 
@@ -203,9 +204,9 @@ def code_on(response: HttpResponse, kind: str) -> str:
 
 
 def token_of(client: Client) -> str:
-    """The token that this browser holds; empty before consent."""
+    """The token that this browser holds, or held until it had shown the codes; empty before consent."""
     held = client.cookies.get(COOKIE)
-    return held.value if held and ":" not in held.value else ""
+    return held.value if held and ":" not in held.value else getattr(client, "last_token", "")
 
 
 def participant_of(client: Client) -> Participant:

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from analysis.rehearsal.forms import BEHAVIOURS, PlantedForm
-from analysis.serializers import CountsSerializer, NumberField, WholeField
+from analysis.serializers import BatchSerializer, CountsSerializer, NumberField, WholeField
 from surveys.models import BotRunStatus
 from surveys.rehearsal.services import MOST_BOTS, Planted
 
@@ -80,6 +80,7 @@ class RehearsalSerializer(serializers.Serializer[object]):
     error = serializers.CharField(source="bot_run.error", allow_blank=True, help_text="Where the bots could not go on.")
     planted = WhatWasPlantedSerializer(source="bot_run")
     counts = CountsSerializer()
+    batch = BatchSerializer()
     warning = serializers.CharField(allow_blank=True, help_text="An assumption of the analysis that these bots break.")
     questions = RehearsedQuestionSerializer(many=True, help_text="Planted values beside found ones.")
 

@@ -43,7 +43,7 @@ def merged(run: Run) -> Results:
 class _FromChunkToChunk:
     """A run's questions with their working models, for the next chunk of it, and no longer: they hold people's background answers."""
 
-    LONGEST = timedelta(seconds=15)
+    LONGEST: timedelta = timedelta(seconds=15)
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -54,7 +54,7 @@ class _FromChunkToChunk:
         """Those of this run. The seed distinguishes runs of the same number."""
         with self._lock:
             found = self._kept.get((run_id, seed))
-        found = found or _analyses(run_id)
+        found = _analyses(run_id) if found is None else found
         with self._lock:
             self._kept = {(run_id, seed): found}
             if self._end:

@@ -3,7 +3,7 @@
 import os
 
 from celery import Celery
-from celery.signals import setup_logging
+from celery.signals import setup_logging, worker_shutdown
 
 from config.heartbeat import SweepAtStart, WorkerHeartbeat
 
@@ -18,3 +18,11 @@ app.steps["consumer"].update({WorkerHeartbeat, SweepAtStart})
 @setup_logging.connect
 def keep_logging(**kwargs: object) -> None:
     """Django's LOGGING holds for worker and beat too: having a receiver here keeps Celery from setting up its own."""
+
+
+@worker_shutdown.connect
+def hide_who_came_last(**kwargs: object) -> None:
+    """A stopping worker hides the order of those who came since the last full hour."""
+    from surveys.tasks import leave_no_order  # needs the applications, which need this module
+
+    leave_no_order()

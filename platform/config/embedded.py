@@ -23,6 +23,7 @@ from waitress.server import BaseWSGIServer, create_server
 from config.body_sizes import SMALL, most_from
 from config.heartbeat import Scheduler
 from jobs.tasks import take_over_everything
+from surveys.tasks import leave_no_order
 
 WEB_THREADS = 8
 WORKER_THREADS = 2
@@ -87,6 +88,7 @@ class EmbeddedServer:
             self.web.run()
         self.beat.stop()
         self.worker.terminate()
+        leave_no_order()
         logging.shutdown()
         os._exit(0)
 

@@ -46,12 +46,12 @@ class WorkerHeartbeat(bootsteps.StartStopStep):
 
 
 class SweepAtStart(bootsteps.StartStopStep):
-    """A starting worker takes over a killed one's work at once, without waiting for beat's next minute."""
+    """A starting worker takes over a killed one's work at once, without waiting for beat's next minute, and does what a start asks for."""
 
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
     def start(self, parent: "Consumer") -> None:
-        parent.app.send_task("jobs.tasks.sweep")
+        parent.app.send_task("jobs.tasks.sweep", kwargs={"at_start": True})
 
 
 class Scheduler(beat.Scheduler):

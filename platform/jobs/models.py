@@ -162,6 +162,7 @@ class Routine(Lease):
     name = models.CharField(max_length=50, primary_key=True)
 
     EVERY: ClassVar[dict[str, timedelta]] = {}
+    AT_START: ClassVar[set[str]] = set()
     KEEPS_ITS_TIME = True
     DONE: ClassVar[Mapping[str, object]] = {"error": ""}
 

@@ -56,11 +56,13 @@ JOBS: dict[str, Job[Any]] = {}
 job = Job
 
 
-def routine(*, kind: str, every: timedelta) -> Callable[[Callable[[], None]], Callable[[], None]]:
-    """Register a function that workers call at intervals."""
+def routine(*, kind: str, every: timedelta, at_start: bool = False) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    """Register a function that workers call at intervals, and some `at_start`, whatever the time since the last one."""
 
     def register(do: Callable[[], None]) -> Callable[[], None]:
         Routine.EVERY[kind] = every
+        if at_start:
+            Routine.AT_START.add(kind)
         job(kind=kind, model=Routine, where={"pk": kind}, priority=HEAVY)(lambda _row: do())
         return do
 

@@ -49,9 +49,11 @@ def work(kind: str, key: str | int) -> None:
 
 
 @shared_task(name="jobs.tasks.sweep")
-def sweep() -> None:
+def sweep(*, at_start: bool = False) -> None:
     """Take over from silent workers, and resend all waiting work: the broker may have lost the messages."""
     now = timezone.now()
+    if at_start:
+        Routine.waiting().filter(pk__in=Routine.AT_START).update(due_at=now)
     there = set(Routine.objects.values_list("pk", flat=True))
     missing = [Routine(name=name, due_at=now) for name in Routine.EVERY if name not in there]
     Routine.objects.bulk_create(missing, ignore_conflicts=True)

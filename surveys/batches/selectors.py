@@ -105,7 +105,17 @@ def _by_group(rows: Iterable[tuple[str, str, int]]) -> Counter[tuple[str, str]]:
 
 def finished_people(study_id: int, *, counted: bool) -> QuerySet[Participant]:
     """Those who have finished, and are in the shown numbers or not yet."""
-    return Participant.objects.filter(study_id=study_id, step=Step.FINISHED, counted=counted).annotate(answered=~REFUSED)
+    people = Participant.objects.filter(study_id=study_id, step=Step.FINISHED, counted=counted).annotate(answered=~REFUSED)
+    return people if counted else people.filter(finished_on__isnull=False)  # there is an index of these
+
+
+def group_of(person: Participant) -> QuerySet[Participant]:
+    """The people among whom this person is hidden: those who have finished in the same way, or all who have not finished."""
+    alike = Participant.objects.filter(study_id=person.study_id, is_bot=person.is_bot).annotate(answered=~REFUSED)
+    if person.step != Step.FINISHED:
+        return alike.exclude(step=Step.FINISHED)
+    answered = not (person.subsample == DIRECT and person.agrees_to_direct is False)
+    return alike.filter(step=Step.FINISHED, subsample=person.subsample, arm=person.arm, answered=answered)
 
 
 def waiting_people(study_id: int) -> QuerySet[Participant]:
@@ -128,7 +138,7 @@ def batch_is_complete(study: Study) -> bool:
 
 
 def batch_progress(study: Study) -> BatchProgress:
-    """What pages and programs are told about the batches of a study."""
+    """The state of a study between two batches, for pages and programs."""
     ended = study.status in ENDED
     runs = study.status in RUNNING and not nobody_comes_any_more(study)
     needed, left_over = _completes(study) if runs else (0, 0)
@@ -157,4 +167,4 @@ def _completes(study: Study) -> tuple[int, int]:
 
 
 def _waiting(study_id: int) -> int:
-    return Participant.objects.filter(study_id=study_id, step=Step.FINISHED, counted=False).count()
+    return Participant.objects.filter(study_id=study_id, counted=False, finished_on__isnull=False).count()

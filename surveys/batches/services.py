@@ -1,33 +1,71 @@
 """Moving people into the numbers that are shown, and out of them again."""
 
-from collections.abc import Callable
+import secrets
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
+from jobs.tasks import send_now
 from surveys.batches import rules
-from surveys.batches.selectors import GROUP, TOTALS, batch_is_complete, by_group, finished_people, nobody_comes_any_more, waiting_people
+from surveys.batches.order_of_arrival import forget_what_was_overwritten, lay_anew
+from surveys.batches.selectors import (
+    GROUP,
+    TOTALS,
+    batch_is_complete,
+    by_group,
+    finished_people,
+    group_of,
+    nobody_comes_any_more,
+    waiting_people,
+)
 from surveys.counts import comers, exact_consent_counts, exact_counts
 from surveys.events import everyone_counted
 from surveys.lifecycle.steps import locked
 from surveys.models import RUNNING, Participant, ShownNumbers, Study
 
+ORDER_OF_DAYS = "order_of_days"
+"""The kind of work that gives all rows of a study one age."""
+entropy = secrets.SystemRandom()
+
 
 @transaction.atomic
 def count_next_batch(study: Study) -> bool:
-    """Let a complete batch of a running study into the shown numbers. False: it is not complete yet."""
+    """Let a complete batch of a running study into the shown numbers. False: it is not complete yet.
+
+    People who are just withdrawing are left out: they hold their rows and wait for the study, which this holds.
+    """
     study = locked(study)
     if not batch_is_complete(study):
         return False
     if nobody_comes_any_more(study):
         count_everyone(study)
         return True
+    waiting = _held(waiting_people(study.pk))
+    taken = rules.taken({group: len(people) for group, people in waiting.items()})
+    batch = [key for group, people in taken.items() for key in entropy.sample(waiting[group], people)]
+    # So many wait again that whole tens stay, which hides who withdrew since the last batch. They are no part of this one, so that they
+    # cannot make up for each other.
+    again = []
     for group, people in by_group(finished_people(study.pk, counted=True)).items():
-        _move(study, group, people % rules.LEAST, counted=False)  # hides who withdrew since the last batch
-    for group, people in rules.taken(by_group(waiting_people(study.pk))).items():
-        _move(study, group, people, counted=True)
+        if too_many := people % rules.LEAST:
+            counted = finished_people(study.pk, counted=True).filter(**dict(zip(GROUP, group, strict=True)))
+            free = counted.select_for_update(skip_locked=True, of=("self",))
+            again += list(free.order_by("?").values_list("pk", flat=True)[:too_many])
+    _count(batch)
+    _count(again, counted=False)
+    lay_anew(batch + again)
     Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
     keep_shown_numbers(study, left_over=waiting_people(study.pk).count())
+    transaction.on_commit(forget_what_was_overwritten)
     return True
+
+
+def let_steps_end(study: Study) -> None:
+    """Wait until everybody who is just sending a page is done. Steps hold people first and then the study, and so must closing."""
+    list(Participant.objects.filter(study=study, counted=False).select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
 
 
 @transaction.atomic
@@ -39,6 +77,25 @@ def count_everyone(study: Study) -> None:
         Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
         keep_shown_numbers(study, left_over=0, shown_as=int)
         everyone_counted.send(sender=Study, study_id=study.pk)
+        transaction.on_commit(lambda: send_now(ORDER_OF_DAYS))
+
+
+def hide_withdrawal(study: Study, *, withdrawn: Participant) -> None:
+    """After the end, hold back people of the group of somebody who was counted and is deleted: no difference is theirs alone.
+
+    Those held back before are let in again and others are drawn. A group that would be too small after that is held back as a whole. Call
+    it with the study locked. (While a study runs, the next batch does so.)
+    """
+    rows = group_of(withdrawn).select_for_update(skip_locked=True, of=("self",))
+    alike = list(rows.values_list("pk", "counted"))
+    counted, held = [key for key, is_counted in alike if is_counted], [key for key, is_counted in alike if not is_counted]
+    wanted = rules.held_back_after(len(held))
+    if len(counted) + len(held) < wanted + rules.LEAST:
+        _count(counted, counted=False)
+        return
+    drawn = entropy.sample(counted, min(wanted, len(counted)))
+    _count(held)
+    _count(drawn, counted=False)
 
 
 def show_who_is_on_the_way(study: Study) -> bool:
@@ -65,11 +122,13 @@ def keep_shown_numbers(study: Study, *, shown_as: Callable[[int], int] = rules.i
     ShownNumbers.objects.update_or_create(study=study, defaults={"comers": exact.comers, "numbers": numbers, **values})
 
 
-def _move(study: Study, group: tuple[object, ...], people: int, *, counted: bool) -> None:
-    """Draw so many people of a group, to be counted or to wait again."""
-    of_group = finished_people(study.pk, counted=not counted).filter(**dict(zip(GROUP, group, strict=True)))
-    _count(list(of_group.order_by("?").values_list("pk", flat=True)[:people]), counted=counted)
+def _held(people: QuerySet[Participant]) -> dict[tuple[object, ...], list[Any]]:
+    """The keys of these people by group, locked; without those whom somebody else holds."""
+    found: dict[tuple[object, ...], list[Any]] = defaultdict(list)
+    for key, *group in people.select_for_update(skip_locked=True, of=("self",)).values_list("pk", *GROUP):
+        found[tuple(group)].append(key)
+    return found
 
 
-def _count(keys: list[object], *, counted: bool = True) -> None:
-    Participant.objects.filter(pk__in=keys).update(counted=counted)
+def _count(keys: Iterable[Any], *, counted: bool = True) -> None:
+    Participant.objects.filter(pk__in=list(keys)).update(counted=counted)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.exceptions import ParseError, ValidationError
-from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -26,7 +26,7 @@ from surveys.drafting.translations import outdated_in
 from surveys.errors import ConcurrentEditError, PreconditionFailedError, PreconditionRequiredError
 from surveys.models import Study
 from surveys.protocols import definition_for, with_known_originals
-from surveys.request_bodies import JsonFile, MergePatch, YamlFile, body_of, plain_json
+from surveys.request_bodies import BoundedJson, JsonFile, MergePatch, YamlFile, body_of, plain_json
 from surveys.studies.services import change_definition, confirm_translations, fingerprint
 from surveys.study_file import define, document_of, dump, study_from_outside
 
@@ -105,7 +105,7 @@ class Translations(APIView):
     """The outdated translations of the draft: their originals were changed after they were translated."""
 
     roles = tuple(Role)
-    parser_classes = (JSONParser,)
+    parser_classes = (BoundedJson,)
 
     @extend_schema(operation_id="studies_translations", responses=TranslationsSerializer)
     def get(self, request: Request, slug: str) -> Response:

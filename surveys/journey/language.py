@@ -12,7 +12,7 @@ def language_of(request: HttpRequest, study: Study, participant: Participant | N
     """The language that this participant or visitor chose; else the first of the study's languages that the browser asks for; else the
     study's first.
     """
-    if known := participant or visitors.visit_of(request, study):
+    if known := participant or visitors.visit_of(request, study) or visitors.farewell_of(request, study):
         return known.language
     return asked_for(request, study)
 

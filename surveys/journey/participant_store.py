@@ -32,12 +32,21 @@ def read_participant(token_hash: str, *, slug: str | None = None, lock: bool = F
     """The participant with their study, if they exist (in the study `slug`); `lock` holds the row until the transaction ends."""
     lock = lock and connection.features.has_select_for_update
     sql = _participant_sql(of_study=slug is not None, lock=lock, vendor=connection.vendor)
-    row = _one(sql, [token_hash] if slug is None else [token_hash, slug])
+    parameters = [token_hash] if slug is None else [token_hash, slug]
+    row = _one(sql, parameters)
+    if row is None and lock:
+        row = _one(sql, parameters)  # it may have been waited for while the row was written again elsewhere
     if row is None:
         return None
     participant = _instance(Participant, PARTICIPANT_FIELDS, row)
     participant.study = _instance(Study, STUDY_FIELDS, row[len(PARTICIPANT_FIELDS) :])
     return participant
+
+
+def hold_participant(study_id: int, *, withdrawal_hash: str) -> Participant | None:
+    """The participant who holds this withdrawal code, locked until the transaction ends."""
+    rows = Participant.objects.select_for_update().filter(study_id=study_id, withdrawal_hash=withdrawal_hash)
+    return rows.first() or rows.all().first()  # again: see above
 
 
 def read_study(slug: str, *, hold: bool = False) -> Study | None:

@@ -4,25 +4,28 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date, timedelta
 from pathlib import Path
 
+from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from surveys.allocation.services import has_room, take_slot
+from surveys.batches.order_of_arrival import forget_what_was_overwritten
+from surveys.batches.services import hide_withdrawal
 from surveys.definition import DIRECT
 from surveys.errors import EntryRefusedError, JourneyError, StepOutOfOrderError, StudyClosedError, StudyFullError, StudyNotOpenError
 from surveys.events import answers_changed, counted_people_changed
 from surveys.journey import steps
-from surveys.journey.participant_store import insert, read_participant, read_study, update
+from surveys.journey.participant_store import hold_participant, insert, read_participant, read_study, update
 from surveys.journey.withdrawals import remember_withdrawal, remembered_withdrawals
 from surveys.models import (
     ENDED,
     RUNNING,
     CounterKind,
     DirectAnswer,
-    PanelMember,
     Participant,
     Response,
     ShardedCounter,
@@ -31,10 +34,21 @@ from surveys.models import (
 )
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
 from surveys.recruitment import services as recruitment
-from surveys.recruitment.selectors import panel_member
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash, withdrawal_code
 
 COUNTER_SHARDS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """The things that a withdrawal deleted, and how long back-ups may still hold them. It says nothing else, and is not kept."""
+
+    day: date
+    answers: bool
+    background: bool
+    panel_number: bool
+    results: bool
+    backups_until: date
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,15 +182,13 @@ def _way_of_asking(participant: Participant) -> tuple[str, ...]:
     return steps.DIRECTLY if participant.agrees_to_direct else steps.NOT_AT_ALL
 
 
-def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str, token: str) -> None:
+def _advance(participant: Participant, protocol: FrozenProtocol, *fields: str) -> None:
     participant.step = steps.step_after(participant.step, protocol.definition, asked=_way_of_asking(participant))
     if participant.step != steps.FINISHED:
         update(participant, "step", *fields)
         return
     participant.finished_on = timezone.localdate()
     update(participant, "step", "finished_on", *fields)
-    if protocol.definition.entry.way.identifier_in:
-        panel_member(participant.study_id, withdrawal_code(token)).update(finished=True)
     _tell_listeners(participant.study_id)
 
 
@@ -189,8 +201,8 @@ def _before_assignment(token: str, step: str) -> Iterator[tuple[Participant, Fro
             yield participant, protocol
     except StudyFullError:
         with transaction.atomic():
-            panel_member(participant.study_id, withdrawal_code(token)).delete()
-            Participant.objects.filter(pk=participant.pk, step=step).delete()
+            if Participant.objects.filter(pk=participant.pk, step=step).delete()[0]:
+                recruitment.forget_panel_member(participant.study, person=panel_hash(withdrawal_code(token)), may_come_again=True)
         raise
 
 
@@ -224,21 +236,21 @@ def record_watched(token: str, *, tenths: int) -> None:
 @transaction.atomic
 def finish_video(token: str) -> None:
     participant, protocol = _at(token, steps.VIDEO)
-    _advance(participant, protocol, token=token)
+    _advance(participant, protocol)
 
 
 @transaction.atomic
 def record_quiz(token: str, *, answers: Mapping[str, str]) -> None:
     participant, protocol = _at(token, steps.QUIZ)
     participant.quiz = dict(answers)
-    _advance(participant, protocol, "quiz", token=token)
+    _advance(participant, protocol, "quiz")
 
 
 @transaction.atomic
 def finish_die(token: str, *, understood_at_once: bool) -> None:
     """Go on to the questions. Whether the practice was understood is counted, not kept with the person."""
     participant, protocol = _at(token, steps.DIE)
-    _advance(participant, protocol, token=token)
+    _advance(participant, protocol)
     kind = CounterKind.COMPREHENSION_PASSED if understood_at_once else CounterKind.COMPREHENSION_FAILED
     count(participant.study, kind, version=protocol.version)
 
@@ -254,7 +266,7 @@ def record_responses(token: str, *, reported: Mapping[str, bool]) -> None:
             % {"expected": ", ".join(sorted(expected)), "reported": ", ".join(sorted(reported)) or _("none")}
         )
     insert([Response(participant=participant, question=name, reported_yes=yes) for name, yes in reported.items()])
-    _advance(participant, protocol, token=token)
+    _advance(participant, protocol)
 
 
 @transaction.atomic
@@ -267,21 +279,23 @@ def record_direct_answers(token: str, *, answers: Mapping[str, bool]) -> None:
         )
     if answers:
         insert([DirectAnswer(participant=participant, question=name, yes=yes) for name, yes in answers.items()])
-    _advance(participant, protocol, token=token)
+    _advance(participant, protocol)
 
 
 def withdrawal_code_is_known(study: Study, *, code: str) -> bool:
     return Participant.objects.filter(study=study, withdrawal_hash=hash_of_withdrawal_code(code)).exists()
 
 
-@transaction.atomic
-def withdraw(study: Study, *, code: str) -> bool:
-    """Delete everything stored about the person who holds this code; only the count of assigned people stays. False: no such code."""
+def withdraw(study: Study, *, code: str) -> Receipt | None:
+    """Delete everything stored about the person who holds this code; only the count of assigned people stays. None: no such code."""
     withdrawal_hash, panel_number = hash_of_withdrawal_code(code), panel_hash(code)
-    if not _withdraw(study, withdrawal_hash=withdrawal_hash, panel_number=panel_number):
-        return False
-    remember_withdrawal(withdrawal_hash=withdrawal_hash, panel_number=panel_number)
-    return True
+    with transaction.atomic():
+        receipt = _withdraw(study, withdrawal_hash=withdrawal_hash, panel_number=panel_number)
+        if receipt is not None:
+            remember_withdrawal(withdrawal_hash=withdrawal_hash, panel_number=panel_number)
+    if receipt is not None:
+        forget_what_was_overwritten()
+    return receipt
 
 
 def replay_withdrawals(folder: Path) -> Replayed:
@@ -293,31 +307,47 @@ def replay_withdrawals(folder: Path) -> Replayed:
         try:
             with transaction.atomic():
                 found = participant.withdrawal_hash
-                again += _withdraw(participant.study, withdrawal_hash=found, panel_number=remembered[found])
+                again += _withdraw(participant.study, withdrawal_hash=found, panel_number=remembered[found]) is not None
         except JourneyError:
             refused += 1
     return Replayed(remembered=len(remembered), again=again, refused=refused)
 
 
-def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> bool:
+def _withdraw(study: Study, *, withdrawal_hash: str, panel_number: str) -> Receipt | None:
     """`panel_number` is the hash that finds the number of a panel member."""
     # First the participant, then the study: every step locks them in this order.
-    participant = Participant.objects.select_for_update().filter(study=study, withdrawal_hash=withdrawal_hash).first()
+    participant = hold_participant(study.pk, withdrawal_hash=withdrawal_hash)
     study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if study.data_published:
         raise JourneyError(_("The data of this study are published."), situation="published")
     if study.forgotten_on is not None:
         raise JourneyError(_("Nobody's answers can be found any more."), situation="forgotten")
     if participant is None:
-        return False
+        return None
+    today = timezone.localdate()
+    receipt = Receipt(
+        day=today,
+        answers=participant.responses.exists() or participant.direct_answers.exists(),
+        background=bool(participant.background),
+        panel_number=recruitment.forget_panel_member(study, person=panel_number),
+        results=participant.counted,
+        backups_until=today + timedelta(days=settings.BACKUP_DAYS),
+    )
     participant.delete()
-    PanelMember.objects.filter(study_id=study.pk, panel_hash=panel_number).delete()
-    if participant.counted:
-        Study.objects.filter(pk=study.pk, status__in=RUNNING).update(numbers_withheld=True)
-        counted_people_changed.send(sender=Study, study_id=study.pk)
     count(study, CounterKind.WITHDREW, version=frozen_protocol(participant.protocol_id).version)
+    if participant.counted:
+        _forget_numbers_of(study, participant)
     _tell_listeners(study.pk)
-    return True
+    return receipt
+
+
+def _forget_numbers_of(study: Study, participant: Participant) -> None:
+    """Withhold all numbers that saw this person: until the next batch, or, where none comes any more, until all is computed again."""
+    if study.status in RUNNING:
+        Study.objects.filter(pk=study.pk).update(numbers_withheld=True)
+    else:
+        hide_withdrawal(study, withdrawn=participant)
+    counted_people_changed.send(sender=Study, study_id=study.pk)
 
 
 def count(study: Study, kind: CounterKind, *, version: int) -> None:

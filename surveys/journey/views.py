@@ -19,10 +19,11 @@ from surveys.journey.presentation import Presentation, presentation
 from surveys.journey.services import AlreadyDoneError, Visit
 from surveys.journey.step_views import STEP_PAGES, Invalid, Person
 from surveys.journey.steps import CONSENT, FINISHED, QUIZ, VIDEO, WELCOME, comes_before
+from surveys.journey.visitors import FINISHED_HERE, WITHDREW_HERE, Farewell
 from surveys.models import RUNNING, Participant, Study
-from surveys.protocols import FrozenProtocol
+from surveys.protocols import FrozenProtocol, protocol_in_force
 from surveys.recruitment.slowing import Wait, wait_before
-from surveys.tokens import new_token, withdrawal_code
+from surveys.tokens import looks_like_completion_code, new_token, withdrawal_code
 from surveys.ways_in import IDENTIFIER
 
 View = Callable[..., HttpResponse]
@@ -75,9 +76,10 @@ def _show(request: HttpRequest, person: Person) -> HttpResponse:
     """The page where the person belongs."""
     step = person.participant.step
     page = STEP_PAGES[step]
+    personal = page.personal(person)
     if step == QUIZ and person.shown.quiz_orders > MOST_SHARED_ORDERS:
         return own_page(request, page.template, shown=person.shown, step=step, context=page.context(person) | _resume_link(request, person))
-    return shared_page(
+    response = shared_page(
         request,
         page.template,
         protocol_id=person.participant.protocol_id,
@@ -85,8 +87,12 @@ def _show(request: HttpRequest, person: Person) -> HttpResponse:
         step=step,
         shared=page.shared,
         variant=page.variant(person),
-        personal=page.personal(person) | _resume_link(request, person),
+        personal=personal | _resume_link(request, person),
     )
+    if step == FINISHED and request.method == "GET":  # the codes are shown this once
+        farewell = Farewell(ended=FINISHED_HERE, language=person.shown.language, way_back=personal.get("completion_url", ""))
+        visitors.remember_farewell(response, person.participant.study, farewell)
+    return response
 
 
 def _show_again(request: HttpRequest, person: Person, invalid: Invalid) -> HttpResponse:
@@ -121,7 +127,9 @@ def _take(request: HttpRequest, person: Person) -> HttpResponse:
 
 
 def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
-    """Welcome and consent: nothing is stored until somebody agrees."""
+    """Welcome and consent: nothing is stored until somebody agrees. A browser in which somebody took part says so first."""
+    if study.protocol_id and (farewell := visitors.farewell_of(request, study)):
+        return _to_journey(study.slug) if request.method == "POST" else _show_farewell(request, study, farewell)
     protocol = participation.require_open(study, is_bot=visitors.is_bot(request, study))
     visit = visitors.visit_of(request, study)
     shown = presentation(protocol.id, visit.language if visit else asked_for(request, study))
@@ -144,6 +152,28 @@ def _newcomer(request: HttpRequest, study: Study) -> HttpResponse:
         response = _to_journey(study.slug)
         visitors.remember_participant(response, study.slug, visit.token)
         return response
+
+
+def _show_farewell(request: HttpRequest, study: Study, farewell: Farewell) -> HttpResponse:
+    shown = presentation(protocol_in_force(study).id, farewell.language)
+    with translation.override(shown.language):
+        context = {"study": shown, "language": shown.language, "farewell": farewell, "query": request.GET.urlencode()}
+        return render(request, "surveys/participant/taken_part.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@participant_page
+def begin_anew(request: HttpRequest, slug: str) -> HttpResponse:
+    """On a shared device: forget the person before, and begin at the first page. The way in decides whether that is possible."""
+    study = get_object_or_404(Study.objects.defer("definition"), slug=slug)
+    _token, participant = visitors.participant_of(request, slug)
+    if request.method == "POST":
+        response = _to_journey(slug, query=request.GET.urlencode())
+        visitors.forget(response, slug)
+        return response
+    shown = _shown(study, request, participant)
+    with translation.override(shown.language if shown else None):
+        return render(request, "surveys/participant/begin_anew.html", {"study": shown or study, "query": request.GET.urlencode()})
 
 
 def _welcome_context(shown: Presentation, has_panel_identifier: bool) -> dict[str, object]:
@@ -253,21 +283,28 @@ def withdraw(request: HttpRequest, slug: str) -> HttpResponse:
     shown = _shown(study, request, participant)
     own_code = withdrawal_code(token) if participant else ""
     stage = "published" if study.data_published else "forgotten" if study.forgotten_on else "enter"
+    receipt = None
     errors, code = [], request.POST.get("code", own_code).strip()[:64]
     with translation.override(shown.language if shown else None):
         if request.method == "POST" and stage == "enter":
             if not participation.withdrawal_code_is_known(study, code=code):
-                errors = [{"field": "code", "message": translation.gettext("No data belong to this code. Look at it again.")}]
+                errors = [{"field": "code", "message": _about_unknown_code(code)}]
             elif request.POST.get("stage") != "confirm":
                 stage = "confirm"
             else:
-                participation.withdraw(study, code=code)
+                receipt = participation.withdraw(study, code=code)
                 stage = "done"
-        context = {"study": shown or study, "stage": stage, "errors": errors, "code_value": code, "step": "withdraw"}
+        context = {"study": shown or study, "stage": stage, "receipt": receipt, "errors": errors, "code_value": code, "step": "withdraw"}
         response = render(request, "surveys/participant/withdraw.html", context, status=422 if errors else 200)
-    if stage == "done" and token and visitors.participant_with(token, slug) is None:
-        visitors.forget(response, slug)
+    if stage == "done" and not (token and visitors.participant_with(token, slug)) and visitors.visit_of(request, study) is None:
+        visitors.remember_farewell(response, study, Farewell(ended=WITHDREW_HERE, language=language_of(request, study, participant)))
     return response
+
+
+def _about_unknown_code(code: str) -> str:
+    if looks_like_completion_code(code):
+        return translation.gettext("This is the completion code, for your teacher. The withdrawal code begins with SECRET.")
+    return translation.gettext("No data belong to this code. Look at it again.")
 
 
 def _shown(study: Study, request: HttpRequest, participant: Participant | None) -> Presentation | None:
@@ -275,7 +312,7 @@ def _shown(study: Study, request: HttpRequest, participant: Participant | None) 
     return presentation(study.protocol_id, language_of(request, study, participant)) if study.protocol_id else None
 
 
-def _to_journey(slug: str) -> HttpResponseRedirect:
-    response = HttpResponseRedirect(reverse("surveys:journey", args=[slug]))
+def _to_journey(slug: str, *, query: str = "") -> HttpResponseRedirect:
+    response = HttpResponseRedirect(reverse("surveys:journey", args=[slug]) + (f"?{query}" if query else ""))
     response.status_code = 303
     return response

@@ -1,7 +1,7 @@
 """The person behind a request: somebody new, somebody who pressed Start, or a participant. Known by one cookie that no script reads."""
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from django.conf import settings
 from django.core import signing
@@ -16,7 +16,20 @@ from surveys.tokens import hash_of_token
 COOKIE = "candor_participant"
 BOT_COOKIE = "candor_bot"
 COOKIE_SECONDS = 180 * 24 * 60 * 60
-_VISIT_SALT, _BOT_SALT, _OPENED_SALT = "surveys.visit", "surveys.bot", "surveys.opened"
+_VISIT_SALT, _BOT_SALT, _OPENED_SALT, _FAREWELL_SALT = "surveys.visit", "surveys.bot", "surveys.opened", "surveys.farewell"
+FINISHED_HERE, WITHDREW_HERE = "finished", "withdrew"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Farewell:
+    """All that a browser remembers of somebody who finished or withdrew here. Nothing in it leads to answers or to the two codes.
+
+    `way_back` is the address at the panel by which people say that they took part; they must not lose it by a reload.
+    """
+
+    ended: str
+    language: str
+    way_back: str = ""
 
 
 def participant_of(request: HttpRequest, slug: str) -> tuple[str, Participant | None]:
@@ -46,6 +59,19 @@ def remember_visit(response: HttpResponse, study: Study, visit: Visit) -> None:
 
 def remember_participant(response: HttpResponse, slug: str, token: str) -> None:
     _set_cookie(response, slug, token)
+
+
+def farewell_of(request: HttpRequest, study: Study) -> Farewell | None:
+    """The memory of somebody who took part in this study in this browser, if there was anybody."""
+    try:
+        return Farewell(**signing.loads(request.COOKIES.get(COOKIE, ""), salt=f"{_FAREWELL_SALT}.{study.pk}", max_age=COOKIE_SECONDS))
+    except signing.BadSignature:
+        return None
+
+
+def remember_farewell(response: HttpResponse, study: Study, farewell: Farewell) -> None:
+    """From now on the browser holds no participant's token, so the next person on this device finds no code."""
+    _set_cookie(response, study.slug, signing.dumps(asdict(farewell), salt=f"{_FAREWELL_SALT}.{study.pk}"))
 
 
 def forget(response: HttpResponse, slug: str) -> None:

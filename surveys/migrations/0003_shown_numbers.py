@@ -1,4 +1,4 @@
-"""The numbers of people on their way as they are shown. Of ended studies it is kept how many had withdrawn before the end."""
+"""The numbers of people on their way as they are shown, and how many people had withdrawn before the end of an ended study."""
 
 import django.db.models.deletion
 from django.apps.registry import Apps

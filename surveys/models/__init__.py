@@ -20,6 +20,7 @@ from surveys.models.participants import Response as Response
 from surveys.models.participants import ShardedCounter as ShardedCounter
 from surveys.models.participants import ShownNumbers as ShownNumbers
 from surveys.models.participants import Step as Step
+from surveys.models.recruitment import EntryBook as EntryBook
 from surveys.models.recruitment import EntryCode as EntryCode
 from surveys.models.recruitment import PanelMember as PanelMember
 from surveys.models.rehearsal import BotRun as BotRun

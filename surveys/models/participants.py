@@ -46,7 +46,11 @@ class Participant(models.Model):
     counted = models.BooleanField(default=False, help_text="Whether a batch has let them into the numbers that are shown.")
 
     class Meta:
-        indexes = (models.Index(fields=("study",), condition=models.Q(counted=False, step=Step.FINISHED), name="waits_for_next_batch"),)
+        # They name no column that a step changes before the last one: PostgreSQL then updates a row without touching any index.
+        indexes = (
+            models.Index(fields=("study",), condition=models.Q(counted=False, finished_on__isnull=False), name="finished_and_not_counted"),
+            models.Index(fields=("consented_on",), condition=models.Q(counted=False, finished_on=None), name="unfinished_by_day"),
+        )
         constraints = (
             models.CheckConstraint(
                 condition=models.Q(subsample="", arm="", step__in=(Step.BACKGROUND, Step.DIRECT_CONSENT))

@@ -1,4 +1,7 @@
-"""The ways in: entry codes and panel members. No table here has a link to a participant."""
+"""The ways in: entry codes and panel members. No table here has a link to a participant.
+
+Nobody is written into these tables at the moment at which they come in: PostgreSQL keeps the number of the transaction in each row, and the
+same number stands in the row of the participant. They come first into the study's one `EntryBook`."""
 
 import uuid
 
@@ -29,10 +32,24 @@ class PanelMember(models.Model):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="panel_members")
     identifier = models.CharField(max_length=100)
     panel_hash = models.CharField(max_length=64)
-    finished = models.BooleanField(default=False)
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("study", "identifier"), name="panel_member_is_unique"),)
 
     def __str__(self) -> str:
         return self.identifier
+
+
+class EntryBook(models.Model):
+    """The newest entries of a study with codes or panels: sets in one row, so that they have one age and no order.
+
+    Some entries of earlier days, drawn anew whenever the newest are moved to their tables, stay here among them.
+    """
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, primary_key=True, related_name="entry_book")
+    codes = models.JSONField(default=list, help_text="Hashes of spent codes, sorted.")
+    members = models.JSONField(default=dict, help_text="Panel hash → number at the panel, sorted.")
+    departed = models.JSONField(default=list, help_text="Keyed hashes of the numbers of panel members who withdrew, sorted.")
+
+    def __str__(self) -> str:
+        return f"{len(self.codes)} codes, {len(self.members)} panel members"

@@ -1,6 +1,5 @@
 """Personal entry codes come in; completion codes that students hand in are checked."""
 
-from django.db.models import Count, Q
 from django.urls import reverse
 from django.utils.translation import ngettext
 from drf_spectacular.types import OpenApiTypes
@@ -15,6 +14,7 @@ from surveys.access import access_own_study
 from surveys.models import EntryCode
 from surveys.recruitment.code_files import MAXIMUM_BYTES, CodesError, read_codes
 from surveys.recruitment.made_codes import made_codes, new_seed, slips
+from surveys.recruitment.selectors import spent_codes_shown
 from surveys.recruitment.serializers import (
     AddedCodesSerializer,
     CheckedCodeSerializer,
@@ -41,7 +41,7 @@ class EntryCodes(APIView):
     @extend_schema(operation_id="studies_codes", responses=EntryCodeCountsSerializer)
     def get(self, request: Request, slug: str) -> Response:
         study = access_own_study(person_of(request), slug).study
-        counts = EntryCode.objects.filter(study=study).aggregate(total=Count("pk"), spent=Count("pk", filter=Q(spent=True)))
+        counts = {"total": EntryCode.objects.filter(study=study).count(), "spent": spent_codes_shown(study)}
         return Response(EntryCodeCountsSerializer(counts).data)
 
     @extend_schema(

@@ -18,10 +18,11 @@ from surveys import actions
 from surveys.access import access_own_study, access_study
 from surveys.definition import StudyDefinition
 from surveys.errors import SurveyError
-from surveys.models import CounterKind, EntryCode, ShardedCounter, Study
+from surveys.models import RUNNING, CounterKind, EntryCode, ShardedCounter, Study
 from surveys.protocols import frozen_protocol
 from surveys.recruitment.code_files import MAXIMUM_BYTES, CodesError, checked_codes, read_codes
 from surveys.recruitment.made_codes import MOST, SEED, Slip, made_codes, new_seed, qr_svg, slips, table_for_letters
+from surveys.recruitment.selectors import spent_codes_shown
 from surveys.recruitment.services import add_entry_codes, check_completion_codes, known_codes
 from surveys.study_file import define
 
@@ -52,7 +53,6 @@ def link_qr(request: HttpRequest, slug: str) -> HttpResponse:
 def _page(
     request: HttpRequest, study: Study, *, errors: Errors = (), lines: Sequence[str] = (), typed: str = "", **context: object
 ) -> HttpResponse:
-    entry_codes = EntryCode.objects.filter(study=study)
     refused = ShardedCounter.objects.filter(study=study, kind=CounterKind.CODE_REFUSED).aggregate(Sum("count"))["count__sum"]
     context |= {
         "study": study,
@@ -60,8 +60,9 @@ def _page(
         "error_of": {error["field"]: error["message"] for error in errors},
         "lines": lines,
         "count_typed": typed,
-        "code_count": entry_codes.count(),
-        "spent_count": entry_codes.filter(spent=True).count(),
+        "code_count": EntryCode.objects.filter(study=study).count(),
+        "spent_count": spent_codes_shown(study),
+        "counts_in_tens": study.status in RUNNING,
         "refused_count": refused or 0,
         "takes_codes": _definition(study).entry.way.takes_code,
         "seed": new_seed(),

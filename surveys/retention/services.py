@@ -27,6 +27,7 @@ from surveys.models import (
     AttritionCount,
     CounterKind,
     DirectAnswer,
+    EntryBook,
     EntryCode,
     PanelMember,
     Participant,
@@ -34,6 +35,7 @@ from surveys.models import (
     Step,
     Study,
 )
+from surveys.recruitment.selectors import panel_members
 from surveys.retention.selectors import day_of_forgetting
 
 CHUNK = 1000
@@ -66,6 +68,7 @@ def _due(today: date) -> Iterator[Study]:
 def forget_operational_data(study: Study, *, actor: User | None = None) -> None:
     """Delete everything, in chunks. Neither a kill in the middle nor a second call loses or spoils data: the next call goes on."""
     begin_forgetting(study, actor=actor)
+    EntryBook.objects.filter(study=study).delete()
     for model in (PanelMember, EntryCode):
         while keys := list(model.objects.filter(study=study).values_list("pk", flat=True)[:CHUNK]):
             model.objects.filter(pk__in=keys).delete()
@@ -94,7 +97,7 @@ def begin_forgetting(study: Study, *, actor: User | None = None) -> None:
     details = {
         "finished_participants": finished,
         "unfinished_participants": people.count() - finished,
-        "panel_members": PanelMember.objects.filter(study=study).count(),
+        "panel_members": panel_members(study),
         "entry_codes": EntryCode.objects.filter(study=study).count(),
         "due_on": day_of_forgetting(study),
     }

@@ -15,7 +15,7 @@ from surveys.retention.selectors import day_of_forgetting, day_of_forgetting_if_
 
 
 def consequences_of(study: Study, action: str, *, counts: Counts | None) -> list[str]:
-    """What the action will do, one sentence each; nothing for an action that can be undone."""
+    """The effects of the action, one sentence each; none for an action that can be undone."""
     say = CONSEQUENCES.get(action)
     return list(say(study, protocol_in_force(study).definition, counts)) if say else []
 
@@ -32,7 +32,7 @@ def _of_launch(study: Study, definition: StudyDefinition, counts: Counts | None)
 
 def _of_closing(study: Study, definition: StudyDefinition, counts: Counts | None) -> Iterator[str]:
     if counts:
-        yield _("People so far: %(consented)s agreed to take part, and %(finished)s answered, of %(planned)s planned.") % {
+        yield _("Numbers in whole batches: %(consented)s agreed to take part, and %(finished)s answered, of %(planned)s planned.") % {
             "consented": counts.consented,
             "finished": counts.finished,
             "planned": definition.allocation.planned_participants,

@@ -11,7 +11,7 @@ from accounts.models import User
 from audit.services import record
 from surveys import actions
 from surveys.allocation.services import draw_first_list
-from surveys.batches.services import count_everyone
+from surveys.batches.services import count_everyone, let_steps_end
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import fingerprint_of
 from surveys.drafting.translations import Outdated, outdated_in, remembering, still_right
@@ -235,6 +235,8 @@ def missing_before_review(study: Study) -> list[str]:
 
 @transaction.atomic
 def _move(study: Study, status: StudyStatus, *, actor: User | None, action: str, details: Mapping[str, object] | None = None) -> Study:
+    if status == StudyStatus.CLOSED:
+        let_steps_end(study)
     study = locked(study)
     take_step(study, status)
     if status == StudyStatus.CLOSED:

@@ -31,12 +31,12 @@ NAMED_OTHERWISE = {
     "platform/accounts/login/single_sign_on.py": "called by allauth",
     "platform/config/error_responses.py": "errors as pages",
     "platform/jobs/models.py": "to be claimed and given back is what a lease is",
+    "surveys/batches/order_of_arrival.py": "the work of a worker, a table at a time",
     "surveys/bots/rehearsal.py": "the work of a worker, a step at a time",
     "surveys/journey/pages.py": "renders what all participants share",
     "surveys/journey/preview.py": "the participant's pages for staff",
     "surveys/lifecycle/steps.py": "holds studies one by one",
     "surveys/log/views.py": "the filter in the address is a form of this page alone",
-    "surveys/retention/order_of_arrival.py": "the work of a worker, a table at a time",
     "surveys/studies/exchange.py": "files in and out, everything or nothing",
     "webhooks/outbox.py": "the work of a worker, a message at a time",
 }

@@ -27,6 +27,7 @@ from surveys.models import (
     ENDED,
     AllocationSlot,
     DirectAnswer,
+    EntryBook,
     EntryCode,
     MediaFile,
     PanelMember,
@@ -43,7 +44,7 @@ from tests.factories import everything_stored, participant_of, recruiting_study,
 from tests.finished_people import TELLING_DIE, add_finished_people, compute
 
 pytestmark = pytest.mark.django_db
-COLLECTED = (Participant, Response, DirectAnswer, ShardedCounter, AllocationSlot, EntryCode, PanelMember, Run, Chunk)
+COLLECTED = (Participant, Response, DirectAnswer, ShardedCounter, AllocationSlot, EntryBook, EntryCode, PanelMember, Run, Chunk)
 GRADE = 86.71828
 """In no other place; a mean over a group of people never comes near it by chance."""
 TOLD, QUIZ, PANEL = "told-by-one-person-alone", "answered-by-one-person-alone", "panel-number-of-one-person"
@@ -90,14 +91,13 @@ def marked(people: dict[str, User]) -> tuple[Study, dict[str, str]]:
     participant.quiz = {**participant.quiz, "note": QUIZ}
     participant.save()
     compute(study)
-    member = PanelMember.objects.get()
+    [(person_at_panel, _identifier)] = EntryBook.objects.get().members.items()
     marks = {
         "background answer": TOLD,
         "a number of the background": str(GRADE)[:6],
         "quiz answer": QUIZ,
         "panel number": PANEL,
-        "panel hash": member.panel_hash,
-        "panel key": str(member.pk),
+        "panel hash": person_at_panel,
         "participant's key": str(participant.pk),
         "participant's key without dashes": participant.pk.hex,
         "token": token_of(client),
@@ -226,7 +226,7 @@ def links_of_identities(tables: Iterable[type[models.Model]], *, identities: Set
 
 
 def test_no_table_joins_codes_or_panel_numbers_with_answers() -> None:
-    assert {EntryCode, PanelMember} <= IDENTITIES
+    assert {EntryBook, EntryCode, PanelMember} <= IDENTITIES
     assert links_of_identities(apps.get_models(), identities=IDENTITIES) == []
 
 

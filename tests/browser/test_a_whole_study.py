@@ -33,7 +33,7 @@ def log_in(page: Page, username: str, desk: Site) -> None:
     page.get_by_label("User name").fill(username)
     page.get_by_label("Password").fill((desk.folder / "demo_password").read_text().strip())
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Studies")
+    expect(page.get_by_role("button", name=f"Log out {username}")).to_be_visible()
 
 
 def save(page: Page) -> None:
@@ -174,8 +174,8 @@ def test_a_study_from_nothing_to_public_data(new_page: Callable[..., Page], desk
     request = investigator.get_by_role("button", name="Ask the IRB officer to approve")
     expect(request).to_be_visible(timeout=A_WORKER_MAY_TAKE)
     request.click()
-    officer.goto("/data/")
-    officer.get_by_role("link", name=re.compile("version 1")).click()
+    officer.goto("/review/")
+    officer.get_by_role("link", name=re.compile("simulated data")).click()
     officer.get_by_role("button", name="Approve and publish").click()
     expect(officer.get_by_text("Public since")).to_be_visible()
 

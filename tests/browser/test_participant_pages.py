@@ -199,6 +199,35 @@ def test_the_codes_have_the_names_that_screen_readers_say(page: Page, complaints
     assert re.fullmatch(r"[A-Z0-9-]{8,}", page.get_by_label("Withdrawal code").inner_text())
 
 
+def test_the_codes_can_be_copied_and_saved_once_and_the_next_person_finds_none(
+    new_page: Callable[..., Page], complaints: Complaints, study: Study, assert_accessible: Check, assert_fits: Check
+) -> None:
+    complaints.expected.append("422")
+    page = new_page(viewport={"width": 390, "height": 844}, permissions=["clipboard-read", "clipboard-write"])
+    assert "debrief" in pages_of_the_journey(page, ENGLISH)
+    for kind, name, word in (("completion", "Completion code", "DONE-"), ("withdrawal", "Withdrawal code", "SECRET-")):
+        code = page.get_by_label(name).inner_text()
+        card = page.locator(f".code-card-{kind}")
+        assert code.startswith(word)
+        card.get_by_role("button", name="Copy").click()
+        expect(card.get_by_role("button", name="Copied")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == code
+        with page.expect_download() as saved:
+            card.get_by_role("button", name="Download").click()
+        assert saved.value.suggested_filename == f"{kind}-code.txt"
+        assert saved.value.path().read_text(encoding="utf-8") == f"{name}: {code}\n"
+    page.reload()
+    expect(page.get_by_role("heading", level=1, name="Somebody has taken part here")).to_be_visible()
+    assert "SECRET-" not in page.content()
+    assert_accessible(page)
+    assert_fits(page)
+    page.go_back()
+    assert "SECRET-" not in page.content()
+    page.goto(JOURNEY)
+    button(page, "I am somebody else").click()
+    expect(button(page, "Start")).to_be_visible()
+
+
 def test_error_summaries_link_to_their_fields(page: Page, complaints: Complaints, study: Study) -> None:
     complaints.expected.append("422")
     for place in pages_of_the_journey(page, ENGLISH):

@@ -26,7 +26,7 @@ def log_in(page: Page, username: str) -> None:
     page.get_by_label("User name").fill(username)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Studies")
+    expect(page.get_by_role("button", name=f"Log out {username}")).to_be_visible()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
@@ -64,8 +64,8 @@ def test_two_people_bring_data_to_the_public(
     expect(owner.get_by_text("An IRB officer who has no part in the study decides.")).to_be_visible()
 
     log_in(officer, person(Role.IRB_OFFICER).get_username())
-    officer.get_by_role("link", name="Public data").click()
-    officer.get_by_role("link", name=f"{CHOICES.title}, version 1").click()
+    officer.get_by_role("link", name="Waiting for you").click()
+    officer.get_by_role("link", name=CHOICES.title).click()
     look(officer)
     officer.get_by_role("button", name="Approve and publish").click()
     expect(officer.get_by_text("Public since")).to_be_visible()

@@ -32,14 +32,14 @@ def log_in(page: Page, name: str) -> None:
     page.get_by_label("User name").fill(name)
     page.get_by_label("Password").fill("correct horse")
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("heading", name="Studies")).to_be_visible()
+    expect(page.get_by_role("button", name=f"Log out {name}")).to_be_visible()
 
 
 def test_an_amendment_is_talked_about_and_approved(new_page: Callable[..., Page], complaints: Complaints, study: Study) -> None:
     complaints.expected.append("422")
     officer, investigator = new_page(), new_page()
     log_in(officer, "officer")
-    officer.get_by_role("link", name="Waiting for you").click()
+    expect(officer.get_by_role("heading", name="Waiting for you", exact=True)).to_be_visible()
     officer.get_by_role("link", name="A short lecture and four honest answers", exact=True).click()
     officer.get_by_role("link", name="See what changed").click()
     expect(officer.locator("ins").filter(has_text="We changed one word.")).to_be_visible()
@@ -109,3 +109,62 @@ def test_on_paper_the_packet_is_whole_and_has_no_navigation(page: Page, study: S
     expect(page.get_by_text("Worst case per answer: ε = 1.3863")).to_be_visible()
     expect(page.get_by_role("navigation").locator("visible=true")).to_have_count(0)
     expect(page.get_by_text("Comment on this section").locator("visible=true")).to_have_count(0)
+
+
+def test_an_officer_tries_the_pages_and_plays_the_lecture(
+    new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check
+) -> None:
+    officer = new_page(viewport={"width": 390, "height": 800})
+    log_in(officer, "officer")
+    officer.goto(f"{STUDY}protocol/#pages")
+    officer.get_by_label("Group", exact=True).select_option("instructor")
+    officer.get_by_label("Language", exact=True).select_option("de")
+    officer.get_by_role("button", name="Show their pages").click()
+    officer.locator("#pages summary").get_by_text("Consent", exact=True).click()
+    frame = officer.get_by_title("Page of students: Consent", exact=True)
+    frame.scroll_into_view_if_needed()
+    frame.content_frame.get_by_role("button", name="Ich stimme zu").click()
+    expect(frame.content_frame.get_by_text("Nächste Seite").or_(frame.content_frame.locator("h1"))).not_to_have_count(0)
+    expect(frame.content_frame.get_by_role("button", name="Ich stimme zu")).to_have_count(0)
+    lecture = officer.locator("#arms video").first
+    lecture.scroll_into_view_if_needed()
+    expect(lecture).to_be_visible()
+    assert_accessible(officer)
+    assert_fits(officer)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_an_outdated_translation_stands_beside_its_new_original(
+    new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check, width: int
+) -> None:
+    studies.take_back(study, actor=study.owner)
+    consent = {"en": "## Please read this", "de": "## Bitte lies das"}
+    studies.change_definition(study, definition=define(study.definition | {"consent": consent}), actor=study.owner)
+    study.refresh_from_db()
+    consent["en"] = "## Your face is filmed"
+    studies.change_definition(study, definition=define(study.definition | {"consent": consent}), actor=study.owner)
+    page = new_page(viewport={"width": width, "height": 800})
+    log_in(page, "investigator")
+    page.goto(f"{STUDY}build/")
+    page.get_by_role("link", name="Consent (Deutsch): the original was changed").click()
+    expect(page.get_by_text("## Your face is filmed").last).to_be_visible()
+    assert_accessible(page)
+    assert_fits(page)
+    page.get_by_role("button", name="Still right").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    expect(page.get_by_role("button", name="Still right")).to_have_count(0)
+
+
+def test_closing_for_good_is_read_before_it_is_done(
+    new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check
+) -> None:
+    page = new_page(viewport={"width": 390, "height": 800})
+    log_in(page, "investigator")
+    page.goto(STUDY)
+    page.get_by_role("link", name="Close the study for good").click()
+    expect(page.get_by_role("heading", name="What will happen, and cannot be undone")).to_be_visible()
+    assert_accessible(page)
+    assert_fits(page)
+    page.get_by_role("link", name="Do nothing and go back").click()
+    expect(page.get_by_role("button", name="Take back from review")).to_be_visible()

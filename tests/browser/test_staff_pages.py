@@ -106,7 +106,7 @@ def test_a_wrong_password_gets_a_summary_that_links_to_the_form(page: Page, stud
 def test_results_without_answers_say_where_answers_come_from(page: Page, study: Study) -> None:
     log_in(page)
     page.goto(f"{STUDY}results/")
-    expect(page.get_by_role("heading", name="No answers yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="No results yet")).to_be_visible()
     expect(page.locator("#results")).to_contain_text(JOURNEY)
 
 
@@ -118,7 +118,7 @@ def test_results_refresh_themselves_and_go_to_the_login_when_it_has_run_out(page
     with page.expect_response(f"**{STUDY}results/?state=*") as refreshed:
         page.clock.fast_forward(10_000)
     assert refreshed.value.request.headers["hx-request"] == "true"
-    expect(page.get_by_role("heading", name="No answers yet")).to_have_count(1)
+    expect(page.get_by_role("heading", name="No results yet")).to_have_count(1)
     page.context.clear_cookies()
     page.clock.fast_forward(10_000)
     expect(page.get_by_role("heading", level=1, name="Staff login")).to_be_visible()

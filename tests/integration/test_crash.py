@@ -9,7 +9,15 @@ import psycopg
 
 from candor.packages.archive import files_in
 from candor.packages.verification import faults_of
-from tests.crowds import assert_all_finished_and_counted_once, bots_on_their_way, build_study, finished, results_settle, wait_until
+from tests.crowds import (
+    assert_all_finished_and_counted_once,
+    bots_on_their_way,
+    build_study,
+    count_everybody,
+    finished,
+    results_settle,
+    wait_until,
+)
 from tests.processes import Site
 
 CLOSE = """
@@ -50,6 +58,7 @@ def test_200_bots_finish_although_web_and_worker_are_killed_in_the_middle(recrui
         site.start("worker")
         assert "finished: 200 " in crowd.wait_for_end()
     assert_all_finished_and_counted_once(site, 200)
+    count_everybody(site)
     results_settle(site, 200)
     assert len(children(site.processes["web"].pid)) >= 2
 
@@ -59,6 +68,7 @@ def test_the_next_worker_computes_what_a_killed_one_was_computing(recruiting_sit
     with psycopg.connect(site.environment["DATABASE_URL"]) as blocking:
         with bots_on_their_way(site, 12) as crowd:
             crowd.wait_for_end()
+        count_everybody(site)
         results_settle(site, 12)
         blocking.execute("LOCK TABLE surveys_response IN ACCESS EXCLUSIVE MODE")
         site.manage("shell", "--no-imports", "--command", "from analysis.services import request_refresh as ask; ask(1)")
@@ -78,6 +88,7 @@ def test_a_part_of_the_bootstrap_whose_worker_was_killed_is_taken_over_alone(rec
     site = recruiting_site
     with bots_on_their_way(site, 40) as crowd:
         crowd.wait_for_end()
+    count_everybody(site)
     results_settle(site, 40)
     site.manage("shell", "--no-imports", "--command", "from analysis.services import request_refresh as ask; ask(1, kind='full_results')")
     with psycopg.connect(site.environment["DATABASE_URL"]) as holding:
@@ -102,7 +113,6 @@ def test_a_release_whose_worker_was_killed_is_built_by_the_next_with_the_rows_in
     site = recruiting_site
     with bots_on_their_way(site, 60) as crowd:
         crowd.wait_for_end()
-    results_settle(site, 60)
     site.manage("shell", "--no-imports", "--command", CLOSE)
     with psycopg.connect(site.environment["DATABASE_URL"]) as blocking:
         # Nobody can read the allocation lists, which come into the package when its rows are drawn and its numbers computed.
@@ -131,4 +141,5 @@ def test_bots_finish_although_the_embedded_process_is_killed_in_the_middle(embed
             site.start("web")
         assert "finished: 80 " in crowd.wait_for_end()
     assert_all_finished_and_counted_once(site, 80)
+    count_everybody(site)
     results_settle(site, 80)

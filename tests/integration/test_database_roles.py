@@ -104,7 +104,7 @@ def test_the_journey_and_the_workers_do_with_the_application_role(site: Site) ->
     with bots_on_their_way(site, 5, workers=2) as crowd:
         crowd.wait_for_end()
     assert finished(site) == 5
-    laid_anew = "from surveys.retention.order_of_arrival import forget_order_of_arrival as lay; print(lay())"
+    laid_anew = "from surveys.batches.order_of_arrival import forget_order_of_days as lay; print(lay())"
     assert site.manage("shell", "--no-imports", "-c", laid_anew).strip() == "[]"
     password = "a long and winding road"
     login = f"from accounts.services import create_user; create_user(username='ada', password={password!r}, role='investigator')"

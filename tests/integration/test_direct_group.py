@@ -18,7 +18,7 @@ from surveys.counts import exact_counts
 from surveys.errors import DefinitionError, JourneyError
 from surveys.journey import services as participation
 from surveys.journey.steps import DIRECT_CONSENT, DIRECT_QUESTIONS
-from surveys.models import AllocationSlot, DirectAnswer, PanelMember, Participant, Response, SlotStatus, Step, Study
+from surveys.models import AllocationSlot, DirectAnswer, EntryBook, Participant, Response, SlotStatus, Step, Study
 from surveys.retention.services import forget_operational_data
 from surveys.studies import services as studies
 from surveys.tokens import withdrawal_code
@@ -210,17 +210,17 @@ def test_people_for_whom_there_is_no_room_leave_no_data(client: Client) -> None:
         change_arm(study, arm=arm, actor=study.owner, quota=None, closed=True)
     assert answer(client, study, DIRECT_CONSENT).status_code == 403
     assert not Participant.objects.exists()
-    assert not PanelMember.objects.exists()
+    book = EntryBook.objects.get()
+    assert (book.members, book.departed) == ({}, []), "they may come again when there is room"
 
 
 @pytest.mark.parametrize("choice", ["agree", "decline"])
-def test_a_panel_hears_that_its_member_has_finished(client: Client, choice: str) -> None:
+def test_a_panel_member_of_the_direct_group_is_sent_back(client: Client, choice: str) -> None:
     study = recruiting_study(direct_group=GROUP, entry={"kind": "sona", "completion_url": "https://example.org/done"})
     next_line(study, "direct")
     client.get(address_of(study), {"survey_code": "number-17"})
     page = follow(client, study, answers={"welcome": {"panel_identifier": "number-17"}, DIRECT_CONSENT: {"choice": choice}})
     assert "https://example.org/done" in page.content.decode()
-    assert PanelMember.objects.get().finished
 
 
 def test_counts_hold_the_group_apart_from_the_die(study: Study) -> None:

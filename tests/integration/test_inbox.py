@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import Role, User
 from analysis.inbox.selectors import inbox_of
 from analysis.releases import services
-from surveys.models import MemberRole, Study, StudyMember, StudyStatus
+from surveys.models import MemberRole, PacketSection, Study, StudyMember, StudyStatus
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from tests.api_requests import get
@@ -106,7 +106,7 @@ def test_investigators_find_what_waits_for_them() -> None:
     assert routes == {("returned", "surveys:review"), ("conditional", "surveys:study"), ("ending", "surveys:study")}
     said = shown_to(owner)
     assert "Changes asked for on" in said
-    assert "An officer’s comment has no answer: What students agree to." in said
+    assert "An officer’s comment has no answer: " + str(PacketSection.CONSENT.label) + "." in said
     reviews.comment(returned, actor=owner, section="consent", text="Twenty minutes.")
     assert "has no answer" not in shown_to(owner)
 

@@ -29,6 +29,7 @@ from jobs import heartbeats, tasks
 from jobs.registry import JOBS
 from surveys.models import Participant, Study
 from surveys.protocols import protocol_in_force
+from surveys.studies import services as studies
 from tests.factories import QUESTIONS, person, recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.heartbeats import wait_for_a_beat
@@ -258,15 +259,17 @@ def test_results_of_a_worker_whose_run_was_taken_away_are_dropped(study: Study) 
     assert not run.chunks.exists()
 
 
-def test_answers_ask_for_both_kinds_once(client: Client, committed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_end_of_a_study_asks_for_both_kinds_once(
+    client: Client, committed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     study = recruiting_study()
     now = timezone.now()
     monkeypatch.setattr(timezone, "now", lambda: now)
+    walk(client, study)
     with committed():
-        walk(client, study)
-        walk(Client(), study)
+        studies.close(study, actor=study.owner)
     assert sorted(Run.objects.values_list("kind", flat=True)) == ["first_results", "full_results"]
-    assert [run.due_at - now for run in Run.objects.order_by("kind")] == [timedelta(seconds=0.5), timedelta(seconds=10)]
+    assert [run.due_at - now for run in Run.objects.order_by("kind")] == [runner.DEBOUNCE[kind] for kind in RunKind]
 
 
 def test_a_newer_request_waits_for_the_run_that_is_under_way_and_then_sees_everything(study: Study) -> None:

@@ -21,7 +21,7 @@ from analysis.models import Run, RunKind, RunStatus
 from surveys.models import AllocationSlot, SlotStatus, Study
 from surveys.studies import services as studies
 from tests.factories import draft_study, logged_in, page_of, person, recruiting_study
-from tests.finished_people import TELLING_DIE, add_finished_people, compute
+from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
 from tests.jobs import work_on, work_on_part
 
 pytestmark = pytest.mark.django_db
@@ -112,6 +112,7 @@ def test_the_page_does_not_change_while_nothing_is_new(study: Study) -> None:
 def test_groups_of_another_size_than_planned_raise_the_alarm(study: Study) -> None:
     assert "The groups are not of the planned size" not in words_of(get(study))
     AllocationSlot.objects.filter(study=study, status=SlotStatus.FREE, arm="slides").update(status=SlotStatus.TAKEN)
+    count_everybody(study)
     assert "Chance hardly explains it" in words_of(get(study))
 
 
@@ -200,7 +201,7 @@ def test_with_three_arms_a_blinded_reader_sees_no_contrast_with_the_control() ->
 
 def test_a_draft_has_an_empty_page() -> None:
     study = draft_study()
-    assert "No answers yet" in words_of(get(study))
+    assert "No results yet" in words_of(get(study))
     response = logged_in(study.owner).post(reverse("analysis:compute", args=[study.slug]), {"action": "start"}, follow=True)
     assert "There is nothing to compute yet." in words_of(response)
 

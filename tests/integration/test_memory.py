@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.crowds import bots_on_their_way, finished, results_settle
+from tests.crowds import bots_on_their_way, counted, results_settle
 from tests.processes import Site, embedded
 
 DEMO_BOTS = 300
@@ -12,7 +12,10 @@ WEB_WORKER_MEGABYTES = 250
 
 def test_the_demonstration_stays_under_400_megabytes_with_300_bots_done(tmp_path: Path) -> None:
     with embedded(tmp_path / "var", demo_bots=DEMO_BOTS) as site:
-        results_settle(site, finished(site))
+        results_settle(site, counted(site))
+        assert site.number("SELECT count(DISTINCT n) FROM analysis_run WHERE kind = 'first_results'") >= 3, (
+            "the demonstration shows batches"
+        )
         assert site.number("SELECT count(*) FROM surveys_participant") > 0.9 * DEMO_BOTS
         assert site.resident_megabytes() < DEMO_MEGABYTES
 

@@ -138,7 +138,7 @@ def test_the_exact_draw_is_one_click_away() -> None:
     study = study_in(StudyStatus.IN_REVIEW, arms=arms, allocation={"planned_participants": 48, "block_multiples": [1, 3]})
     said = section(packet_page(study), "allocation")
     assert "subsample 1: 1, subsample 2: 1" in said
-    assert "slides: 1, instructor: 2" in said
+    assert "Slides only: 1, Slides with the instructor: 2" in said
     assert "subsamples 2, 6; groups within a subsample 3, 9" in said
     assert "Places on the first list: 48" in said
 

@@ -16,10 +16,12 @@ from analysis.runs import runner
 from analysis.stored_results import Results
 from jobs import tasks
 from jobs.errors import TakenError
+from surveys.batches.rules import WAITING_PER_GROUP
 from surveys.journey import services as participation
 from surveys.models import Response, Study
 from surveys.tokens import withdrawal_code
 from tests.factories import answer, recruiting_study, token_of, walk
+from tests.finished_people import add_finished_people
 from tests.jobs import Sent, attempt, catch, claimed, held, swept, work_on
 
 pytestmark = pytest.mark.django_db
@@ -170,35 +172,46 @@ def test_the_sweep_starts_what_the_broker_forgot(study: Study, sent: Sent) -> No
     assert 50 < started[str(later.pk)] <= 60
 
 
+@pytest.fixture
+def one_short() -> Study:
+    """A study in which one more person completes the first batch."""
+    study = recruiting_study(allocation={"planned_participants": 120})
+    add_finished_people(study, 4 * WAITING_PER_GROUP - 1, counted=False)
+    return study
+
+
 @pytest.mark.usefixtures("sent")
-def test_answers_ask_for_a_computation_once_they_are_committed(client: Client, study: Study, committed: Callable[..., Any]) -> None:
-    walk(client, study, until="questions")
+def test_a_complete_batch_asks_for_a_computation_once_it_is_committed(
+    client: Client, one_short: Study, committed: Callable[..., Any]
+) -> None:
+    walk(client, one_short, until="questions")
     with committed():
-        answer(client, study, "questions")
+        answer(client, one_short, "questions")
         assert not Run.objects.exists()
-    assert statuses() == ["queued", "queued"]
+    assert statuses() == ["queued"]
 
 
 @pytest.mark.usefixtures("sent")
-def test_a_withdrawal_asks_for_a_computation_too(client: Client, study: Study, committed: Callable[..., Any]) -> None:
-    walk(client, study)
+def test_an_answer_within_a_batch_asks_for_nothing(client: Client, study: Study, committed: Callable[..., Any]) -> None:
     with committed():
+        walk(client, study)
         participation.withdraw(study, code=withdrawal_code(token_of(client)))
-    assert statuses() == ["queued", "queued"]
+    assert statuses() == []
 
 
 def test_a_broker_that_is_away_does_not_break_a_students_submit(
-    client: Client, study: Study, committed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    client: Client, one_short: Study, committed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def away(**message: object) -> None:
         raise OperationalError("connection refused")
 
     monkeypatch.setattr(tasks.work, "apply_async", away)
-    walk(client, study, until="questions")
-    with committed(), caplog.at_level(logging.WARNING):
-        assert answer(client, study, "questions").status_code == 303
+    walk(client, one_short, until="questions")
+    stored = Response.objects.count()
+    with caplog.at_level(logging.DEBUG, "jobs.tasks"), committed():
+        assert answer(client, one_short, "questions").status_code == 303
     assert "The broker is away; first_results waits for the sweep" in caplog.text
-    assert Response.objects.count() == 4
+    assert Response.objects.count() == stored + 4
     Run.objects.update(due_at=timezone.now())
     assert set(swept(catch(monkeypatch), *RunKind)) == {str(pk) for pk in Run.objects.values_list("pk", flat=True)}
-    assert statuses() == ["queued", "queued"]
+    assert statuses() == ["queued"]

@@ -1,17 +1,27 @@
 """Taking one's data out."""
 
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import combinations
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
 
 from audit.models import Entry
+from surveys.batches.rules import LEAST
 from surveys.counts import exact_counts
+from surveys.events import counted_people_changed
 from surveys.journey import services as participation
+from surveys.journey.visitors import COOKIE
 from surveys.models import CounterKind, Participant, Response, ShardedCounter, Study, StudyStatus
 from surveys.studies import services as studies
+from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import (
     address_of,
     code_on,
@@ -24,6 +34,7 @@ from tests.factories import (
     token_of,
     walk,
 )
+from tests.finished_people import add_finished_people
 
 pytestmark = pytest.mark.django_db
 
@@ -80,7 +91,7 @@ def test_one_can_leave_in_the_middle_without_having_seen_the_code(client: Client
     walk(client, study, until=step)
     withdraw(client, study, prefilled(page(client, study)))
     assert not Participant.objects.exists()
-    assert heading(client.get(address_of(study))) == "A short lecture and four honest answers"
+    assert heading(client.get(address_of(study))) == "Your data were taken out"
 
 
 def test_the_code_works_in_any_browser_and_however_it_is_typed(client: Client, study: Study) -> None:
@@ -119,7 +130,7 @@ def test_a_second_click_takes_nothing_out_twice(client: Client, study: Study) ->
     withdraw(client, study, code)
     withdraw(client, study, code)
     assert exact_counts(study).withdrew == 1
-    assert participation.withdraw(study, code=code) is False
+    assert participation.withdraw(study, code=code) is None
     assert sum(ShardedCounter.objects.filter(kind=CounterKind.WITHDREW).values_list("count", flat=True)) == 1
 
 
@@ -148,10 +159,9 @@ def test_published_data_cannot_be_called_back(client: Client, study: Study) -> N
 
 def test_nobody_is_told_who_left(client: Client, study: Study) -> None:
     entries = Entry.objects.count()
-    token = token_of(client)
     withdraw(client, study, code_on(walk(client, study), "withdrawal"))
     assert Entry.objects.count() == entries
-    assert token_of(client) == token == ""
+    assert token_of(client) not in client.cookies[COOKIE].value
 
 
 def test_a_study_that_has_not_started_knows_no_codes(client: Client) -> None:
@@ -159,3 +169,89 @@ def test_a_study_that_has_not_started_knows_no_codes(client: Client) -> None:
     assert page(client, study).status_code == 200
     assert withdraw(client, study, "AAAA-BBBB-CCCC-DDDD").status_code == 422
     assert page(client, Study(slug="nowhere")).status_code == 404
+
+
+def test_the_page_gives_a_receipt_of_what_went_and_what_could_not(client: Client, study: Study, settings: Any) -> None:
+    settings.BACKUP_DAYS = 14
+    code = code_on(walk(client, study), "withdrawal")
+    Participant.objects.update(counted=True)
+    said = " ".join(page_of(withdraw(client, study, code)).xpath("string(//main)").split())
+    for part in (
+        "your answers to the sensitive questions",
+        "what you said about yourself",
+        "every stored result in which you were counted",
+        "They may hold your data until " + date_format(timezone.localdate() + timedelta(days=14)),
+    ):
+        assert part in said
+    assert "your number at the panel" not in said
+
+
+CODE = "AAAA-AAAA-AAAA-AAAA"
+
+
+def counted_group(study: Study, people: int) -> None:
+    """People of one group, all counted."""
+    add_finished_people(study, people)
+    Participant.objects.update(subsample="1", arm="slides", counted=True)
+
+
+def withdraw_somebody(study: Study, **wanted: bool) -> None:
+    """Somebody of these people withdraws."""
+    person = Participant.objects.filter(**wanted).order_by("?")[0]
+    Participant.objects.filter(pk=person.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    assert participation.withdraw(study, code=CODE)
+
+
+def shown_people(study: Study) -> set[object]:
+    return set(Participant.objects.filter(study=study, counted=True).values_list("pk", flat=True))
+
+
+@pytest.fixture
+def told() -> Iterator[list[int]]:
+    """The studies of which listeners were told, inside the transaction, that the counted people are others."""
+    heard: list[int] = []
+
+    def hear(sender: object, *, study_id: int, **kwargs: object) -> None:
+        assert connection.in_atomic_block
+        heard.append(study_id)
+
+    counted_people_changed.connect(hear)
+    yield heard
+    counted_people_changed.disconnect(hear)
+
+
+def test_a_withdrawal_after_the_end_changes_the_shown_people_by_at_least_ten(told: list[int]) -> None:
+    study = recruiting_study(slug="a-larger-one", allocation={"planned_participants": 120})
+    counted_group(study, 120)
+    Study.objects.filter(pk=study.pk).update(status=StudyStatus.CLOSED, closed_on="2026-01-01")
+    shown = [shown_people(study)]
+    for _person in range(4):
+        withdraw_somebody(study, counted=True)
+        shown.append(shown_people(study))
+    for before, after in combinations(shown, 2):
+        assert len(before ^ after) >= LEAST
+        assert (len(before) - len(after)) % LEAST == 0
+    assert told == [study.pk] * 4
+
+
+def test_while_a_study_runs_the_numbers_are_withheld_until_the_next_batch(study: Study, told: list[int]) -> None:
+    counted_group(study, 48)
+    withdraw_somebody(study, counted=True)
+    study.refresh_from_db()
+    assert (told, study.numbers_withheld) == ([study.pk], True)
+
+
+def test_nobody_is_told_of_the_withdrawal_of_somebody_who_is_in_no_number(study: Study, told: list[int]) -> None:
+    counted_group(study, 48)
+    Participant.objects.filter(pk=Participant.objects.all()[0].pk).update(counted=False)
+    withdraw_somebody(study, counted=False)
+    study.refresh_from_db()
+    assert (told, study.numbers_withheld) == ([], False)
+    assert Participant.objects.filter(counted=True).count() == 47
+
+
+def test_a_group_that_became_too_small_is_held_back_as_a_whole(study: Study) -> None:
+    counted_group(study, 19)
+    Study.objects.filter(pk=study.pk).update(status=StudyStatus.CLOSED, closed_on="2026-01-01")
+    withdraw_somebody(study, counted=True)
+    assert Participant.objects.filter(counted=False).count() == 18

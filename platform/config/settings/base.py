@@ -42,11 +42,11 @@ MIDDLEWARE = [
     "config.body_sizes.BodySizeMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "config.api_schema.ConditionalApiMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "accounts.login.middleware.StaffMiddleware",
+    "config.api_schema.ConditionalApiMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.error_responses.ExpectedErrorMiddleware",
 ]

@@ -13,13 +13,14 @@ from surveys.tokens import (
     hash_of_entry_code,
     hash_of_token,
     hash_of_withdrawal_code,
+    looks_like_completion_code,
     new_token,
     panel_hash,
     roll_key,
     withdrawal_code,
 )
 
-READABLE = re.compile(r"[A-Z2-7]{4}(-[A-Z2-7]{4}){3}")
+READABLE = re.compile(r"(DONE|SECRET)(-[A-Z2-7]{4}){4}")
 
 
 def test_tokens_are_long_safe_in_addresses_and_never_the_same() -> None:
@@ -41,7 +42,7 @@ def test_secrets_derived_from_one_token_do_not_follow_from_each_other() -> None:
         withdrawal_code(token),
         completion_code(token, "a"),
     ]
-    assert len({secret[:8] for secret in secrets}) == len(secrets)
+    assert len({secret.removeprefix("SECRET-").removeprefix("DONE-")[:8] for secret in secrets}) == len(secrets)
     assert all(token not in secret for secret in secrets)
 
 
@@ -59,6 +60,18 @@ def test_codes_can_be_typed_in_many_ways(typed: object) -> None:
     assert completion_code_is_genuine(typed(completion), "a")
 
 
+def test_the_two_codes_cannot_be_taken_for_each_other_and_codes_without_a_word_stay_good() -> None:
+    token = new_token()
+    withdrawal, completion = withdrawal_code(token), completion_code(token, "a")
+    assert (withdrawal[:7], completion[:5]) == ("SECRET-", "DONE-")
+    assert not completion_code_is_genuine(withdrawal, "a")
+    assert looks_like_completion_code(completion.lower())
+    assert not looks_like_completion_code(withdrawal)
+    assert completion_code_is_genuine(completion[5:], "a")
+    assert hash_of_withdrawal_code(withdrawal[7:]) == hash_of_withdrawal_code(withdrawal)
+    assert panel_hash(withdrawal[7:]) == panel_hash(withdrawal)
+
+
 def test_a_completion_code_is_genuine_in_its_own_study_only() -> None:
     code = completion_code(new_token(), "one-study")
     assert completion_code_is_genuine(code, "one-study")
@@ -66,7 +79,7 @@ def test_a_completion_code_is_genuine_in_its_own_study_only() -> None:
 
 
 def test_a_changed_completion_code_is_not_genuine() -> None:
-    code = completion_code(new_token(), "a").replace("-", "")
+    code = completion_code(new_token(), "a").replace("-", "").removeprefix("DONE")
     for place, letter in enumerate(code):
         changed = code[:place] + ("A" if letter != "A" else "B") + code[place + 1 :]
         assert not completion_code_is_genuine(changed, "a")

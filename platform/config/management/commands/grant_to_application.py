@@ -4,7 +4,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 
-from surveys.retention.order_of_arrival import TABLES
+from surveys.batches.order_of_arrival import CLEANED
 
 # The log grows, and its end moves on; nothing else happens to it. (Triggers refuse the rest to its owner as well.)
 REFUSED = {"audit_entry": "UPDATE, DELETE, TRUNCATE", "audit_head": "DELETE, TRUNCATE", "audit_publishedhead": "UPDATE, DELETE, TRUNCATE"}
@@ -13,7 +13,8 @@ REFUSED = {"audit_entry": "UPDATE, DELETE, TRUNCATE", "audit_head": "DELETE, TRU
 class Command(BaseCommand):
     help = (
         "Give a role of PostgreSQL what web, worker and beat need, and no more. Run it as the tables' owner after each migration. The role "
-        "then reads and writes rows; it owns only the tables that are laid anew to hide the order of arrival, which have no triggers."
+        "then reads and writes rows; it owns only the tables whose old rows it overwrites to hide the order of arrival. They have no "
+        "triggers."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -30,7 +31,7 @@ class Command(BaseCommand):
             for table, refused in REFUSED.items():
                 cursor.execute(f"REVOKE {refused} ON {table} FROM {name}")
             cursor.execute(f"REVOKE INSERT, UPDATE, DELETE ON django_migrations FROM {name}")
-            for model in TABLES:
+            for model in CLEANED:
                 _hand_over(cursor, model._meta.db_table, name)
         self.stdout.write(f"{role} can read and write rows, and cannot change tables.")
 

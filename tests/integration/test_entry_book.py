@@ -1,0 +1,91 @@
+"""The book of entries: where spent codes and numbers at panels stand before they go to their tables."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from surveys.journey.services import withdraw
+from surveys.models import EntryBook, EntryCode, PanelMember, Study, StudyStatus
+from surveys.recruitment import services as recruitment
+from surveys.recruitment.services import add_entry_codes
+from surveys.tokens import hash_of_panel_identifier
+from tests.factories import answer, code_on, everything_stored, heading, logged_in, recruiting_study, walk
+from tests.integration.test_entry_codes import spent_codes, with_code
+
+pytestmark = pytest.mark.django_db
+
+
+def write_down(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All entries go to their tables, and none comes back."""
+    monkeypatch.setattr(recruitment, "STAY_IN_BOOK", 0)
+    recruitment.write_down_entries(more_than=0)
+
+
+@pytest.mark.parametrize("written_down", [False, True])
+def test_a_panel_member_who_withdraws_leaves_a_keyed_hash_and_cannot_come_again(
+    client: Client, written_down: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = recruiting_study(entry={"kind": "prolific"})
+    page = walk(client, study, answers={"welcome": {"panel_identifier": "abc123"}})
+    if written_down:
+        write_down(study, monkeypatch)
+        assert PanelMember.objects.get(study=study).identifier == "abc123"
+    assert withdraw(study, code=code_on(page, "withdrawal").lower())
+    assert not PanelMember.objects.filter(study=study).exists()
+    book = EntryBook.objects.get(study=study)
+    assert (book.members, book.departed) == ({}, [hash_of_panel_identifier("abc123", study.slug)])
+    assert "abc123" not in repr(everything_stored())
+    response = answer(Client(), study, "welcome", panel_identifier="abc123")
+    assert (response.status_code, heading(response)) == (403, "You have already taken part")
+    assert answer(Client(), study, "welcome", panel_identifier="abc124").status_code == 303
+
+
+def test_entries_wait_in_one_row_and_go_to_their_tables_in_whole_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = recruiting_study(entry={"kind": "prolific"})
+    numbers = [f"member-{number:03}" for number in range(recruitment.STAY_IN_BOOK + 5)]
+    for number in numbers:
+        walk(Client(), study, answers={"welcome": {"panel_identifier": number}}, until="background")
+        assert not PanelMember.objects.exists()
+    monkeypatch.setattr(recruitment, "STAY_IN_BOOK", 5)
+    recruitment.write_down_entries(more_than=len(numbers))
+    assert not PanelMember.objects.exists(), "the book does not hold so many"
+    recruitment.write_down_entries(more_than=5)
+    in_table, in_book = set(PanelMember.objects.values_list("identifier", flat=True)), EntryBook.objects.get().members
+    assert len(in_book) == 5
+    assert list(in_book) == sorted(in_book)
+    assert in_table | set(in_book.values()) == set(numbers)
+    assert not in_table & set(in_book.values())
+    for number in (next(iter(in_table)), next(iter(in_book.values()))):
+        assert heading(answer(Client(), study, "welcome", panel_identifier=number)) == "You have already taken part"
+
+
+@pytest.mark.parametrize("stay", [0, 2])
+def test_a_spent_code_stays_spent_wherever_it_is_kept(stay: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = recruiting_study(entry={"kind": "codes"})
+    codes = [f"CODE-{number:04}" for number in range(6)]
+    add_entry_codes(study, codes=codes, actor=study.owner)
+    for code in codes[:4]:
+        walk(Client(), study, answers=with_code(code), until="background")
+    monkeypatch.setattr(recruitment, "STAY_IN_BOOK", stay)
+    spent = spent_codes()
+    for _night in range(3):
+        recruitment.write_down_entries(more_than=0)
+        assert (spent_codes(), EntryCode.objects.filter(spent=True).count()) == (spent, 4 - stay)
+    for code in codes[:4]:
+        assert answer(Client(), study, "welcome", code=code).status_code == 403
+    assert answer(Client(), study, "welcome", code=codes[4]).status_code == 303
+
+
+def test_the_page_of_codes_counts_in_tens_while_people_come() -> None:
+    study = recruiting_study(entry={"kind": "codes"})
+    add_entry_codes(study, codes=[f"CODE-{number:04}" for number in range(40)], actor=study.owner)
+    EntryCode.objects.filter(pk__in=list(EntryCode.objects.values_list("pk", flat=True)[:19])).update(spent=True)
+    EntryBook.objects.create(study=study, codes=[EntryCode.objects.filter(spent=False)[0].code_hash])
+
+    def shown() -> int:
+        return int(logged_in(study.owner).get(reverse("surveys:api_codes", args=[study.slug])).json()["spent"])
+
+    assert shown() == 10
+    assert "40 codes, 10 of them spent" in logged_in(study.owner).get(reverse("surveys:codes", args=[study.slug])).content.decode()
+    Study.objects.filter(pk=study.pk).update(status=StudyStatus.CLOSED)
+    assert shown() == 20

@@ -1,0 +1,99 @@
+"""Many people who take part in a random order, by the services that the pages call; who they are is remembered here alone."""
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from surveys.batches.order_of_arrival import forget_order_of_days, forget_recent_order
+from surveys.batches.services import count_next_batch
+from surveys.journey import services as participation
+from surveys.journey.services import Visit
+from surveys.models import Participant, Study
+from surveys.recruitment.services import add_entry_codes, write_down_entries
+from surveys.tokens import hash_of_entry_code, hash_of_token, new_token, withdrawal_code
+from tests.factories import recruiting_study
+
+PEOPLE = 150
+AT_A_TIME = 12
+LEAVE = 6
+STAGES = ("at once", "after a batch", "after an hour", "after a night")
+Truth = dict[str, str]
+"""The trace of each person's code or number at the panel → the key of their answers."""
+
+
+@dataclass(kw_only=True)
+class Walk:
+    """One person on their way."""
+
+    study: Study
+    trace: str
+    visit: Visit
+    step: int = field(default=0)
+
+    def go_on(self) -> bool:
+        """Take the next step; False once all are taken."""
+        steps: tuple[Callable[[], object], ...] = (
+            lambda: participation.enrol(Study.objects.get(pk=self.study.pk), visit=self.visit),
+            lambda: participation.record_background(self.visit.token, answers={"gender": "woman"}),
+            lambda: participation.finish_video(self.visit.token),
+            lambda: participation.record_quiz(self.visit.token, answers={"groups": "alike", "control": "spare"}),
+            lambda: participation.finish_die(self.visit.token, understood_at_once=True),
+            lambda: participation.record_responses(self.visit.token, reported=dict.fromkeys(QUESTIONS, True)),
+        )
+        steps[self.step]()
+        self.step += 1
+        return self.step < len(steps)
+
+
+QUESTIONS = ("attention", "retention", "judgement", "comprehension")
+
+
+def walk_everybody(study: Study, *, seed: int, codes: bool) -> Truth:
+    """Let everybody walk, a few at a time; some leave. Return whose answers are whose."""
+    rng = random.Random(seed)
+    names = [f"{rng.getrandbits(60):015X}" for _ in range(PEOPLE)]
+    if codes:
+        add_entry_codes(study, codes=sorted([*names, *(f"{rng.getrandbits(60):015X}" for _ in range(PEOPLE // 2))]), actor=study.owner)
+    coming = [
+        Walk(
+            study=study,
+            trace=hash_of_entry_code(name, study.slug) if codes else name,
+            visit=Visit(token=new_token(), language="en", code=name if codes else "", panel_identifier="" if codes else name),
+        )
+        for name in names
+    ]
+    everybody, here = list(coming), []
+    while coming or here:
+        if coming and (len(here) < AT_A_TIME):
+            here.append(coming.pop(0))
+        # Mostly the person who has been here longest goes on: people who come early are early at the end, too.
+        walk = here[min(int(rng.expovariate(0.7)), len(here) - 1)]
+        if not walk.go_on():
+            here.remove(walk)
+    for walk in rng.sample(everybody, LEAVE):
+        participation.withdraw(study, code=withdrawal_code(walk.visit.token))
+        everybody.remove(walk)
+    return {walk.trace: Participant.objects.get(token_hash=hash_of_token(walk.visit.token)).pk.hex for walk in everybody}
+
+
+def pass_time(stage: str) -> None:
+    """Do what the installation does until this stage."""
+    if stage == "after a batch":
+        for study in Study.objects.all():
+            assert count_next_batch(study), "there are people enough for a batch"
+    elif stage == "after an hour":
+        assert forget_recent_order() == []
+    elif stage == "after a night":
+        write_down_entries()
+        assert forget_order_of_days() == []
+
+
+def in_stages(look: Callable[[str, Mapping[str, Truth]], None], *, seed: int) -> None:
+    """Walk two studies, one with codes and one with a panel, and look at the database at each stage."""
+    truths = {}
+    for kind in ("codes", "prolific"):
+        study = recruiting_study(slug=f"with-{kind}", entry={"kind": kind}, allocation={"planned_participants": PEOPLE})
+        truths[kind] = walk_everybody(study, seed=seed, codes=kind == "codes")
+    for stage in STAGES:
+        pass_time(stage)
+        look(stage, truths)
