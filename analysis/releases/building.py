@@ -94,6 +94,7 @@ def _draw_rows(release: Release) -> None:
 
 def _content_of(release: Release) -> Content:
     """The content of all files. The same for the same rows, on any worker."""
+    from analysis.runs.seeds import seed_of_answers
     from candor.packages import replicate  # SciPy, which web processes can do without
 
     study, drawn = release.study, json.loads(bytes(release.data or b""))
@@ -105,9 +106,11 @@ def _content_of(release: Release) -> Content:
     document = protocol_document(
         definition, version=protocol.version, sha256=protocol.sha256, questions=release.questions, consents=consents
     )
+    tables = replicate.counts_of(drawn["csv"].splitlines(), document)
+    release.write(seed=seed_of_answers(tables.values()))
     resampling = {"replicates": REPLICATES, "seed": release.seed}
     outcomes = {}
-    for name, counts in replicate.counts_of(drawn["csv"].splitlines(), document).items():
+    for name, counts in tables.items():
         outcomes[name] = replicate.estimates(counts, document, level=LEVEL, **resampling)
         _reach(release, "results")
     rows = rows_of(drawn["csv"])

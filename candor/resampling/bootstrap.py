@@ -1,7 +1,7 @@
 """Resample participants: in chunks that any number of workers can share, with the same result for all of them.
 
 A study that can be resampled says how (`ResampledStudy`): `candor.resampling.resampled_counts` without covariates, at a cost that does not
-depend on the number of participants, and `candor.resampling.resampled_patterns` with them.
+depend on the number of participants, and `candor.resampling.resampled_people` with them.
 """
 
 from __future__ import annotations
@@ -24,6 +24,11 @@ from candor.results import BootstrapSummary, Effect, Interval
 
 Progress = Callable[[int, int], bool | None]
 
+ONE_STANDARD_ERROR = float(ndtr(1.0))
+"""A normal estimate lies below its mean plus one standard error with this probability, .8413: between the two lie 68.27 %."""
+
+TOO_MANY = "They are too many for a bootstrap standard error."
+
 
 class BootstrapCancelledError(MethodError):
     """The progress callback asked to stop."""
@@ -32,8 +37,19 @@ class BootstrapCancelledError(MethodError):
         super().__init__(f"the bootstrap was cancelled after {done} of {replicates} replicates")
 
 
+def name_of(method: str, question: str = "") -> str:
+    """The name of a method's replicates, where one draw serves several questions.
+
+    Examples
+    --------
+    >>> name_of("efficient"), name_of("doubly_robust", "attention")
+    ('efficient', 'doubly_robust of attention')
+    """
+    return f"{method} of {question}" if question else method
+
+
 class ResampledStudy(Protocol):
-    """Data of one outcome that know how to resample themselves.
+    """Data that know how to resample themselves. Where they are those of several questions, methods are named by `name_of`.
 
     Notes
     -----
@@ -139,7 +155,7 @@ def bootstrap(
     Parameters
     ----------
     study : ResampledStudy
-        `candor.resampling.resampled_counts.ResampledCounts`, or `candor.resampling.resampled_patterns.ResampledPatterns` with covariates.
+        `candor.resampling.resampled_counts.ResampledCounts`, or `candor.resampling.resampled_people.ResampledPeople` with covariates.
     replicates : int
         Number of resamples, at least 2; the source of the design used 5,000.
     seed : int
@@ -212,7 +228,7 @@ def _cores() -> int:
 
 
 def with_bootstrap(
-    effects: Sequence[Effect], replicates: BootstrapReplicates, *, study: ResampledStudy, level: float = 0.95
+    effects: Sequence[Effect], replicates: BootstrapReplicates, *, study: ResampledStudy, level: float = 0.95, question: str = ""
 ) -> tuple[Effect, ...]:
     """Return the effects with their bootstrap summaries, and a note where resamples failed.
 
@@ -226,6 +242,8 @@ def with_bootstrap(
         What was resampled.
     level : float
         Nominal coverage of the percentile and the BCa interval.
+    question : str
+        Where one draw serves several questions, the one of these effects.
 
     Returns
     -------
@@ -258,12 +276,13 @@ def with_bootstrap(
     seen: Counter[str] = Counter()
     summarised = []
     for effect in effects:
-        if effect.method in replicates.effects and effect.value is not None:
+        name = name_of(effect.method, question)
+        if name in replicates.effects and effect.value is not None:
             contrast = seen[effect.method]
             summary = bootstrap_summary(
-                replicates.effects[effect.method][:, contrast],
-                estimate=float(estimates[effect.method][contrast]),
-                acceleration=float(accelerations[effect.method][contrast]),
+                replicates.effects[name][:, contrast],
+                estimate=float(estimates[name][contrast]),
+                acceleration=float(accelerations[name][contrast]),
                 level=level,
                 seed=replicates.seed,
             )
@@ -279,7 +298,7 @@ def _failures(summary: BootstrapSummary) -> tuple[str, ...]:
     note = (
         f"In {summary.failed} of {summary.replicates} resamples nobody was honest or a cell was empty; they widen the bootstrap intervals."
     )
-    return (note,) if summary.standard_error is not None else (note, "They are too many for a bootstrap standard error.")
+    return (note,) if summary.standard_error is not None else (note, TOO_MANY)
 
 
 def bootstrap_summary(effects: FloatArray, *, estimate: float, acceleration: float, level: float, seed: int) -> BootstrapSummary:
@@ -301,10 +320,14 @@ def bootstrap_summary(effects: FloatArray, *, estimate: float, acceleration: flo
     Returns
     -------
     BootstrapSummary
-        With the standard error over the replicates that have an estimate, the percentile interval, and the BCa interval [1]_.
+        With the standard error, the percentile interval, and the BCa interval [1]_.
 
     Notes
     -----
+    The standard error is half of the width of the interval that holds the central 68.27 % of the replicates (from the 15.87th to the
+    84.13th percentile), which for a normal estimate is its standard deviation. The estimate is a ratio: its distribution over resamples has
+    no variance, so a standard deviation of replicates would be that of the few in which x̂ came closest to zero, another for each seed.
+
     A failed replicate (nobody honest, or an empty cell) could have been anything: it counts as −∞ for the lower end and as +∞ for the
     upper one. So when more than (1 − level)/2 of them fail, the intervals are unbounded, and when more than 1 − level do, no standard
     error is given. Ends are cut to [−1, 1], outside of which no effect lies.
@@ -318,6 +341,11 @@ def bootstrap_summary(effects: FloatArray, *, estimate: float, acceleration: flo
     >>> summary = bootstrap_summary(np.linspace(0.1, 0.3, 101), estimate=0.2, acceleration=0.0, level=0.9, seed=1)
     >>> round(summary.low, 3), round(summary.high, 3), summary.bca.kind, round(summary.bca.low, 3)
     (0.11, 0.29, 'bca', 0.11)
+
+    The values are spread evenly over a width of .2, of which the central 68.27 % are .1365:
+
+    >>> round(summary.standard_error, 5)
+    0.06827
     """
     found = np.sort(effects[~np.isnan(effects)])
     failed = len(effects) - len(found)
@@ -325,7 +353,7 @@ def bootstrap_summary(effects: FloatArray, *, estimate: float, acceleration: flo
     low, high = _ends(found, failed, tail, 1.0 - tail)
     reliable = len(found) > 1 and failed <= (1.0 - level) * len(effects)
     return BootstrapSummary(
-        standard_error=float(found.std(ddof=1)) if reliable else None,
+        standard_error=_standard_error(found, failed) if reliable else None,
         low=low,
         high=high,
         level=level,
@@ -334,6 +362,16 @@ def bootstrap_summary(effects: FloatArray, *, estimate: float, acceleration: flo
         seed=seed,
         bca=_bca(found, failed, estimate=estimate, acceleration=acceleration, level=level),
     )
+
+
+def _standard_error(found: FloatArray, failed: int) -> float | None:
+    """Half of the width of the central 68.27 %, with the failed replicates at both ends as for the intervals; None where it has no end."""
+    last = len(found) + failed - 1
+    low, high = (1.0 - ONE_STANDARD_ERROR) * last - failed, ONE_STANDARD_ERROR * last
+    if low < 0.0 or high > len(found) - 1:
+        return None
+    ends = np.interp([low, high], np.arange(len(found)), found)
+    return float(ends[1] - ends[0]) / 2.0
 
 
 def _bca(found: FloatArray, failed: int, *, estimate: float, acceleration: float, level: float) -> Interval | None:

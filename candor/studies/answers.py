@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,9 +13,9 @@ from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
 from candor.adjustment.doubly_robust import effects_with_covariates
 from candor.designs.design import Design
 from candor.estimators.effects import estimate_outcome
-from candor.resampling.bootstrap import Progress, ResampledStudy, bootstrap, with_bootstrap
+from candor.resampling.bootstrap import Progress, bootstrap, with_bootstrap
 from candor.resampling.resampled_counts import ResampledCounts
-from candor.resampling.resampled_patterns import ResampledPatterns
+from candor.resampling.resampled_people import ResampledPeople
 from candor.results import OutcomeEstimate
 from candor.studies.columns import ColumnChoice
 from candor.studies.written_values import MISSING
@@ -33,19 +32,14 @@ class Answers:
         People by arm, subsample and reported answer (no, yes).
     adjusted : AdjustedStudy, optional
         The same people with their covariates.
+    people : ndarray of int, shape (n,), optional
+        Their positions among all people, also those who answered other questions only.
     """
 
     design: Design
     counts: NDArray[Any]
     adjusted: AdjustedStudy | None = None
-
-    @cached_property
-    def resampled(self) -> Mapping[str, ResampledStudy]:
-        """The statistics to resample: counts, and patterns of covariates; none where the design does not identify the effect."""
-        if not self.design.identification.effect:
-            return {}
-        found: dict[str, ResampledStudy] = {"counts": ResampledCounts(self.counts, design=self.design)}
-        return found if self.adjusted is None else found | {"patterns": ResampledPatterns(self.adjusted)}
+    people: NDArray[np.intp] | None = None
 
     def estimate(self, *, level: float = 0.95) -> OutcomeEstimate:
         """All methods, those with covariates last, without a bootstrap."""
@@ -63,12 +57,12 @@ class Answers:
         workers: int | None = None,
         progress: Progress | None = None,
     ) -> OutcomeEstimate:
-        """Add the bootstrap to the results of `estimate`, on the cores of this machine."""
+        """Add the bootstrap of the methods without covariates to the results of `estimate`, on the cores of this machine."""
         effects = outcome.effects
-        if any(effect.value is not None for effect in effects):
-            for study in self.resampled.values():
-                run = bootstrap(study, replicates=replicates, seed=seed, workers=workers, progress=progress)
-                effects = with_bootstrap(effects, run, study=study, level=level)
+        if self.design.identification.effect and any(effect.value is not None for effect in effects):
+            study = ResampledCounts(self.counts, design=self.design)
+            run = bootstrap(study, replicates=replicates, seed=seed, workers=workers, progress=progress)
+            effects = with_bootstrap(effects, run, study=study, level=level)
         return replace(outcome, effects=effects)
 
 
@@ -144,4 +138,12 @@ class AnswerColumns:
             return Answers(design=design, counts=np.bincount(cell, minlength=2 * np.prod(design.shape)).reshape(*design.shape, 2))
         covariates = {name: np.asarray(values, dtype=object)[there] for name, values in self.covariates.items()}
         study = adjusted_study(reported, arm, subsample, covariates, design=design)
-        return Answers(design=design, counts=study.counts, adjusted=study)
+        return Answers(design=design, counts=study.counts, adjusted=study, people=there)
+
+
+def resampled_people(answers: Mapping[str, Answers]) -> ResampledPeople | None:
+    """One draw of people for all questions with covariates; None where there is nothing to resample."""
+    studies = {name: one.adjusted for name, one in answers.items() if one.adjusted is not None and one.design.identification.effect}
+    if not studies:
+        return None
+    return ResampledPeople(studies, answered={name: people for name in studies if (people := answers[name].people) is not None} or None)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -14,9 +14,11 @@ from candor.errors import DataError, MethodError, needing
 from candor.estimators.intervals import normal_quantile
 from candor.estimators.sensitivity import CheatingSensitivity, sensitivity_to_arm_dependent_cheating
 from candor.figures.forest import ForestFigure, draw_forest, forest_svg
-from candor.resampling.bootstrap import Progress
+from candor.resampling.bootstrap import Progress, with_bootstrap
+from candor.resampling.bootstrap import bootstrap as bootstrapped
+from candor.resampling.seeds import seed_of
 from candor.results import OutcomeEstimate
-from candor.studies.answers import CollectedAnswers
+from candor.studies.answers import Answers, CollectedAnswers, resampled_people
 from candor.studies.columns import ColumnChoice
 from candor.studies.estimate_html import estimate_html
 from candor.studies.estimate_text import estimate_text, forest_rows
@@ -52,7 +54,7 @@ def estimate(
     level : float
         Nominal coverage of all intervals, strictly between 0 and 1.
     seed : int, optional
-        Of the bootstrap. Default: a fresh one, which the result tells.
+        Of the bootstrap. Default: one that follows from the answers (`candor.resampling.seeds.seed_of`), which the result tells.
     kappa : float, optional
         Also say what remains of the effects if the yes rates of cheaters differ by up to this, in [0, 1], between two arms.
 
@@ -92,7 +94,7 @@ def estimate(
     (0.666667, 0.4)
     """
     found = read_design(design)
-    analysis = Analysis.of(bootstrap=bootstrap, level=level, seed=seed, kappa=kappa)
+    analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa)
     return analysis.run(answers_in(frame, design=found, outcomes=_names(outcomes), covariates=_names(covariates)), design=found)
 
 
@@ -103,7 +105,7 @@ def _names(names: Sequence[str]) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """Settings of an analysis, wherever the answers come from.
+    """Settings of an analysis, wherever the answers come from. Without a seed, the answers give it.
 
     Raises
     ------
@@ -112,7 +114,7 @@ class Analysis:
     """
 
     replicates: int
-    seed: int
+    seed: int | None
     level: float
     kappa: float | None
 
@@ -123,27 +125,47 @@ class Analysis:
             raise MethodError(f"kappa: expected a number from 0 to 1, found {self.kappa!r}")
         normal_quantile(self.level)
 
-    @classmethod
-    def of(cls, *, bootstrap: int, level: float, seed: int | None, kappa: float | None) -> Analysis:
-        """Draw a seed where none is given."""
-        return cls(replicates=bootstrap, seed=secrets.randbits(32) if seed is None else seed, level=level, kappa=kappa)
-
     def run(self, answers: CollectedAnswers, *, design: Design, progress: Progress | None = None) -> StudyEstimates:
-        """Estimate outcome by outcome; `progress` is told how far each bootstrap is."""
+        """Estimate all outcomes; `progress` is told how far each bootstrap is."""
+        questions: dict[str, Answers] = {}
         estimates: dict[str, OutcomeEstimate] = {}
         sensitivity: dict[str, tuple[CheatingSensitivity, ...]] = {}
-        for name, missing in answers.missing.items():
-            try:
-                one = answers.to(name, design=design)
-                outcome = one.estimate(level=self.level)
-                if self.replicates:
-                    outcome = one.resample(outcome, replicates=self.replicates, seed=self.seed, level=self.level, progress=progress)
-                estimates[name] = replace(outcome, notes=tuple(_notes(outcome, missing=missing)))
+        for name in answers.missing:
+            with _named(name):
+                questions[name] = one = answers.to(name, design=design)
+                estimates[name] = one.estimate(level=self.level)
                 if self.kappa is not None:
                     sensitivity[name] = sensitivity_to_arm_dependent_cheating(one.counts, design=design, kappa=self.kappa, level=self.level)
-            except MethodError as error:
-                raise DataError(f"column {name!r}: {error}") from error
+        if self.replicates:
+            estimates = self._resampled(questions, estimates, progress=progress)
+        estimates = {name: replace(one, notes=tuple(_notes(one, missing=answers.missing[name]))) for name, one in estimates.items()}
         return StudyEstimates(design=design, outcomes=estimates, sensitivity=sensitivity, level=self.level, choice=answers.choice)
+
+    def _resampled(
+        self, questions: Mapping[str, Answers], estimates: Mapping[str, OutcomeEstimate], *, progress: Progress | None
+    ) -> dict[str, OutcomeEstimate]:
+        """Add the bootstrap: question by question without covariates, with one draw of people for all questions with them."""
+        seed = seed_of(one.counts for one in questions.values()) if self.seed is None else self.seed
+        found = {}
+        for name, one in questions.items():
+            with _named(name):
+                found[name] = one.resample(estimates[name], replicates=self.replicates, seed=seed, level=self.level, progress=progress)
+        if (people := resampled_people(questions)) is not None:
+            run = bootstrapped(people, replicates=self.replicates, seed=seed, progress=progress)
+            found = {
+                name: replace(one, effects=with_bootstrap(one.effects, run, study=people, level=self.level, question=name))
+                for name, one in found.items()
+            }
+        return found
+
+
+@contextmanager
+def _named(column: str) -> Iterator[None]:
+    """Name the column in what is said about its answers."""
+    try:
+        yield
+    except MethodError as error:
+        raise DataError(f"column {column!r}: {error}") from error
 
 
 def _notes(outcome: OutcomeEstimate, *, missing: int) -> Iterator[str]:
