@@ -75,7 +75,7 @@ class AnswerFile:
     def counts(self, advance: Advance) -> AnswerCounts:
         """Count the answers in every cell; memory does not grow with the number of rows."""
         counts = {outcome: np.zeros((*self.shape, 2), dtype=np.int64) for outcome in self.outcomes}
-        missing = dict.fromkeys(self.outcomes, 0)
+        missing = {outcome: np.zeros(self.shape, dtype=np.int64) for outcome in self.outcomes}
         for rows, numbers in self._chunks(advance):
             for first in range(0, len(self.outcomes), OUTCOMES_PER_PASS):
                 outcomes = self.outcomes[first : first + OUTCOMES_PER_PASS]
@@ -83,7 +83,7 @@ class AnswerFile:
                     arm, subsample, *answers = self._codes(pattern, outcomes, rows=rows, numbers=numbers)
                     for outcome, answer in zip(outcomes, answers, strict=True):
                         if answer == MISSING:
-                            missing[outcome] += people
+                            missing[outcome][arm, subsample] += people
                         else:
                             counts[outcome][arm, subsample, answer] += people
         return AnswerCounts(counts=counts, missing=missing, choice=self.choice)
@@ -109,6 +109,7 @@ class AnswerFile:
             reported=dict(zip(self.outcomes, reported, strict=True)),
             covariates={name: self._background(name, written, places=places) for name, written in covariates.items()},
             choice=self.choice,
+            shape=self.shape,
         )
 
     def _background(self, name: str, written: Sequence[str], *, places: Sequence[int]) -> list[float | str | None]:

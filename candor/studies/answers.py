@@ -70,8 +70,8 @@ class CollectedAnswers(Protocol):
     """The answers to all questions, however they were collected."""
 
     @property
-    def missing(self) -> Mapping[str, int]:
-        """By outcome: rows without an answer; the outcomes are its keys, in order."""
+    def missing(self) -> Mapping[str, NDArray[np.int64]]:
+        """By outcome, of shape (arms, subsamples): rows without an answer; the outcomes are its keys, in order."""
 
     @property
     def choice(self) -> ColumnChoice:
@@ -89,13 +89,13 @@ class AnswerCounts:
     ----------
     counts : dict of str to ndarray of int, shape (arms, subsamples, 2)
         By outcome: answers "no" and "yes" in every cell.
-    missing : dict of str to int
+    missing : dict of str to ndarray of int, shape (arms, subsamples)
         By outcome: rows without an answer.
     choice : ColumnChoice
     """
 
     counts: Mapping[str, NDArray[np.int64]]
-    missing: Mapping[str, int]
+    missing: Mapping[str, NDArray[np.int64]]
     choice: ColumnChoice
 
     def to(self, outcome: str, *, design: Design) -> Answers:
@@ -116,6 +116,8 @@ class AnswerColumns:
     covariates : dict of str to sequence, length n
         As they were collected; None, NaN and empty texts are missing.
     choice : ColumnChoice
+    shape : tuple of int
+        Numbers of arms and subsamples.
     """
 
     arm: NDArray[np.intp]
@@ -123,11 +125,16 @@ class AnswerColumns:
     reported: Mapping[str, NDArray[np.intp]]
     covariates: Mapping[str, Sequence[object] | NDArray[Any]]
     choice: ColumnChoice
+    shape: tuple[int, int]
 
     @property
-    def missing(self) -> dict[str, int]:
-        """By outcome: rows without an answer."""
-        return {name: int((reported == MISSING).sum()) for name, reported in self.reported.items()}
+    def missing(self) -> dict[str, NDArray[np.int64]]:
+        """By outcome, of shape (arms, subsamples): rows without an answer."""
+        cells = self.arm * self.shape[1] + self.subsample
+        return {
+            name: np.bincount(cells[reported == MISSING], minlength=self.shape[0] * self.shape[1]).reshape(self.shape)
+            for name, reported in self.reported.items()
+        }
 
     def to(self, outcome: str, *, design: Design) -> Answers:
         """The answers to one question: everybody who answered it counts, whatever covariates are missing."""

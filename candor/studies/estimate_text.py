@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from candor.designs.design import Design
+from candor.estimators.missing_answers import MissingAnswers
 from candor.estimators.sensitivity import CheatingSensitivity
 from candor.figures.forest import ForestRow, forest_text
 from candor.figures.tables import interval, number, p_value, paragraph, table
 from candor.results import Effect, Interval, OutcomeEstimate
 
+DIFFERENT = 0.05
 WORKING_MODEL = re.compile(r"working model of (arm .+?): (.+)")
 FIRST_NUMBER = re.compile(r"(?<![\d.'])\d+(?![\d.'])")
 
@@ -31,13 +33,17 @@ def estimate_text(
     design: Design,
     *,
     sensitivity: Mapping[str, Sequence[CheatingSensitivity]],
-    about_columns: Sequence[str] = (),
+    missing: Mapping[str, MissingAnswers],
+    about: Sequence[str] = (),
 ) -> str:
     """How the outcomes were chosen, all outcomes, then one forest plot."""
-    columns = ["\n".join(map(paragraph, about_columns))] if about_columns else []
+    columns = ["\n".join(map(paragraph, about))] if about else []
     outcomes = [
         "\n\n".join("\n".join(one if isinstance(one, str) else table(one.header, one.rows) for one in part) for part in parts)
-        for parts in (outcome_parts(name, result, design, sensitivity=sensitivity.get(name, ())) for name, result in results.items())
+        for parts in (
+            outcome_parts(name, result, design, sensitivity=sensitivity.get(name, ()), missing=missing.get(name))
+            for name, result in results.items()
+        )
     ]
     return "\n\n\n".join([*columns, *outcomes, forest_text(forest_rows(results))])
 
@@ -58,7 +64,14 @@ def _forest_row(outcome: str, effect: Effect) -> ForestRow:
     )
 
 
-def outcome_parts(name: str, result: OutcomeEstimate, design: Design, *, sensitivity: Sequence[CheatingSensitivity]) -> list[Part]:
+def outcome_parts(
+    name: str,
+    result: OutcomeEstimate,
+    design: Design,
+    *,
+    sensitivity: Sequence[CheatingSensitivity],
+    missing: MissingAnswers | None,
+) -> list[Part]:
     """All results for one outcome, with its heading in the first line; parts are set apart."""
     epsilon = "∞" if result.epsilon is None else f"{result.epsilon:.3f}"
     cheaters, test = result.cheater_proportion, result.specification_test
@@ -78,6 +91,8 @@ def outcome_parts(name: str, result: OutcomeEstimate, design: Design, *, sensiti
         parts[-1].append(f"prevalence among honest people: {shown}")
     if sensitivity:
         parts.append([_sensitivity(sensitivity)])
+    if missing is not None:
+        parts.append(_missing(missing))
     if result.notes:
         parts.append([paragraph(note, bullet="• ") for note in _notes(result)])
     return list(parts)
@@ -119,6 +134,18 @@ def _sensitivity(sensitivity: Sequence[CheatingSensitivity]) -> Table:
         for one in sensitivity
     ]
     return Table(header, rows)
+
+
+def _missing(missing: MissingAnswers) -> list[str | Table]:
+    """How many answers are missing, whether alike in every cell, and what they leave open."""
+    alike = "chance may explain the difference" if missing.p_value >= DIFFERENT else "more than chance explains"
+    shares = f"{missing.missing} answers ({missing.share:.1%}) are missing; between arms and subsamples χ² = {missing.statistic:.2f}, "
+    rows = [
+        [f"{one.treatment} − {one.control}", number(one.observed, signed=True), interval(*one.lee), interval(*one.worst_case)]
+        for one in missing.contrasts
+    ]
+    header = ("honest share × effect, without chance", "as answered", "Lee's bounds", "whatever is missing")
+    return [paragraph(f"{shares}{missing.df} df, p = {p_value(missing.p_value)}: {alike}."), Table(header, rows)]
 
 
 def _notes(result: OutcomeEstimate) -> list[str]:

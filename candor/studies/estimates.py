@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from typing import Any
+
+from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
 from candor.errors import DataError, MethodError, needing
 from candor.estimators.intervals import normal_quantile
+from candor.estimators.missing_answers import MissingAnswers, missing_answers
+from candor.estimators.sample_ratio import SampleRatio, sample_ratio
 from candor.estimators.sensitivity import CheatingSensitivity, sensitivity_to_arm_dependent_cheating
 from candor.figures.forest import ForestFigure, draw_forest, forest_svg
 from candor.resampling.bootstrap import Progress, with_bootstrap
@@ -23,6 +29,12 @@ from candor.studies.columns import ColumnChoice
 from candor.studies.estimate_html import estimate_html
 from candor.studies.estimate_text import estimate_text, forest_rows
 from candor.studies.frames import answers_in
+
+RATIO_ALARM = (
+    "The shares of arms and subsamples are not the stated ones: χ² = {ratio.statistic:.1f}, {ratio.df} df, p = {ratio.p_value:.1g}, and "
+    "one share is off by {ratio.largest_deviation:.1%}. People were lost, or put elsewhere, in a way that may depend on the arm; look for the "
+    "reason before you read the numbers."
+)
 
 
 def estimate(
@@ -138,8 +150,18 @@ class Analysis:
                     sensitivity[name] = sensitivity_to_arm_dependent_cheating(one.counts, design=design, kappa=self.kappa, level=self.level)
         if self.replicates:
             estimates = self._resampled(questions, estimates, progress=progress)
-        estimates = {name: replace(one, notes=tuple(_notes(one, missing=answers.missing[name]))) for name, one in estimates.items()}
-        return StudyEstimates(design=design, outcomes=estimates, sensitivity=sensitivity, level=self.level, choice=answers.choice)
+        absent = answers.missing
+        estimates = {name: replace(one, notes=tuple(_notes(one, missing=int(absent[name].sum())))) for name, one in estimates.items()}
+        missing = {name: missing_answers(one.counts, absent[name], design=design) for name, one in questions.items()}
+        return StudyEstimates(
+            design=design,
+            outcomes=estimates,
+            sensitivity=sensitivity,
+            level=self.level,
+            choice=answers.choice,
+            missing={name: one for name, one in missing.items() if one is not None},
+            sample_ratio=_ratio(*((questions[name].counts.sum(axis=-1) + absent[name]) for name in list(questions)[:1]), design=design),
+        )
 
     def _resampled(
         self, questions: Mapping[str, Answers], estimates: Mapping[str, OutcomeEstimate], *, progress: Progress | None
@@ -168,6 +190,23 @@ def _named(column: str) -> Iterator[None]:
         raise DataError(f"column {column!r}: {error}") from error
 
 
+def _ratio(people: NDArray[Any], *, design: Design) -> SampleRatio | None:
+    """Compare the people in every cell, shape (K, S), with the stated allocation."""
+    cells = {(s, a): int(people[i, j]) for i, a in enumerate(design.arms) for j, s in enumerate(design.subsample_names)}
+    arms, subsamples = _whole(design.arm_probabilities), _whole(design.subsample_probabilities)
+    return sample_ratio(
+        cells,
+        subsample_weights=dict(zip(design.subsample_names, subsamples, strict=True)),
+        arm_weights=dict(zip(design.arms, arms, strict=True)),
+    )
+
+
+def _whole(shares: Sequence[Fraction]) -> list[int]:
+    """The smallest whole numbers in these proportions."""
+    denominator = math.lcm(*(share.denominator for share in shares))
+    return [int(share * denominator) for share in shares]
+
+
 def _notes(outcome: OutcomeEstimate, *, missing: int) -> Iterator[str]:
     """The number of rows without an answer, and the notes about the outcome and about its effects, each once."""
     if missing:
@@ -190,6 +229,10 @@ class StudyEstimates:
         Nominal coverage of all intervals.
     choice : ColumnChoice
         The outcomes, and how they were chosen.
+    missing : mapping of str to MissingAnswers
+        Of the outcomes with missing answers: the test and the bounds.
+    sample_ratio : SampleRatio or None
+        People by arm and subsample against the stated allocation (equal shares where the design states none).
     """
 
     design: Design
@@ -197,28 +240,38 @@ class StudyEstimates:
     sensitivity: Mapping[str, tuple[CheatingSensitivity, ...]]
     level: float
     choice: ColumnChoice
+    missing: Mapping[str, MissingAnswers]
+    sample_ratio: SampleRatio | None
 
     def __getitem__(self, outcome: str) -> OutcomeEstimate:
         return self.outcomes[outcome]
 
     def __str__(self) -> str:
-        return estimate_text(self.outcomes, self.design, sensitivity=self.sensitivity, about_columns=self.choice.sentences())
+        return estimate_text(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
+
+    def _about(self) -> tuple[str, ...]:
+        """What to know before the first number: how the outcomes were chosen, and whether the shares are not as planned."""
+        ratio = self.sample_ratio
+        return (*self.choice.sentences(), *((RATIO_ALARM.format(ratio=ratio),) if ratio is not None and ratio.alarm else ()))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Tables and the forest plot, for notebooks."""
-        html = estimate_html(self.outcomes, self.design, sensitivity=self.sensitivity, about_columns=self.choice.sentences())
+        html = estimate_html(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
         return html + str(self.plot())
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``candor estimate --format json``, as plain values: numbers unrounded, None for what is undefined."""
         outcomes = {
-            name: asdict(outcome) | ({"sensitivity": list(map(asdict, self.sensitivity[name]))} if name in self.sensitivity else {})
+            name: asdict(outcome)
+            | ({"sensitivity": list(map(asdict, self.sensitivity[name]))} if name in self.sensitivity else {})
+            | ({"missing_answers": asdict(self.missing[name])} if name in self.missing else {})
             for name, outcome in self.outcomes.items()
         }
         columns = {} if self.choice.named else {"columns": asdict(self.choice)}
-        document = json.dumps({"design": self.design.to_document(), **columns, "outcomes": outcomes}, allow_nan=False)
+        ratio = {} if self.sample_ratio is None or not self.sample_ratio.alarm else {"sample_ratio": asdict(self.sample_ratio)}
+        document = json.dumps({"design": self.design.to_document(), **columns, **ratio, "outcomes": outcomes}, allow_nan=False)
         plain: dict[str, Any] = json.loads(document)
         return plain
 

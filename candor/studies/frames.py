@@ -50,6 +50,7 @@ def answers_in(frame: Any, *, design: Design, outcomes: Sequence[str], covariate
         reported={name: _codes(column(name), answer_code, name=name, expected=EXPECTED_ANSWER) for name in choice.outcomes},
         covariates={name: _background(column(name), name=name) for name in dict.fromkeys(covariates)},
         choice=choice,
+        shape=design.shape,
     )
 
 

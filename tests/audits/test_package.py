@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from candor.packages.archive import files_in, signed, zip_of
+from candor.packages.replicate import recomputed
 from candor.packages.signing import private_key
 from candor.software import described, library_sha256, software
 from tests.audits.tree import LIBRARY, ROOT, project_files
@@ -46,6 +47,8 @@ def package_of_today() -> bytes:
     """The same study, published with the program and the library of today."""
     files = {name: content for name, content in files_in(OLDER).items() if name not in ("SHA256SUMS", "SHA256SUMS.sig", "public-key.pem")}
     results = json.loads(files["results.json"]) | {"software": software()}
+    protocol, lines = json.loads(files["protocol.json"]), files["data.csv"].decode().splitlines()
+    results |= {"outcomes": json.loads(json.dumps(recomputed(lines, protocol, results)["outcomes"]))}
     today = {**files, "replicate.py": PROGRAM.read_bytes(), "results.json": json.dumps(results).encode()}
     return zip_of(signed(today, private_key("a secret for tests")))
 

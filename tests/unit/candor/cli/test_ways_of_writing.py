@@ -164,6 +164,32 @@ def test_notes_are_grouped_for_72_people_with_covariates():
     assert len(shown.stdout.splitlines()) < 80
 
 
+def test_missing_answers_are_tested_and_bounded_and_lost_people_raise_an_alarm():
+    """Half of the treatment arm's answers are gone in one file, and its people in the other."""
+    lines = Path(answers_file()).read_text().splitlines()
+    of_treatment = [row for row, line in enumerate(lines) if line.startswith("treatment")][::2]
+    gone = [",".join([*line.split(",")[:2], "", *line.split(",")[3:]]) if row in of_treatment else line for row, line in enumerate(lines)]
+    Path("gone.csv").write_text("\n".join(gone))
+    outcome = estimated("gone.csv", "--design", "design.json", "--outcome", "attention", "--bootstrap", "0")["outcomes"]["attention"]
+    assert outcome["missing_answers"]["missing"] == len(of_treatment) == 200
+    assert outcome["missing_answers"]["p_value"] < 1e-6
+    (one,) = outcome["missing_answers"]["contrasts"]
+    assert one["worst_case"][0] < one["observed"] < one["worst_case"][1]
+    text = " ".join(candor("estimate", "gone.csv", "--design", "design.json", "--outcome", "attention", "--bootstrap", "0").stdout.split())
+    assert "200 answers (25.0%) are missing" in text
+    assert "more than chance explains" in text
+    assert "are not the stated ones" not in text
+    Path("lost.csv").write_text("\n".join(line for row, line in enumerate(lines) if row not in of_treatment))
+    lost = estimated("lost.csv", "--design", "design.json", "--outcome", "attention", "--bootstrap", "0")
+    assert lost["sample_ratio"]["alarm"] is True
+    assert "missing_answers" not in lost["outcomes"]["attention"]
+    text = " ".join(candor("estimate", "lost.csv", "--design", "design.json", "--outcome", "attention", "--bootstrap", "0").stdout.split())
+    assert "The shares of arms and subsamples are not the stated ones: χ² =" in text
+    stated = DESIGN | {"allocation": {"arms": {"control": "2/3", "treatment": "1/3"}}}
+    Path("two-to-one.json").write_text(json.dumps(stated))
+    assert "sample_ratio" not in estimated("lost.csv", "--design", "two-to-one.json", "--outcome", "attention", "--bootstrap", "0")
+
+
 CELLS = st.one_of(
     st.sampled_from(
         [
@@ -241,4 +267,4 @@ def test_the_reader_counts_as_a_plain_loop_does(people):
         if said in known:
             expected[a][s][known[said]] += 1
     assert found.counts["y"].tolist() == expected
-    assert found.missing["y"] == sum(said in ("", "na") for _, _, said in people)
+    assert found.missing["y"].sum() == sum(said in ("", "na") for _, _, said in people)
