@@ -31,6 +31,7 @@ LONGEST_FIRST = (
     "browser/test_participant_pages.py",
     "integration/test_memory.py",
     "browser/test_a_whole_study.py",
+    "audits/test_differencing.py",
     "integration/test_embedded_journey.py",
     "audits/test_lint.py",
     "integration/test_api_schema.py",

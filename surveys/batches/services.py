@@ -51,7 +51,7 @@ def count_next_batch(study: Study) -> bool:
     again = []
     for group, people in by_group(finished_people(study.pk, counted=True)).items():
         if too_many := people % rules.LEAST:
-            counted = finished_people(study.pk, counted=True).filter(**dict(zip(GROUP, group, strict=True)))
+            counted = finished_people(study.pk, counted=True).filter(**_of(group))
             free = counted.select_for_update(skip_locked=True, of=("self",))
             again += list(free.order_by("?").values_list("pk", flat=True)[:too_many])
     _count(batch)
@@ -70,10 +70,17 @@ def let_steps_end(study: Study) -> None:
 
 @transaction.atomic
 def count_everyone(study: Study) -> None:
-    """Let everybody into the shown numbers, because the study, or the run of its bots, has ended and nobody comes any more."""
+    """Let everybody into the shown numbers, because the study, or the run of its bots, has ended and nobody comes any more.
+
+    A shown group in which fewer than `LEAST` wait, since others who waited withdrew, stays as it is: its last few would show.
+    """
     study = locked(study)
     if nobody_comes_any_more(study):
-        _count(list(Participant.objects.filter(study=study, counted=False).values_list("pk", flat=True)))
+        shown = by_group(finished_people(study.pk, counted=True))
+        few = [group for group, people in by_group(waiting_people(study.pk)).items() if people < rules.LEAST and shown.get(group)]
+        held_back = [key for group in few for key in waiting_people(study.pk).filter(**_of(group)).values_list("pk", flat=True)]
+        everybody = Participant.objects.filter(study=study, counted=False)
+        _count(list(everybody.exclude(pk__in=held_back).values_list("pk", flat=True)))
         Study.objects.filter(pk=study.pk).update(numbers_withheld=False)
         keep_shown_numbers(study, left_over=0, shown_as=int)
         everyone_counted.send(sender=Study, study_id=study.pk)
@@ -128,6 +135,11 @@ def _held(people: QuerySet[Participant]) -> dict[tuple[object, ...], list[Any]]:
     for key, *group in people.select_for_update(skip_locked=True, of=("self",)).values_list("pk", *GROUP):
         found[tuple(group)].append(key)
     return found
+
+
+def _of(group: Iterable[object]) -> dict[str, object]:
+    """The columns of a group, to filter by."""
+    return dict(zip(GROUP, group, strict=True))
 
 
 def _count(keys: Iterable[Any], *, counted: bool = True) -> None:

@@ -37,7 +37,7 @@ def own_and_other(client: Client) -> tuple[str, str]:
     return ARMS[arm], ARMS[other]
 
 
-@pytest.mark.parametrize("until", ["video", "quiz", "finished"])
+@pytest.mark.parametrize("until", ["video", "quiz", "questions"])
 def test_the_lecture_of_the_own_arm_is_sent_from_its_page_on(client: Client, study: Study, until: str) -> None:
     walk(client, study, until=until)
     own, _other = own_and_other(client)

@@ -252,7 +252,7 @@ def no_redis(settings: Any) -> Iterator[None]:
 def test_staff_can_log_in_while_redis_is_away(db: None, no_redis: None, client: Client) -> None:
     create_user(username="ada", password=PASSWORD, role=Role.INVESTIGATOR)
     response = client.post("/accounts/login/", {"login": "ada", "password": PASSWORD})
-    assert (response.status_code, response["Location"]) == (302, "/studies/")
+    assert (response.status_code, response["Location"]) == (302, "/start/")
     assert client.get("/studies/").status_code == 200
 
 

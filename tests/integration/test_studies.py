@@ -134,6 +134,8 @@ OWNERS = {
     S.ARCHIVED: set(),
 }
 OFFICERS = {S.IN_REVIEW: {"approve", "return", "reject"}, S.RECRUITING: {"suspend"}, S.PAUSED: {"suspend"}}
+FINAL = {"launch", "close", "archive"}
+"""Actions with a page of their own."""
 EVERY_ACTION = {*WORDS, "", "delete"}
 
 
@@ -150,7 +152,9 @@ def test_the_page_offers_what_is_open_to_this_person_and_refuses_the_rest(status
         assert response.status_code == 404
         return
     page = response.content.decode()
-    assert {name for name in EVERY_ACTION if f'name="action" value="{name}"' in page} == expected
+    final = {name for name in EVERY_ACTION - {"", "delete"} if f'href="{reverse("surveys:action", args=[study.slug, name])}"' in page}
+    assert final == expected & FINAL
+    assert {name for name in EVERY_ACTION if f'name="action" value="{name}"' in page} == expected - FINAL
     before = everything_stored()
     for refused in EVERY_ACTION - expected:
         answer = desk.post(address, {"action": refused}, follow=True)
@@ -162,7 +166,12 @@ def test_the_page_offers_what_is_open_to_this_person_and_refuses_the_rest(status
 @pytest.mark.parametrize(("status", "action"), [(status, action) for status, actions in OWNERS.items() for action in sorted(actions)])
 def test_the_owner_takes_each_step_on_the_page(status: StudyStatus, action: str) -> None:
     study = study_in(status)
-    logged_in(study.owner).post(reverse("surveys:study", args=[study.slug]), {"action": action})
+    desk = logged_in(study.owner)
+    answer = desk.post(reverse("surveys:study", args=[study.slug]), {"action": action})
+    if action in FINAL:
+        assert answer["Location"] == (page := reverse("surveys:action", args=[study.slug, action]))
+        assert study.status == Study.objects.values_list("status", flat=True).get(pk=study.pk)
+        desk.post(page)
     study.refresh_from_db()
     assert study.status == LEADS[status, action.removesuffix("-paused").replace("renew", "submit")][0]
 
