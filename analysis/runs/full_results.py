@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from analysis.answers.balance import answered_by_arm, in_steps, standardised_differences
 from analysis.answers.datasets import People
 from analysis.models import ChunkFamily
-from analysis.runs.seeds import seed_of_answers
+from analysis.seeds import SEED_KEY
 from analysis.stored_results import Balance, NotYet, QuestionEstimate
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
 from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, adjusted_cells
@@ -32,6 +32,7 @@ from candor.resampling.bootstrap import (
 )
 from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.resampled_people import ResampledPeople
+from candor.resampling.seeds import seed_of
 from candor.studies.answers import Answers, resampled_people
 from surveys.definition import StudyDefinition
 
@@ -153,7 +154,7 @@ class StudyAnalysis(dict[str, QuestionAnalysis]):
     @property
     def seed(self) -> int:
         """The bootstrap's seed: that of these answers."""
-        return seed_of_answers(one.counts for one in self.values())
+        return seed_of((one.counts for one in self.values()), key=SEED_KEY)
 
 
 def study_analysis(people: People, definition: StudyDefinition) -> StudyAnalysis:

@@ -45,6 +45,11 @@ def sample_ratio(
     SampleRatio or None
         None before anybody was assigned.
 
+    Raises
+    ------
+    ZeroDivisionError
+        When people were assigned and all weights are 0.
+
     Notes
     -----
     Counts that are shown in steps of b, the newest step held back, stand for b to 2b − 1 people more, all equally likely; a count of 0 for

@@ -24,7 +24,8 @@ from candor.designs.design import FloatArray
 from candor.errors import MethodError, NotIdentifiedError
 from candor.estimators.cheaters import cheater_proportion_kernel
 from candor.estimators.joint_estimates import NOBODY_IS_HONEST
-from candor.resampling.bootstrap import acceleration, name_of
+from candor.resampling.bootstrap import name_of
+from candor.resampling.summaries import acceleration
 
 _PEOPLE_AT_ONCE = 2**18  # a block of weights that stays in the processor's cache
 _INTEGER_DRAWS_PER_BINOMIAL_DRAW = 10

@@ -26,6 +26,11 @@ def seed_of(tables: Iterable[npt.ArrayLike], *, key: bytes = b"") -> int:
     int
         From 0 to 2³¹ − 1.
 
+    Raises
+    ------
+    ValueError
+        When the key is longer than 64 bytes.
+
     Notes
     -----
     The first bits of a BLAKE2b over shapes and counts. Nobody chooses the seed, so nobody can choose the numbers by it; and two readers of

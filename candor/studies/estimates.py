@@ -32,8 +32,8 @@ from candor.studies.frames import answers_in
 
 RATIO_ALARM = (
     "The shares of arms and subsamples are not the stated ones: χ² = {ratio.statistic:.1f}, {ratio.df} df, p = {ratio.p_value:.1g}, and "
-    "one share is off by {ratio.largest_deviation:.1%}. People were lost, or put elsewhere, in a way that may depend on the arm; look for the "
-    "reason before you read the numbers."
+    "one share is off by {ratio.largest_deviation:.1%}. People were lost, or put elsewhere, in a way that may depend on the arm. Look "
+    "for the reason before you read the numbers."
 )
 
 

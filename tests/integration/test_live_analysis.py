@@ -108,13 +108,10 @@ def test_chunks_in_any_order_merge_to_what_one_piece_gives(study: Study) -> None
     run = finish(run)
     definition = definition_of(study)
     people = people_of(study, definition)
-    analyses = study_analysis(people, definition)
-    analysis = analyses["retention"]
+    analysis = (analyses := study_analysis(people, definition))["retention"]
     counts = ResampledCounts(analysis.counts, design=definition.design())
-    patterns = ResampledPeople(
-        {name: one.adjusted for name, one in analyses.items()},
-        answered={name: np.flatnonzero(people.who_answered(name)) for name in analyses},
-    )
+    there = {name: np.flatnonzero(people.who_answered(name)) for name in analyses}
+    patterns = ResampledPeople({name: one.adjusted for name, one in analyses.items()}, answered=there)
     assert run.seed == analyses.seed
     expected = []
     for resampled, question in ((counts, ""), (patterns, "retention")):

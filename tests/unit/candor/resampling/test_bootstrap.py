@@ -11,15 +11,14 @@ from candor.errors import MethodError
 from candor.resampling.bootstrap import (
     BootstrapCancelledError,
     BootstrapReplicates,
-    acceleration,
     bootstrap,
     bootstrap_chunk,
-    bootstrap_summary,
     chunk_count,
     merge,
     with_bootstrap,
 )
 from candor.resampling.resampled_counts import ResampledCounts
+from candor.resampling.summaries import acceleration, bootstrap_summary
 from candor.results import Effect, HonestTimesEffect
 
 MIRRORED = Design.of(

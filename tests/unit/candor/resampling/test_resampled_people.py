@@ -16,8 +16,9 @@ from candor.adjustment.working_models import expit, fit_logistic
 from candor.designs.design import Design
 from candor.errors import MethodError, NotIdentifiedError
 from candor.resampling import resampled_people
-from candor.resampling.bootstrap import bootstrap, bootstrap_summary, with_bootstrap
+from candor.resampling.bootstrap import bootstrap, with_bootstrap
 from candor.resampling.resampled_people import ResampledPeople
+from candor.resampling.summaries import bootstrap_summary
 
 ALIKE = {"estimate": 0.0, "acceleration": 0.0, "level": 0.95, "seed": 1}
 MIRRORED = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
@@ -129,7 +130,7 @@ def test_one_draw_serves_all_questions_so_the_same_answers_have_the_same_replica
 
 
 def test_people_who_answered_only_one_question_are_resampled_with_the_others():
-    """Who answered the second question is a random two thirds; its spread is that of the smaller study."""
+    """A random two thirds answered the second question; its spread is that of the smaller study."""
     study = study_of(3000)
     there = np.sort(np.random.default_rng(1).permutation(3000)[:2000])
     values = study.matrix.values[there][:, 1:-1]
