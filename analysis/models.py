@@ -167,7 +167,9 @@ class Release(Lease):
     licence = models.CharField(max_length=20)
     questions = models.JSONField(help_text="Names of the sensitive questions whose answers are in it.")
     background = models.CharField(max_length=10, choices=BackgroundHandling, default=BackgroundHandling.LEFT_OUT)
-    simulated = models.BooleanField(default=False, help_text="Bots' answers, which are a data set of their own beside people's.")
+    simulated = models.BooleanField(
+        default=False, db_default=False, help_text="Bots' answers, which are a data set of their own beside people's."
+    )
     smallest_count = models.PositiveSmallIntegerField(help_text="Counts of background answers below this are hidden.")
     site = models.CharField(max_length=200, help_text="Where this server stands on the web.")
     seed = models.BigIntegerField(help_text="Seed of the bootstrap in its results.")

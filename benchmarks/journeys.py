@@ -103,7 +103,7 @@ class Bench:
 def running_site(folder: Path) -> Iterator[Bench]:
     """The production set-up with the demonstration study, recruiting, and nobody in it yet."""
     with services(settings=DURABLE) as (database, broker):
-        os.environ |= {"DATABASE_URL": database, "REDIS_URL": broker}
+        os.environ |= {"DATABASE_URL": database.address, "REDIS_URL": broker.address}
         with processes.production(folder) as running:
             build_study(running)
             ticket = running.manage(

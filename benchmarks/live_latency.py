@@ -23,6 +23,7 @@ import httpx
 from benchmarks.journey_client import join_within, walk_for
 from benchmarks.journeys import Bench, running_site
 from benchmarks.process_costs import yardstick
+from tests.processes import Site
 
 AIM_SECONDS = 3.0
 COUNTED = re.compile(r"([\d,]+) people answered")
@@ -38,13 +39,18 @@ print(settings.SESSION_COOKIE_NAME, client.session.session_key)
 """
 
 
+def investigator(site: Site) -> httpx.Client:
+    """A browser in which the study's investigator is logged in."""
+    cookie, session = site.manage("shell", "--no-imports", "--command", SESSION).strip().splitlines()[-1].split()
+    return httpx.Client(base_url=site.url, cookies={cookie: session}, timeout=30)
+
+
 class Watcher(threading.Thread):
     """Watches the results page until told to stop, and keeps the time at which each number of people was first counted."""
 
     def __init__(self, bench: Bench) -> None:
         super().__init__(daemon=True)
-        cookie, session = bench.running.manage("shell", "--no-imports", "--command", SESSION).strip().splitlines()[-1].split()
-        self.client = httpx.Client(base_url=bench.running.url, cookies={cookie: session}, timeout=30)
+        self.client = investigator(bench.running)
         self.seen: list[tuple[int, float]] = []
         self.opened: list[float] = []
         self.stopping = threading.Event()

@@ -67,10 +67,13 @@ def next_protocol(study: Study, definition: StudyDefinition, *, media: Media) ->
 
 
 def with_known_originals(study: Study, definition: StudyDefinition) -> StudyDefinition:
-    """The definition with its list of originals; without one, which drafts of earlier versions lack, as the protocol in force shows it."""
-    if definition.translations is not None or study.protocol_id is None:
+    """The definition with its list of originals; without one, which drafts of earlier versions lack, as the protocol in force shows it, or
+    as the draft itself does where there is none yet.
+    """
+    if definition.translations is not None:
         return definition
-    return remembering(definition, before=remembering(frozen_protocol(study.protocol_id).definition))
+    before = None if study.protocol_id is None else remembering(frozen_protocol(study.protocol_id).definition)
+    return remembering(definition, before=before)
 
 
 def definition_for(seat: Seat) -> StudyDefinition:

@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Iterator
@@ -36,6 +37,7 @@ class Site:
     port: int = field(default_factory=free_port)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     start_seconds: float = START_SECONDS
+    supervisor: threading.Thread | None = None
 
     @property
     def url(self) -> str:
@@ -58,12 +60,36 @@ class Site:
     def start(self, *names: str) -> None:
         """Start the named processes (all, when none is named) and wait until the site says that it is ready."""
         for name in names or self.commands:
-            command = [word.replace("{port}", str(self.port)) for word in self.commands[name]]
-            with (self.folder / f"{name}.log").open("ab") as log:
-                self.processes[name] = subprocess.Popen(
-                    [sys.executable, *command], cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
-                )
+            self._launch(name)
         self.wait_until_ready()
+
+    def _launch(self, name: str) -> None:
+        command = [word.replace("{port}", str(self.port)) for word in self.commands[name]]
+        with (self.folder / f"{name}.log").open("ab") as log:
+            self.processes[name] = subprocess.Popen(
+                [sys.executable, *command], cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
+            )
+
+    @contextmanager
+    def supervised(self) -> Iterator[list[str]]:
+        """Start again what ends by itself during the block, as Docker does; yields the names, to which each restart adds one."""
+        over, restarted = threading.Event(), []
+
+        def look_after() -> None:
+            while not over.wait(0.5):
+                for name in [name for name, process in list(self.processes.items()) if process.poll() is not None]:
+                    self._launch(name)
+                    restarted.append(name)
+
+        thread = threading.Thread(target=look_after, daemon=True)
+        self.supervisor = thread
+        thread.start()
+        try:
+            yield restarted
+        finally:
+            over.set()
+            thread.join()
+            self.supervisor = None
 
     def wait_until_ready(self) -> None:
         """Return when /healthz answers 200; fail with the logs when a process ends or `start_seconds` pass."""
@@ -73,7 +99,7 @@ class Site:
                 if httpx.get(f"{self.url}/healthz").status_code == 200:
                     return
             dead = [name for name, process in self.processes.items() if process.poll() is not None]
-            if dead or time.monotonic() > deadline:
+            if (dead and self.supervisor is None) or time.monotonic() > deadline:
                 raise AssertionError(
                     f"the site is not ready (ended: {dead})\n" + "\n".join(self.log(name)[-3000:] for name in self.processes)
                 )
@@ -85,8 +111,9 @@ class Site:
 
     def kill(self, name: str) -> None:
         """`kill -9` the process and its children: no chance to tidy up."""
-        os.killpg(self.processes[name].pid, signal.SIGKILL)
-        self.processes.pop(name).wait()
+        process = self.processes.pop(name)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
     def stop(self, name: str, with_signal: signal.Signals = signal.SIGTERM) -> int:
         """Ask the process to end; its exit status."""
@@ -224,12 +251,17 @@ def fresh_database(*, like: str | None = None) -> Iterator[str]:
     server = urlsplit(os.environ["DATABASE_URL"])
     name = f"candor_{uuid.uuid4().hex[:12]}"
     template = urlsplit(like).path.removeprefix("/") if like else "template1"
+    _execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    try:
+        yield urlunsplit(server._replace(path=f"/{name}"))
+    finally:
+        _execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def _execute(statement: str) -> None:
+    """Ask the tests' PostgreSQL. No connection is kept meanwhile: a test may end the server, and start it again."""
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
-        try:
-            yield urlunsplit(server._replace(path=f"/{name}"))
-        finally:
-            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+        connection.execute(statement.encode())
 
 
 def _redis_database() -> str:

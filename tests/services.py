@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
@@ -64,9 +65,66 @@ def _installed_package(name: str) -> Path:
     return Path(package.submodule_search_locations[0]) if package and package.submodule_search_locations else Path("/nonexistent")
 
 
+@dataclass(kw_only=True)
+class Server:
+    """A server of the tests' own, which can be ended in every way and started again on its old port with its old files."""
+
+    address: str
+    command: list[str | Path]
+    folder: Path
+    owner: pwd.struct_passwd | None
+    ready: Callable[[], None]
+    not_ready: type[Exception]
+    stop_signal: signal.Signals
+    process: subprocess.Popen[bytes] = field(init=False)
+
+    def start(self) -> None:
+        """Start it, and wait until it answers. One that ends at once is started again: what a killed one left may still be in its way."""
+        deadline = time.monotonic() + START_SECONDS
+        self._launch()
+        while True:
+            try:
+                return self.ready()
+            except self.not_ready as error:
+                if time.monotonic() > deadline:
+                    log = self.folder / "log"
+                    raise ServiceError(f"{self.command[0]} did not start: {error}\n{log.read_text(errors='replace')[-2000:]}") from error
+                time.sleep(0.05)
+                if self.process.poll() is not None:
+                    time.sleep(0.5)
+                    self._launch()
+
+    def _launch(self) -> None:
+        with (self.folder / "log").open("ab") as output:
+            # Its own session: Ctrl-C is for the tests, which then stop the server.
+            self.process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                cwd=self.folder,
+                start_new_session=True,
+                preexec_fn=end_with_parent,
+                **_identity(self.owner),
+            )
+
+    def stop(self) -> None:
+        """End it as an administrator would."""
+        self.process.send_signal(self.stop_signal)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """`kill -9`."""
+        self.process.kill()
+        self.process.wait()
+
+
 @contextmanager
-def services(*, settings: Sequence[str] = POSTGRESQL_SETTINGS) -> Iterator[tuple[str, str]]:
-    """Both servers, in a private folder that goes with them; yields DATABASE_URL and REDIS_URL."""
+def services(*, settings: Sequence[str] = POSTGRESQL_SETTINGS) -> Iterator[tuple[Server, Server]]:
+    """PostgreSQL and Redis, in a private folder that goes with them."""
     # A short path, for PostgreSQL's socket lies in it and may have 107 characters.
     with tempfile.TemporaryDirectory(prefix="candor-", dir="/tmp", ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -76,8 +134,8 @@ def services(*, settings: Sequence[str] = POSTGRESQL_SETTINGS) -> Iterator[tuple
 
 
 @contextmanager
-def postgresql(folder: Path, *, settings: Sequence[str] = POSTGRESQL_SETTINGS) -> Iterator[str]:
-    """A fresh PostgreSQL whose files are in `folder`; yields the address of its database `candor`."""
+def postgresql(folder: Path, *, settings: Sequence[str] = POSTGRESQL_SETTINGS) -> Iterator[Server]:
+    """A fresh PostgreSQL whose files are in `folder`; its address is that of its database `candor`."""
     owner = _unprivileged_user()
     programs = postgresql_programs()
     folder.mkdir()
@@ -96,12 +154,23 @@ def postgresql(folder: Path, *, settings: Sequence[str] = POSTGRESQL_SETTINGS) -
         command += ["-c", setting]
     address = f"postgresql://candor@127.0.0.1:{port}"
 
-    def create_database() -> None:
+    def answers() -> None:
         with psycopg.connect(f"{address}/postgres", autocommit=True, connect_timeout=5) as connection:
-            connection.execute("CREATE DATABASE candor")
+            if connection.execute("SELECT 1 FROM pg_database WHERE datname = 'candor'").fetchone() is None:
+                connection.execute("CREATE DATABASE candor")
 
-    with _server(command, folder=folder, owner=owner, ready=create_database, not_ready=psycopg.OperationalError, stop=signal.SIGINT):
-        yield f"{address}/candor"
+    with _running(
+        Server(
+            address=f"{address}/candor",
+            command=command,
+            folder=folder,
+            owner=owner,
+            ready=answers,
+            not_ready=psycopg.OperationalError,
+            stop_signal=signal.SIGINT,
+        )
+    ) as server:
+        yield server
 
 
 def _copy_of_wheel(programs: Path, folder: Path) -> Path:
@@ -114,8 +183,8 @@ def _copy_of_wheel(programs: Path, folder: Path) -> Path:
 
 
 @contextmanager
-def redis_server(folder: Path) -> Iterator[str]:
-    """A fresh Redis that stores nothing on disk; yields its address."""
+def redis_server(folder: Path) -> Iterator[Server]:
+    """A fresh Redis that stores nothing on disk."""
     folder.mkdir()
     port = free_port()
     command = [redis_program(), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--databases", "64"]
@@ -125,52 +194,27 @@ def redis_server(folder: Path) -> Iterator[str]:
         with redis.Redis.from_url(address) as client:
             client.ping()
 
-    with _server([*command, "--dir", folder], folder=folder, owner=None, ready=ping, not_ready=redis.ConnectionError, stop=signal.SIGTERM):
-        yield f"{address}/0"
+    with _running(
+        Server(
+            address=f"{address}/0",
+            command=[*command, "--dir", folder],
+            folder=folder,
+            owner=None,
+            ready=ping,
+            not_ready=redis.ConnectionError,
+            stop_signal=signal.SIGTERM,
+        )
+    ) as server:
+        yield server
 
 
 @contextmanager
-def _server(
-    command: list[str | Path],
-    *,
-    folder: Path,
-    owner: pwd.struct_passwd | None,
-    ready: Callable[[], None],
-    not_ready: type[Exception],
-    stop: signal.Signals,
-) -> Iterator[None]:
-    """Run a server until the block ends; wait while `ready` raises `not_ready`."""
-    log = folder / "log"
-    with log.open("wb") as output:
-        # Its own session: Ctrl-C is for the tests, which then stop the server.
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            cwd=folder,
-            start_new_session=True,
-            preexec_fn=end_with_parent,
-            **_identity(owner),
-        )
+def _running(server: Server) -> Iterator[Server]:
     try:
-        deadline = time.monotonic() + START_SECONDS
-        while True:
-            try:
-                ready()
-                break
-            except not_ready as error:
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise ServiceError(f"{command[0]} did not start: {error}\n{log.read_text(errors='replace')[-2000:]}") from error
-                time.sleep(0.05)
-        yield
+        server.start()
+        yield server
     finally:
-        process.send_signal(stop)
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        server.stop()
 
 
 def _run(command: list[str | Path], *, owner: pwd.struct_passwd | None, folder: Path) -> None:
@@ -224,7 +268,7 @@ def main(command: list[str]) -> int:
     signal.signal(signal.SIGTERM, _terminated)
     signal.signal(signal.SIGHUP, _terminated)
     with services() as (database, broker):
-        process = subprocess.Popen(command, env={**os.environ, "DATABASE_URL": database, "REDIS_URL": broker})
+        process = subprocess.Popen(command, env={**os.environ, "DATABASE_URL": database.address, "REDIS_URL": broker.address})
         try:
             return process.wait()
         except KeyboardInterrupt:

@@ -25,7 +25,9 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="release",
             name="simulated",
-            field=models.BooleanField(default=False, help_text="Bots' answers, which are a data set of their own beside people's."),
+            field=models.BooleanField(
+                default=False, db_default=False, help_text="Bots' answers, which are a data set of their own beside people's."
+            ),
         ),
         migrations.RunPython(tell_simulated_releases, migrations.RunPython.noop),
     ]

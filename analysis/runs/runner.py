@@ -75,11 +75,14 @@ def compute_chunk(chunk: Chunk) -> None:
 
 @routine(kind="outdated_results", every=timedelta(minutes=1))
 def recompute_outdated() -> None:
-    """Queue a run for each study and kind whose newest run was done by another version; not again for one that failed or was stopped."""
+    """Queue a run for each study and kind whose newest run was done by an older version; not again for one that failed or was stopped.
+
+    Results of a newer version are left alone: a worker that is being replaced would compute them again for ever.
+    """
     newest = Run.objects.filter(study=OuterRef("study"), kind=OuterRef("kind")).order_by("-pk").values("pk")[:1]
-    outdated = Run.objects.filter(status=RunStatus.DONE, pk=Subquery(newest)).exclude(method_version=METHOD_VERSION)
-    for study_id, kind in outdated.values_list("study_id", "kind"):
-        if (run := queue_run(study_id, kind=RunKind(kind))) is not None:
+    done = Run.objects.filter(status=RunStatus.DONE, pk=Subquery(newest)).exclude(method_version=METHOD_VERSION)
+    for study_id, kind, version in done.values_list("study_id", "kind", "method_version"):
+        if int(version or 0) < int(METHOD_VERSION) and (run := queue_run(study_id, kind=RunKind(kind))) is not None:
             send(run)
 
 

@@ -37,9 +37,14 @@ def send_now(kind: str) -> None:
 
 @shared_task(name="jobs.tasks.work")
 def work(kind: str, key: str | int) -> None:
-    """One attempt at a piece of work; harmless when delivered twice."""
-    job = JOBS[kind]
-    if job.part_of:
+    """One attempt at a piece of work; harmless when delivered twice.
+
+    Work of a kind that only a newer version knows is left to workers of that version: the sweep sends it again.
+    """
+    job = JOBS.get(kind)
+    if job is None:
+        logger.warning("Work of the kind %s is left to workers of another version", kind)
+    elif job.part_of:
         _work_on_a_part(job, key)
     elif (lease := job.model.claim(key)) is not None:
         attempt(job, lease)

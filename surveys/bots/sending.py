@@ -13,7 +13,7 @@ from django.db import connections
 from django.urls import reverse
 
 from surveys.bots.population import Population
-from surveys.bots.walker import Ending, Walker
+from surveys.bots.walker import Diary, Ending, Walker
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import Study
 from surveys.protocols import protocol_in_force
@@ -31,10 +31,11 @@ def send_bots(
     codes: list[str] | None = None,
     patience_seconds: float = 60.0,
     progress: Callable[[], None] = lambda: None,
+    diary: Diary = lambda _event: None,
 ) -> Counter[Ending]:
     """Let `n` bots walk `study`, and count how they ended. The same seed gives the same bots; their dice always differ.
 
-    `first` is the number of the first bot, for batches of a larger run.
+    `first` is the number of the first bot, for batches of a larger run. `diary` is called from the threads of all bots.
     """
     protocol = protocol_in_force(study)
     arm_of_media = {protocol.media[name]["id"]: arm.name for arm in protocol.definition.arms for name in arm.video.sources}
@@ -55,6 +56,7 @@ def send_bots(
                     rng=streams[index],
                     code=codes[index] if codes else "",
                     patience_seconds=patience_seconds,
+                    diary=diary,
                 ).walk()
         finally:
             connections.close_all()

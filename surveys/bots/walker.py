@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from http import HTTPStatus
@@ -19,6 +19,10 @@ AWAY = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEW
 SHORTEST_WAIT = 0.2
 """In seconds."""
 Values = Mapping[str, str | list[str]]
+Diary = Callable[[Mapping[str, object]], None]
+"""Where bots note what they saw: `{"away": status}` for each request that the server did not take, and once they have finished
+`{"code": withdrawal code, "answers": what they had reported}`.
+"""
 Page = Any  # an lxml.html document; the stubs know no more
 
 
@@ -45,13 +49,16 @@ class Walker:
     rng: np.random.Generator
     code: str = ""
     patience_seconds: float = 0.0
+    diary: Diary = lambda _event: None
     arm: str = field(default="", init=False)
+    reported: Values = field(default_factory=dict, init=False)
 
     def walk(self) -> Ending:
         """From the link to the last page, or as far as this bot goes."""
         page, step = self._ask("GET", self.address), ""
         for _ in range(MOST_PAGES):
             if page.xpath('//*[@id="completion-code"]'):
+                self.diary({"code": page.xpath('string(//*[@id="withdrawal-code"])').strip(), "answers": self.reported})
                 return Ending.FINISHED
             forms = [form for form in page.forms if form.method == "POST" and "step" in form.fields]
             if not forms:
@@ -113,6 +120,7 @@ class Walker:
                 question = name.removeprefix("answer-")
                 yes = self.population.reported(self.bot, question=question, arm=self.arm, instruction=says[rolled], rng=self.rng)
                 answers[name] = "1" if yes else "0"
+        self.reported = {name.removeprefix("answer-"): said for name, said in answers.items()}
         return answers
 
     def _ask(self, method: str, address: str, data: Values | None = None) -> Page:
@@ -129,8 +137,10 @@ class Walker:
                 response = self.client.send(request)
                 if response.status_code not in AWAY:
                     break
+                self.diary({"away": response.status_code})
                 request, wait = response.request, _seconds_asked_for(response)  # after a redirect: what it led to
             except httpx.TransportError as error:
+                self.diary({"away": "no answer"})
                 if time.monotonic() >= give_up:
                     raise
                 request = error.request

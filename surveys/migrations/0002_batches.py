@@ -18,12 +18,14 @@ class Migration(migrations.Migration):
         migrations.AddField(
             "participant",
             "counted",
-            models.BooleanField(default=False, help_text="Whether a batch has let them into the numbers that are shown."),
+            models.BooleanField(default=False, db_default=False, help_text="Whether a batch has let them into the numbers that are shown."),
         ),
         migrations.AddField(
             "study",
             "numbers_withheld",
-            models.BooleanField(default=False, help_text="Somebody who was in shown numbers withdrew; none until the next batch."),
+            models.BooleanField(
+                default=False, db_default=False, help_text="Somebody who was in shown numbers withdrew; none until the next batch."
+            ),
         ),
         migrations.RunPython(count_people_of_before, migrations.RunPython.noop, elidable=True),
         migrations.AddIndex(

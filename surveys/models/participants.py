@@ -43,7 +43,9 @@ class Participant(models.Model):
     quiz = models.JSONField(default=dict)
     consented_on = models.DateField(null=True, blank=True, help_text="None once operational data are deleted.")
     finished_on = models.DateField(null=True, blank=True)
-    counted = models.BooleanField(default=False, help_text="Whether a batch has let them into the numbers that are shown.")
+    counted = models.BooleanField(
+        default=False, db_default=False, help_text="Whether a batch has let them into the numbers that are shown."
+    )
 
     class Meta:
         # They name no column that a step changes before the last one: PostgreSQL then updates a row without touching any index.

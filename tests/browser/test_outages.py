@@ -1,8 +1,11 @@
 """An outage asks nothing of a participant: the browser keeps the filled form and sends it again until the server has taken it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+import psycopg
 import pytest
+from django.db import connection
 from playwright.sync_api import Page, Route, expect
 
 from surveys.models import Participant, Response, Step, Study
@@ -76,6 +79,51 @@ def test_answers_survive_half_a_minute_without_a_database_while_their_owner_does
     expect(newcomer.get_by_role("heading", level=1, name="Thank you")).to_be_visible()
     assert len(set(sent)) == 1
     assert Response.objects.filter(participant__study=study, reported_yes=True).count() == 2
+
+
+@pytest.mark.usefixtures("postgresql")
+def test_answers_survive_ten_seconds_without_postgresql_while_their_owner_does_nothing(newcomer: Page, study: Study) -> None:
+    """The same with the real thing: the server finds no database, says so, and takes the answers once there is one again."""
+    newcomer.goto(JOURNEY)
+    answer_all(newcomer, number=2)
+    statuses: list[int] = []
+    newcomer.on("response", lambda response: statuses.append(response.status) if response.request.method == "POST" else None)
+    with no_database():
+        button(newcomer, "Submit answers").click()
+        expect(newcomer.get_by_text(KEPT)).to_be_visible()
+        pass_seconds(newcomer, 10)
+    for _second in range(30):
+        if newcomer.get_by_role("heading", level=1, name="Thank you").is_visible():
+            break
+        pass_seconds(newcomer, 1)
+    expect(newcomer.get_by_role("heading", level=1, name="Thank you")).to_be_visible()
+    assert statuses[-1] in (302, 303)
+    assert set(statuses[:-1]) == {503}
+    assert Response.objects.filter(participant__study=study, reported_yes=True).count() == 2
+
+
+def pass_seconds(page: Page, seconds: int) -> None:
+    """By the page's clock and by ours."""
+    for _second in range(seconds):
+        page.clock.run_for(1000)
+        page.wait_for_timeout(1000)
+
+
+@contextmanager
+def no_database() -> Iterator[None]:
+    """PostgreSQL ends all connections to the tests' database, and takes none during the block."""
+    settings = connection.settings_dict
+    name = settings["NAME"]
+    connection.close()
+    with psycopg.connect(
+        host=settings["HOST"], port=settings["PORT"], user=settings["USER"], dbname="postgres", autocommit=True
+    ) as administrator:
+        administrator.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false'.encode())
+        try:
+            administrator.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+            yield
+        finally:
+            administrator.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true'.encode())
 
 
 def test_an_acknowledgement_that_is_lost_doubles_nothing(newcomer: Page, study: Study) -> None:

@@ -194,6 +194,18 @@ def test_a_message_that_is_lost_is_sent_again_by_the_sweep(kind: str, work: Leas
 
 
 @every_kind
+def test_a_worker_that_does_not_know_the_kind_leaves_it_to_others(
+    kind: str, work: Lease, sent: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While two versions run; it was a KeyError before."""
+    before = everything_stored()
+    with monkeypatch.context() as older:
+        older.delitem(JOBS, kind)
+        tasks.work(kind, str(work.pk))
+    assert everything_stored() == before
+
+
+@every_kind
 def test_what_is_cancelled_stops(kind: str, work: Lease, sent: Sent) -> None:
     taken = claimed(work)
     whole = whole_of(work)

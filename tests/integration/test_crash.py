@@ -3,30 +3,30 @@
 import json
 import os
 import signal
+import time
 from pathlib import Path
 
 import psycopg
 
 from candor.packages.archive import files_in
 from candor.packages.verification import faults_of
+from config.outages.waits import LOCK_SECONDS
+from surveys.tokens import hash_of_withdrawal_code
 from tests.crowds import (
+    Kept,
     assert_all_finished_and_counted_once,
     bots_on_their_way,
     build_study,
+    close_study,
+    compare,
     count_everybody,
     finished,
+    kept_answers,
     results_settle,
     wait_until,
 )
-from tests.processes import Site
+from tests.processes import Site, built
 
-CLOSE = """
-from surveys.models import Study
-from surveys.studies.services import close
-
-study = Study.objects.get()
-close(study, actor=study.owner)
-"""
 START_RELEASE = """
 from analysis.releases.services import Choices, start_release
 from surveys.models import Study
@@ -113,7 +113,7 @@ def test_a_release_whose_worker_was_killed_is_built_by_the_next_with_the_rows_in
     site = recruiting_site
     with bots_on_their_way(site, 60) as crowd:
         crowd.wait_for_end()
-    site.manage("shell", "--no-imports", "--command", CLOSE)
+    close_study(site)
     with psycopg.connect(site.environment["DATABASE_URL"]) as blocking:
         # Nobody can read the allocation lists, which come into the package when its rows are drawn and its numbers computed.
         blocking.execute("LOCK TABLE surveys_allocationslot IN ACCESS EXCLUSIVE MODE")
@@ -143,3 +143,55 @@ def test_bots_finish_although_the_embedded_process_is_killed_in_the_middle(embed
     assert_all_finished_and_counted_once(site, 80)
     count_everybody(site)
     results_settle(site, 80)
+
+
+def test_the_comparison_sees_what_is_lost_doubled_or_changed() -> None:
+    """The control: bots remember two answers each, and one thing is wrong."""
+    told = {"SECRET-AAAA-AAAA-AAAA-AAAA": {"a": "1", "b": "0"}}
+    key = hash_of_withdrawal_code("AAAA-AAAA-AAAA-AAAA")
+    good = [(key, "a", True), (key, "b", False)]
+    assert compare(told, good) == Kept(acknowledged=2, lost=0, changed=0, doubled=0)
+    assert compare(told, good[:1]) == Kept(acknowledged=2, lost=1, changed=0, doubled=0)
+    assert compare(told, [*good, good[0]]) == Kept(acknowledged=2, lost=0, changed=0, doubled=1)
+    assert compare(told, [*good, ("somebody else", "a", True)]) == Kept(acknowledged=2, lost=0, changed=0, doubled=1)
+    assert compare(told, [good[0], (key, "b", True)]) == Kept(acknowledged=2, lost=0, changed=1, doubled=0)
+
+
+def test_acknowledged_answers_survive_a_lock_a_full_house_and_ten_seconds_without_a_database(tmp_path: Path, built_study: Site) -> None:
+    """`python -m benchmarks.faults` does this with 10,000 answers and more faults."""
+    with built(tmp_path, like=built_study) as site:
+        name, superuser = site.environment["DATABASE_URL"].rsplit("/", 1)[1], site.environment["DATABASE_URL"]
+        role = f"limited_{name}"
+        with psycopg.connect(superuser.rsplit("/", 1)[0] + "/postgres", autocommit=True) as administrator:
+
+            def make(statement: str) -> None:
+                administrator.execute(statement.encode())
+                administrator.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+
+            make(f"CREATE ROLE {role} LOGIN IN ROLE candor")
+            site.environment["DATABASE_URL"] = superuser.replace("candor@", f"{role}@")
+            try:
+                site.start()
+                with bots_on_their_way(site, 50, workers=6) as crowd:
+                    crowd.wait_for_acknowledged(5)
+                    with psycopg.connect(superuser) as locker:
+                        locker.execute("LOCK TABLE surveys_participant, surveys_response IN ACCESS EXCLUSIVE MODE")
+                        time.sleep(LOCK_SECONDS + 1)
+                    crowd.wait_for_acknowledged(12)
+                    make(f"ALTER ROLE {role} CONNECTION LIMIT 0")
+                    time.sleep(3)
+                    make(f"ALTER ROLE {role} CONNECTION LIMIT -1")
+                    crowd.wait_for_acknowledged(20)
+                    make(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+                    time.sleep(10)
+                    make(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
+                    assert "finished: 50 " in crowd.wait_for_end()
+                assert set(crowd.turned_away()) <= {503, "no answer"}
+                assert crowd.turned_away()[503] >= 3
+                assert kept_answers(crowd) == Kept(acknowledged=200, lost=0, changed=0, doubled=0)
+                assert_all_finished_and_counted_once(site, 50)
+                assert "Traceback" not in site.log()
+            finally:
+                site.end()
+                make(f"DROP OWNED BY {role}")
+                administrator.execute(f"DROP ROLE {role}".encode())

@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
+from analysis.stored_results import METHOD_VERSION
 from surveys.models import Study
 from tests.api_requests import get
 from tests.factories import logged_in, page_of, recruiting_study
@@ -66,3 +67,10 @@ def test_a_run_that_failed_with_the_new_version_is_not_tried_for_ever(study: Stu
     Run.objects.create(study=study, kind=RunKind.FIRST_RESULTS, status=RunStatus.FAILED)
     runner.recompute_outdated()
     assert list(Run.objects.filter(status=RunStatus.QUEUED).values_list("kind", flat=True)) == [RunKind.FULL_RESULTS]
+
+
+def test_results_of_a_newer_version_are_left_alone_by_a_worker_that_is_being_replaced(study: Study) -> None:
+    """Before, workers of two versions computed each other's results again every minute."""
+    Run.objects.filter(status=RunStatus.DONE).update(method_version=str(int(METHOD_VERSION) + 1))
+    runner.recompute_outdated()
+    assert not Run.objects.filter(status=RunStatus.QUEUED).exists()

@@ -205,7 +205,7 @@ def test_a_withdrawal_and_an_approval_at_once_leave_nobody_in_public_who_withdre
         assert (release.status, len(rows_in(release))) == ("published", PEOPLE)
         assert Study.objects.get(pk=study.pk).data_published
     else:
-        assert withdrawn is True
+        assert withdrawn
         assert approved is False or isinstance(approved, ReleaseError)
         assert (release.status, release.package) == ("outdated", None)
         assert not Study.objects.get(pk=study.pk).data_published
@@ -222,7 +222,7 @@ def test_a_withdrawal_during_a_build_is_never_in_what_can_be_approved(study: Stu
         return participation.withdraw(study, code=CODE)
 
     withdrawn, _built = outcomes_at_once(withdraw, lambda: work_on(release))
-    assert withdrawn is True
+    assert withdrawn
     building.discard_all_outdated()
     release.refresh_from_db()
     if release.status == "queued":

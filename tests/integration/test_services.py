@@ -41,7 +41,7 @@ def test_the_wheels_are_enough_where_nothing_is_installed(monkeypatch: pytest.Mo
     # A short path: PostgreSQL's socket lies in it.
     with TemporaryDirectory(prefix="candor-", dir="/tmp") as name:
         Path(name).chmod(0o711)
-        with services.postgresql(Path(name) / "postgresql") as address, psycopg.connect(address) as connection:
+        with services.postgresql(Path(name) / "postgresql") as server, psycopg.connect(server.address) as connection:
             assert connection.execute("SELECT 6 * 7").fetchone() == (42,)
 
 

@@ -169,7 +169,8 @@ def test_the_owner_takes_each_step_on_the_page(status: StudyStatus, action: str)
     desk = logged_in(study.owner)
     answer = desk.post(reverse("surveys:study", args=[study.slug]), {"action": action})
     if action in FINAL:
-        assert answer["Location"] == (page := reverse("surveys:action", args=[study.slug, action]))
+        page = reverse("surveys:action", args=[study.slug, action])
+        assert answer["Location"] == page
         assert study.status == Study.objects.values_list("status", flat=True).get(pk=study.pk)
         desk.post(page)
     study.refresh_from_db()

@@ -1,13 +1,17 @@
 """Send simulated participants through a study."""
 
+import json
 import logging
 import secrets
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 import click
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import transaction
+from django.db import connection, transaction
 
 from audit.services import record
 from candor.errors import MethodError
@@ -15,6 +19,7 @@ from candor.planning.simulation import Behaviour
 from surveys import actions
 from surveys.bots.population import Habits, Population
 from surveys.bots.sending import send_bots
+from surveys.bots.walker import Diary
 from surveys.models import Study, StudyStatus
 from surveys.protocols import frozen_protocol
 
@@ -38,6 +43,8 @@ class Command(BaseCommand):
             "--under-report", type=float, default=Habits().under_reports, help="share who deny a true yes when they are asked without a die"
         )
         parser.add_argument("--workers", type=int, default=4, help="how many walk at the same time")
+        parser.add_argument("--patience", type=float, default=60.0, help="seconds for which they wait for a server that is away")
+        parser.add_argument("--diary", default="", help="file in which they note what was acknowledged to them, one JSON line each")
         parser.add_argument("--seed", type=int, help="the same seed gives the same people (their dice are never the same)")
         parser.add_argument(
             "--url", default="", help="address of a running server; without it the bots walk through the application in this process"
@@ -76,9 +83,38 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         # Bots' deliberate mistakes are no news, and messages about them would break the progress bar.
         logging.getLogger("django.request").setLevel(logging.ERROR)
-        with click.progressbar(length=n, label="Bots", file=sys.stderr) as bar:
-            endings = send_bots(found, population=population, n=n, workers=workers, seed=seed, url=url, progress=lambda: bar.update(1))
+        with click.progressbar(length=n, label="Bots", file=sys.stderr) as bar, _written_to(options["diary"]) as diary:
+            endings = send_bots(
+                found,
+                population=population,
+                n=n,
+                workers=workers,
+                seed=seed,
+                url=url,
+                patience_seconds=options["patience"],
+                progress=lambda: bar.update(1),
+                diary=diary,
+            )
+        if not connection.in_atomic_block:  # the connection of before may not have survived what the bots have
+            connection.close()
         with transaction.atomic():
             details = {"n": n, "seed": seed, "endings": dict(endings)}
             record(actor=None, action=actions.BOTS_SENT, subject=found, details=details)
         self.stdout.write("  ".join(f"{ending}: {count}" for ending, count in sorted(endings.items())) + f"  (seed {seed})")
+
+
+@contextmanager
+def _written_to(path: str) -> Iterator[Diary]:
+    """A diary in a file, line by line and at once, so that others can read it meanwhile; nowhere, if there is no path."""
+    if not path:
+        yield lambda _event: None
+        return
+    one_at_a_time = Lock()
+    with open(path, "a", encoding="utf-8") as file:
+
+        def note(event: Mapping[str, object]) -> None:
+            with one_at_a_time:
+                file.write(json.dumps(event) + "\n")
+                file.flush()
+
+        yield note
