@@ -9,7 +9,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from candor.results import AnytimeEffect, DirectComparison, Effect, OutcomeEstimate, SpecificationTest
 
-METHOD_VERSION = "1"
+METHOD_VERSION = "2"
 """Raise it when a method gives other numbers or these classes change: a routine then has the results of older versions computed again."""
 
 

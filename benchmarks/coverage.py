@@ -34,8 +34,9 @@ from candor.estimators.effects import efficient_kernel
 from candor.estimators.joint_estimates import JointEstimates
 from candor.estimators.sequential import anytime_multiplier, tuned_rho
 from candor.planning.simulation import Behaviour, LatentModel, simulate_counts, simulate_trial
-from candor.resampling.bootstrap import bootstrap, bootstrap_summary
+from candor.resampling.bootstrap import bootstrap
 from candor.resampling.resampled_counts import ResampledCounts
+from candor.resampling.summaries import bootstrap_summary
 
 Array = NDArray[np.float64]
 Result = dict[str, float]

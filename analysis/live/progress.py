@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from django.utils import timezone
 
-from analysis.answers.sample_ratio import SampleRatio, sample_ratio
+from candor.estimators.sample_ratio import SampleRatio, sample_ratio
 from surveys.batches.rules import LEAST
 from surveys.batches.selectors import counted_people, shown_counts
 from surveys.counts import Alike, Counts
@@ -99,7 +99,7 @@ def progress_of(study: Study, definition: StudyDefinition, *, names: Mapping[str
             counts.assigned_by_group,
             subsample_weights=definition.group_weights,
             arm_weights=definition.arm_weights,
-            in_steps=not ended,
+            step=0 if ended else LEAST,
         ),
         ratio_is_changed_by_hand=any(state.closed or state.quota is not None for state in ArmState.objects.filter(study=study)),
     )

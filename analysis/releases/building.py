@@ -24,6 +24,7 @@ from analysis.packages.risk import risk_summary
 from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv
 from analysis.releases.keys import signing_key
 from analysis.releases.people import people_sha256, selection_of
+from analysis.seeds import SEED_KEY
 from audit.services import record
 from candor.errors import MethodError
 from candor.packages.archive import files_in
@@ -95,6 +96,7 @@ def _draw_rows(release: Release) -> None:
 def _content_of(release: Release) -> Content:
     """The content of all files. The same for the same rows, on any worker."""
     from candor.packages import replicate  # SciPy, which web processes can do without
+    from candor.resampling.seeds import seed_of
 
     study, drawn = release.study, json.loads(bytes(release.data or b""))
     definition = protocol_in_force(study).definition
@@ -105,9 +107,11 @@ def _content_of(release: Release) -> Content:
     document = protocol_document(
         definition, version=protocol.version, sha256=protocol.sha256, questions=release.questions, consents=consents
     )
+    tables = replicate.counts_of(drawn["csv"].splitlines(), document)
+    release.write(seed=seed_of(tables.values(), key=SEED_KEY))
     resampling = {"replicates": REPLICATES, "seed": release.seed}
     outcomes = {}
-    for name, counts in replicate.counts_of(drawn["csv"].splitlines(), document).items():
+    for name, counts in tables.items():
         outcomes[name] = replicate.estimates(counts, document, level=LEVEL, **resampling)
         _reach(release, "results")
     rows = rows_of(drawn["csv"])

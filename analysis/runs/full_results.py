@@ -6,29 +6,51 @@ Results from background answers are not protected by the die; they carry `for_pu
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.answers.balance import answered_by_arm, in_steps, standardised_differences
 from analysis.answers.datasets import People
+from analysis.models import ChunkFamily
+from analysis.seeds import SEED_KEY
 from analysis.stored_results import Balance, NotYet, QuestionEstimate
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
 from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, adjusted_cells
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.estimators.sequential import anytime_effects
-from candor.resampling.bootstrap import BootstrapChunk, ResampledStudy, bootstrap_chunk, chunk_count, merge, with_bootstrap
-from candor.studies.answers import Answers
+from candor.resampling.bootstrap import (
+    BootstrapChunk,
+    BootstrapReplicates,
+    ResampledStudy,
+    bootstrap_chunk,
+    chunk_count,
+    merge,
+    with_bootstrap,
+)
+from candor.resampling.resampled_counts import ResampledCounts
+from candor.resampling.resampled_people import ResampledPeople
+from candor.resampling.seeds import seed_of
+from candor.studies.answers import Answers, resampled_people
 from surveys.definition import StudyDefinition
 
 REPLICATES = 5000
 USES_COVARIATES = frozenset({DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES})
 
 
+class Resampled(NamedTuple):
+    """The replicates of a study to resample, and the question, where it is one of several of this study."""
+
+    study: ResampledStudy
+    replicates: BootstrapReplicates
+    question: str = ""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class QuestionAnalysis:
-    """One sensitive question of one set of people: its estimates, and its two families of resamples."""
+    """One sensitive question of one set of people, and its estimates."""
 
     people: People
     definition: StudyDefinition
@@ -58,27 +80,27 @@ class QuestionAnalysis:
     @cached_property
     def answers(self) -> Answers:
         """The answers as the library takes them: with covariates where there are background questions."""
-        return Answers(design=self.design, counts=self.counts, adjusted=self.adjusted if self.people.covariates else None)
+        if not self.people.covariates:
+            return Answers(design=self.design, counts=self.counts)
+        there = np.flatnonzero(self.people.who_answered(self.question))
+        return Answers(design=self.design, counts=self.counts, adjusted=self.adjusted, people=there)
 
-    @property
-    def by_family(self) -> Mapping[str, ResampledStudy]:
-        """The studies to resample, by the family of their chunks."""
-        return self.answers.resampled
+    @cached_property
+    def can_be_estimated(self) -> bool:
+        """Whether there are enough answers."""
+        try:
+            self.answers.estimate()
+        except MethodError:
+            return False
+        return True
 
-    def chunks(self) -> list[tuple[str, int]]:
-        """Family and index of every chunk of the bootstrap."""
-        return [(family, index) for family, study in self.by_family.items() for index in range(chunk_count(study, replicates=REPLICATES))]
-
-    def chunk(self, family: str, index: int, *, seed: int) -> BootstrapChunk:
-        return bootstrap_chunk(self.by_family[family], replicates=REPLICATES, seed=seed, chunk_index=index)
-
-    def results(self, chunks: Mapping[str, Iterable[BootstrapChunk]] | None = None) -> QuestionEstimate:
-        """The estimates as JSON values, with the bootstrap of all its chunks by family, where these are given."""
+    def results(self, resampled: Iterable[Resampled] = ()) -> QuestionEstimate:
+        """The estimates as JSON values, with the bootstraps that are given."""
         outcome = self.answers.estimate()
         effects = outcome.effects
         adjusted_test = adjusted_cells(self.adjusted).fit.specification_test() if self.people.covariates else None
-        for family, parts in (chunks or {}).items():
-            effects = with_bootstrap(effects, merge(parts), study=self.by_family[family])
+        for study, replicates, question in resampled:
+            effects = with_bootstrap(effects, replicates, study=study, question=question)
         return QuestionEstimate.of(
             outcome,
             effects=effects,
@@ -88,14 +110,63 @@ class QuestionAnalysis:
         )
 
 
-def question_analyses(people: People, definition: StudyDefinition) -> dict[str, QuestionAnalysis]:
-    return {one.name: QuestionAnalysis(people=people, definition=definition, question=one.name) for one in definition.questions}
+class StudyAnalysis(dict[str, QuestionAnalysis]):
+    """All sensitive questions of one set of people: each is resampled by its counts, and all together by people with their background."""
+
+    def study(self, family: str, question: str) -> ResampledStudy:
+        """Give what a chunk resamples; `question` is empty where it is all of them."""
+        if family == ChunkFamily.PATTERNS:
+            return self.people
+        return ResampledCounts(self[question].counts, design=self[question].design)
+
+    @cached_property
+    def people(self) -> ResampledPeople:
+        """One draw of people for every question that can be estimated with covariates."""
+        found = resampled_people({name: one.answers for name, one in self.items() if one.can_be_estimated})
+        if found is None:
+            raise ValueError("Expected a question with covariates.")
+        return found
+
+    def chunks(self) -> list[tuple[str, str, int]]:
+        """Family, question and index of every chunk of the bootstrap."""
+        able = [name for name, one in self.items() if one.can_be_estimated and one.design.identification.effect]
+        families = [(str(ChunkFamily.COUNTS), name) for name in able]
+        if any(self[name].people.covariates for name in able):
+            families.append((str(ChunkFamily.PATTERNS), ""))
+        return [(*one, index) for one in families for index in range(chunk_count(self.study(*one), replicates=REPLICATES))]
+
+    def chunk(self, family: str, question: str, index: int, *, seed: int) -> BootstrapChunk:
+        return bootstrap_chunk(self.study(family, question), replicates=REPLICATES, seed=seed, chunk_index=index)
+
+    def results(self, chunks: Mapping[tuple[str, str], Iterable[BootstrapChunk]]) -> dict[str, QuestionEstimate | NotYet]:
+        """The results of all questions, with the bootstrap of these chunks by family and question."""
+        replicates = {one: merge(parts) for one, parts in chunks.items()}
+        found = {}
+        for name, analysis in self.items():
+            own = [
+                Resampled(self.study(family, question), of, name if family == ChunkFamily.PATTERNS else "")
+                for (family, question), of in replicates.items()
+                if question in (name, "")
+            ]
+            found[name] = outcome_results(analysis, own)
+        return found
+
+    @property
+    def seed(self) -> int:
+        """The bootstrap's seed: that of these answers."""
+        return seed_of((one.counts for one in self.values()), key=SEED_KEY)
 
 
-def outcome_results(analysis: QuestionAnalysis, chunks: Mapping[str, Iterable[BootstrapChunk]] | None = None) -> QuestionEstimate | NotYet:
+def study_analysis(people: People, definition: StudyDefinition) -> StudyAnalysis:
+    return StudyAnalysis(
+        {one.name: QuestionAnalysis(people=people, definition=definition, question=one.name) for one in definition.questions}
+    )
+
+
+def outcome_results(analysis: QuestionAnalysis, resampled: Iterable[Resampled] = ()) -> QuestionEstimate | NotYet:
     """The question's results; an expected error becomes part of them."""
     try:
-        return analysis.results(chunks)
+        return analysis.results(resampled)
     except MethodError as error:
         return NotYet(n=int(analysis.counts.sum()), not_yet=str(error))
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from analysis.answers.datasets import People
 from analysis.models import Chunk, Run
-from analysis.runs.full_results import REPLICATES, QuestionAnalysis, outcome_results, question_analyses
+from analysis.runs.full_results import REPLICATES, StudyAnalysis, study_analysis
 from analysis.runs.low_priority import at_low_priority
 from analysis.stored_results import Results, read_results
 from candor.resampling.blas_threads import single_threaded_blas
-from candor.resampling.bootstrap import BootstrapChunk, chunk_count
+from candor.resampling.bootstrap import BootstrapChunk, ResampledStudy, chunk_count
 from surveys.protocols import protocol_in_force
 
 
@@ -22,8 +22,8 @@ def effects_of(chunk: Chunk) -> bytes:
     """The replicates of one chunk, as stored."""
     seed = Run.objects.values_list("seed", flat=True).get(pk=chunk.run_id)
     with single_threaded_blas():
-        analysis = kept.of(chunk.run_id, seed)[chunk.question]
-        return _packed(at_low_priority(analysis.chunk, chunk.family, chunk.index, seed=seed or 0))
+        analysis = kept.of(chunk.run_id, seed)
+        return _packed(at_low_priority(analysis.chunk, chunk.family, chunk.question, chunk.index, seed=seed or 0))
 
 
 def merged(run: Run) -> Results:
@@ -31,13 +31,14 @@ def merged(run: Run) -> Results:
     begun = read_results(run.results)
     if begun is None:
         raise ValueError("Expected the results with which the run began.")
-    analyses = kept.of(run.pk, run.seed)
-    chunks: dict[str, dict[str, list[BootstrapChunk]]] = defaultdict(lambda: defaultdict(list))
+    analysis = kept.of(run.pk, run.seed)
+    chunks: dict[tuple[str, str], list[BootstrapChunk]] = defaultdict(list)
     for chunk in run.chunks.all():
-        chunks[chunk.question][chunk.family].append(_unpacked(chunk, analyses[chunk.question], seed=run.seed or 0))
-    outcomes = {question: outcome_results(analyses[question], by_family) for question, by_family in chunks.items()}
+        study = analysis.study(chunk.family, chunk.question)
+        chunks[chunk.family, chunk.question].append(_unpacked(chunk, study, seed=run.seed or 0))
+    outcomes = analysis.results(chunks)
     kept.forget()
-    return replace(begun, outcomes={**begun.outcomes, **outcomes})
+    return replace(begun, outcomes=outcomes)
 
 
 class _FromChunkToChunk:
@@ -47,10 +48,10 @@ class _FromChunkToChunk:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._kept: dict[tuple[int, int | None], dict[str, QuestionAnalysis]] = {}
+        self._kept: dict[tuple[int, int | None], StudyAnalysis] = {}
         self._end: Timer | None = None
 
-    def of(self, run_id: int, seed: int | None) -> dict[str, QuestionAnalysis]:
+    def of(self, run_id: int, seed: int | None) -> StudyAnalysis:
         """Those of this run. The seed distinguishes runs of the same number."""
         with self._lock:
             found = self._kept.get((run_id, seed))
@@ -72,10 +73,10 @@ class _FromChunkToChunk:
 kept = _FromChunkToChunk()
 
 
-def _analyses(run_id: int) -> dict[str, QuestionAnalysis]:
+def _analyses(run_id: int) -> StudyAnalysis:
     run = Run.objects.select_related("study").get(pk=run_id)
     definition = protocol_in_force(run.study).definition
-    return question_analyses(People.from_bytes(bytes(run.data or b"")), definition)
+    return study_analysis(People.from_bytes(bytes(run.data or b"")), definition)
 
 
 def _packed(chunk: BootstrapChunk) -> bytes:
@@ -84,7 +85,7 @@ def _packed(chunk: BootstrapChunk) -> bytes:
     return buffer.getvalue()
 
 
-def _unpacked(chunk: Chunk, analysis: QuestionAnalysis, *, seed: int) -> BootstrapChunk:
-    chunks = chunk_count(analysis.by_family[chunk.family], replicates=REPLICATES)
+def _unpacked(chunk: Chunk, study: ResampledStudy, *, seed: int) -> BootstrapChunk:
+    chunks = chunk_count(study, replicates=REPLICATES)
     with np.load(io.BytesIO(bytes(chunk.effects or b"")), allow_pickle=False) as effects:
         return BootstrapChunk(index=chunk.index, chunks=chunks, seed=seed, effects={name: effects[name] for name in effects.files})

@@ -1,7 +1,6 @@
 """The computations over a study's answers. Every step may be repeated after a crash without harm."""
 
 import os
-import secrets
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
@@ -27,7 +26,6 @@ from webhooks.models import Event
 from webhooks.services import emit
 
 DEBOUNCE = {RunKind.FIRST_RESULTS: timedelta(seconds=0.1), RunKind.FULL_RESULTS: timedelta(seconds=0.5)}
-LARGEST_SEED = 2**31
 LANES = max(1, min(4, (os.cpu_count() or 1) - 1))
 """How many workers may compute one study's bootstrap at once: all but one, which stays free for first results."""
 
@@ -39,10 +37,9 @@ def queue_run(study_id: int, *, kind: RunKind = RunKind.FIRST_RESULTS, after: ti
     if kind == RunKind.FULL_RESULTS and Study.objects.filter(pk=study_id, forgotten_on__isnull=False).exists():
         return None  # the background answers are deleted; results computed from them stay as they are
     due_at = timezone.now() + (DEBOUNCE[kind] if after is None else after)
-    seed = secrets.randbelow(LARGEST_SEED) if kind == RunKind.FULL_RESULTS else None
     try:
         with transaction.atomic():
-            return Run.objects.create(study_id=study_id, kind=kind, due_at=due_at, seed=seed)
+            return Run.objects.create(study_id=study_id, kind=kind, due_at=due_at)
     except IntegrityError:
         return None
 
@@ -116,18 +113,16 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
 
 def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     """Keep a copy of the data, which all chunks use while more answers come in, and list the chunks."""
-    from analysis.runs.full_results import balance_of, outcome_results, question_analyses
+    from analysis.runs.full_results import balance_of, outcome_results, study_analysis
 
     people = people_of(run.study, definition)
-    outcomes, chunks, now = {}, [], timezone.now()
-    for question, analysis in question_analyses(people, definition).items():
-        outcomes[question] = at_low_priority(outcome_results, analysis)
-        if isinstance(outcomes[question], QuestionEstimate):
-            chunks += [Chunk(run=run, question=question, family=family, index=index, due_at=now) for family, index in analysis.chunks()]
+    analysis, now = study_analysis(people, definition), timezone.now()
+    outcomes = {question: at_low_priority(outcome_results, one) for question, one in analysis.items()}
+    chunks = [Chunk(run=run, family=family, question=question, index=index, due_at=now) for family, question, index in analysis.chunks()]
     results = _results(run.study, definition, outcomes, balance=balance_of(people, definition, shown=balance_shown_before(run)))
     with transaction.atomic():
         if not _ended_because_withheld(run):
-            run.spread(n=results.n, results=document_of(results), data=people.to_bytes())
+            run.spread(n=results.n, results=document_of(results), data=people.to_bytes(), seed=analysis.seed)
             Chunk.objects.bulk_create(chunks)
 
 

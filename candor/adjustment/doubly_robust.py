@@ -297,7 +297,7 @@ def estimate_doubly_robust(
     Notes
     -----
     See `doubly_robust_estimates`. To bootstrap it as well, keep the `AdjustedStudy` and use `effects_with_covariates` and
-    `candor.resampling.resampled_patterns.ResampledPatterns`.
+    `candor.resampling.resampled_people.ResampledPeople`.
 
     References
     ----------

@@ -23,7 +23,9 @@ from candor.studies.estimates import Analysis
     "--bootstrap", "replicates", type=click.IntRange(min=0), default=5000, show_default=True, help="Resamples, at least 2; 0 for none."
 )
 @level_option
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of the bootstrap; default: a fresh one, reported with the results.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Seed of the bootstrap; default: follows from the answers, reported with the results."
+)
 @click.option(
     "--kappa",
     type=PROPORTION,
@@ -47,12 +49,12 @@ def estimate(
 
     DATA is a CSV file with the columns arm and subsample, one column of 0/1 per outcome, and covariates; empty means missing.
     """
-    analysis = Analysis.of(bootstrap=replicates, level=level, seed=seed, kappa=kappa)
+    analysis = Analysis(replicates=replicates, level=level, seed=seed, kappa=kappa)
     design = read_design(design_path)
     file = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates)
     with progress_bar(data.stat().st_size, label="Reading") as advance:
         answers = file.columns(advance) if covariates else file.counts(advance)
-    runs = len(answers.missing) * (2 if covariates else 1) if design.identification.effect else 0
+    runs = len(answers.missing) + bool(covariates) if design.identification.effect else 0
     with file.named(), progress_bar(runs * replicates, label="Resampling") as advance:
         told = 0
 

@@ -1,4 +1,4 @@
-"""Files that a command reads: a path, or ``-`` for standard input, which can then be read more than once as a file can."""
+"""Files that a command reads: a path, or what can be read only once (``-`` for standard input, a pipe), kept to be read as a file can."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from contextlib import closing
+from contextlib import closing, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -17,18 +17,28 @@ import click
 STANDARD_INPUT = "-"
 
 
-class StandardInput:
-    """Standard input, read when it is first asked for and kept in a temporary file until `close`."""
+class Stream:
+    """Standard input or a pipe, read when it is first asked for and kept in a temporary file until `close`.
+
+    Parameters
+    ----------
+    path : Path, optional
+        Of the pipe, as a shell makes one for ``<(zcat answers.csv.gz)``. Default: standard input.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
 
     @cached_property
     def _kept(self) -> IO[bytes]:
         kept = tempfile.TemporaryFile()  # noqa: SIM115  (until `close`)
-        shutil.copyfileobj(sys.stdin.buffer, kept)
+        with nullcontext(sys.stdin.buffer) if self._path is None else self._path.open("rb") as source:
+            shutil.copyfileobj(source, kept)
         kept.flush()
         return kept
 
     def __str__(self) -> str:
-        return "standard input"
+        return "standard input" if self._path is None else str(self._path)
 
     def close(self) -> None:
         """Let the temporary file go, if there is one."""
@@ -50,7 +60,7 @@ class StandardInput:
         return os.fstat(self._kept.fileno())
 
 
-Input = Path | StandardInput
+Input = Path | Stream
 
 
 class InputFile(click.Path):
@@ -60,10 +70,11 @@ class InputFile(click.Path):
         super().__init__(exists=True, dir_okay=folders, allow_dash=True, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Give the path, or what is read from standard input."""
-        if str(value) != STANDARD_INPUT:
-            return super().convert(value, param, ctx)
+        """Give the path, or what is read from standard input or from a pipe."""
         context = ctx or click.get_current_context()
+        if str(value) != STANDARD_INPUT:
+            path = Path(os.fsdecode(super().convert(value, param, ctx)))
+            return path if path.is_file() or path.is_dir() else context.with_resource(closing(Stream(path)))
         if context.meta.setdefault("candor.standard_input", param) is not param:
             self.fail("only one input can be -, standard input", param, ctx)
-        return context.with_resource(closing(StandardInput()))
+        return context.with_resource(closing(Stream()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from operator import itemgetter
@@ -17,10 +17,13 @@ from candor.cli.inputs import Input
 from candor.designs.design import Design
 from candor.designs.sources import design_in
 from candor.errors import MethodError
-from candor.studies.answers import ANSWERS, ASSIGNMENT, MISSING, AnswerColumns, AnswerCounts, chosen_columns, mostly_answers
+from candor.studies.answers import AnswerColumns, AnswerCounts
+from candor.studies.columns import ASSIGNMENT, chosen_columns
+from candor.studies.written_values import EXPECTED_ANSWER, MISSING, answer_code, background_values
 
 ROWS_PER_CHUNK = 50_000
 OUTCOMES_PER_PASS = 6
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 Advance = Callable[[int], object]
 Row = list[str]
@@ -32,11 +35,11 @@ def read_design(source: Input) -> Design:
 
 
 class AnswerFile:
-    """A CSV file with columns ``arm``, ``subsample``, outcomes and covariates.
+    """A table with columns ``arm``, ``subsample``, outcomes and covariates, set apart by commas, semicolons or tabs.
 
     Parameters
     ----------
-    path : Path or StandardInput
+    path : Path or Stream
         The file; its first row names the columns.
     design : Design
         Whose arms and subsamples may occur.
@@ -55,24 +58,24 @@ class AnswerFile:
         self.arms = {name.strip(): index for index, name in enumerate(design.arms)}
         self.subsamples = {name.strip(): index for index, name in enumerate(design.subsample_names)}
         self.shape = design.shape
-        with self._open() as text:
-            self.header = self._read_header(text)
-            rows, _ = next(self._rows_in_chunks(text, first=2), ([], []))
+        self.delimiter, self.header = self._first_row()
+        rows, _ = next(self._chunks(lambda done: None), ([], []))
         if not rows:
             raise InputError(f"{path}: a header but no rows of answers")
         with self.named():
-            self.outcomes = chosen_columns(
+            self.choice = chosen_columns(
                 self.header,
                 outcomes=outcomes,
                 covariates=self.covariates,
-                holds_answers=lambda name: mostly_answers([row[self.header.index(name)].strip() for row in rows]),
+                values_of=lambda name: [row[self.header.index(name)].strip() for row in rows],
                 have="row 1 has",
             )
+        self.outcomes = self.choice.outcomes
 
     def counts(self, advance: Advance) -> AnswerCounts:
         """Count the answers in every cell; memory does not grow with the number of rows."""
         counts = {outcome: np.zeros((*self.shape, 2), dtype=np.int64) for outcome in self.outcomes}
-        missing = dict.fromkeys(self.outcomes, 0)
+        missing = {outcome: np.zeros(self.shape, dtype=np.int64) for outcome in self.outcomes}
         for rows, numbers in self._chunks(advance):
             for first in range(0, len(self.outcomes), OUTCOMES_PER_PASS):
                 outcomes = self.outcomes[first : first + OUTCOMES_PER_PASS]
@@ -80,17 +83,19 @@ class AnswerFile:
                     arm, subsample, *answers = self._codes(pattern, outcomes, rows=rows, numbers=numbers)
                     for outcome, answer in zip(outcomes, answers, strict=True):
                         if answer == MISSING:
-                            missing[outcome] += people
+                            missing[outcome][arm, subsample] += people
                         else:
                             counts[outcome][arm, subsample, answer] += people
-        return AnswerCounts(counts=counts, missing=missing)
+        return AnswerCounts(counts=counts, missing=missing, choice=self.choice)
 
     def columns(self, advance: Advance) -> AnswerColumns:
         """Read everything, one entry per participant."""
         codes: list[list[int]] = []
         covariates: dict[str, list[str]] = {name: [] for name in self.covariates}
+        places: list[int] = []
         known: dict[tuple[str, ...], list[int]] = {}
         for rows, numbers in self._chunks(advance):
+            places.extend(numbers)
             for pattern in map(self._picker(*ASSIGNMENT, *self.outcomes), rows):
                 if pattern not in known:
                     known[pattern] = self._codes(pattern, self.outcomes, rows=rows, numbers=numbers)
@@ -98,7 +103,20 @@ class AnswerFile:
             for name in self.covariates:
                 covariates[name].extend(map(itemgetter(self.header.index(name)), rows))
         arm, subsample, *reported = np.array(codes, dtype=np.intp).T
-        return AnswerColumns(arm=arm, subsample=subsample, reported=dict(zip(self.outcomes, reported, strict=True)), covariates=covariates)
+        return AnswerColumns(
+            arm=arm,
+            subsample=subsample,
+            reported=dict(zip(self.outcomes, reported, strict=True)),
+            covariates={name: self._background(name, written, places=places) for name, written in covariates.items()},
+            choice=self.choice,
+            shape=self.shape,
+        )
+
+    def _background(self, name: str, written: Sequence[str], *, places: Sequence[int]) -> list[float | str | None]:
+        def refused(row: int, what: str) -> InputError:
+            return InputError(f"{self.path}: row {places[row]}, column {name!r}: {what}")
+
+        return background_values(written, refused=refused)
 
     @contextmanager
     def named(self) -> Iterator[None]:
@@ -111,52 +129,60 @@ class AnswerFile:
     def _open(self) -> io.TextIOWrapper[io.BufferedReader]:
         return io.TextIOWrapper(self.path.open("rb"), encoding="utf-8-sig", newline="")
 
-    def _read_header(self, text: io.TextIOWrapper[io.BufferedReader]) -> list[str]:
-        with self._reading():
-            header = [name.strip() for name in next(csv.reader(text), [])]
-        if not header:
+    def _first_row(self) -> tuple[str, list[str]]:
+        """The delimiter and the names of the columns: whichever delimiter gives a column for the arm and one for the subsample."""
+        widest: tuple[str, list[str]] = (",", [])
+        for delimiter in DELIMITERS:
+            with self._open() as text, self._reading():
+                header = [name.strip() for name in next(csv.reader(text, delimiter=delimiter), [])]
+            if set(ASSIGNMENT) <= set(header):
+                widest = delimiter, header
+                break
+            widest = max(widest, (delimiter, header), key=lambda one: len(one[1]))
+        delimiter, header = widest
+        if not any(header):
             raise InputError(f"{self.path}: the file is empty; expected a header with arm, subsample and the outcomes")
         repeated = sorted(name for name, times in Counter(header).items() if times > 1)
         if repeated:
             raise InputError(f"{self.path}: row 1 names the column {repeated[0]!r} twice")
         for name in ASSIGNMENT:
             if name not in header:
-                hint = " (are the columns separated by commas?)" if len(header) == 1 else ""
+                hint = f" (are the columns separated by {', '.join(DELIMITERS.values())}?)" if len(header) == 1 else ""
                 raise InputError(f"{self.path}: there is no column {name!r}; row 1 has {', '.join(header)}{hint}")
-        return header
+        return delimiter, header
 
     def _picker(self, *names: str) -> Callable[[Row], tuple[str, ...]]:
         return itemgetter(*(self.header.index(name) for name in names))
 
     def _codes(self, pattern: Sequence[str], outcomes: Sequence[str], *, rows: Sequence[Row], numbers: Sequence[int]) -> list[int]:
         """Positions of arm and subsample, then the answers; explains the first row in which they make no sense."""
-        legal: list[Mapping[str, int]] = [self.arms, self.subsamples, *[ANSWERS] * len(outcomes)]
-        try:
-            return [codes[cell.strip()] for codes, cell in zip(legal, pattern, strict=True)]
-        except KeyError:
-            names = (*ASSIGNMENT, *outcomes)
-            index = list(map(self._picker(*names), rows)).index(tuple(pattern))
-            name, cell, codes = next(
-                (name, cell, codes) for name, cell, codes in zip(names, pattern, legal, strict=True) if cell.strip() not in codes
-            )
-            expected = "0, 1 or nothing" if codes is ANSWERS else " or ".join(codes)
-            found = repr(cell) if cell.strip() else "nothing"
-            raise InputError(f"{self.path}: row {numbers[index]}, column {name!r}: expected {expected}, found {found}") from None
+        codes_of: tuple[Callable[[str], int | None], ...] = (self.arms.get, self.subsamples.get, *[answer_code] * len(outcomes))
+        codes = [code_of(cell.strip()) for code_of, cell in zip(codes_of, pattern, strict=True)]
+        known = [code for code in codes if code is not None]
+        if len(known) == len(codes):
+            return known
+        names = (*ASSIGNMENT, *outcomes)
+        row = numbers[list(map(self._picker(*names), rows)).index(tuple(pattern))]
+        name, cell, _ = next(told for told in zip(names, pattern, codes, strict=True) if told[2] is None)
+        expected = {"arm": " or ".join(self.arms), "subsample": " or ".join(self.subsamples)}.get(name, EXPECTED_ANSWER)
+        raise InputError(f"{self.path}: row {row}, column {name!r}: expected {expected}, found {repr(cell) if cell.strip() else 'nothing'}")
 
     def _chunks(self, advance: Advance) -> Iterator[tuple[list[Row], Sequence[int]]]:
         """All rows, told in bytes to `advance`."""
         with self._open() as text:
-            self._read_header(text)
             told = 0
-            for chunk in self._rows_in_chunks(text, first=2):
+            for chunk in self._rows_in_chunks(text):
                 yield chunk
                 read = text.buffer.tell()
                 advance(read - told)
                 told = read
 
-    def _rows_in_chunks(self, text: io.TextIOWrapper[io.BufferedReader], *, first: int) -> Iterator[tuple[list[Row], Sequence[int]]]:
+    def _rows_in_chunks(self, text: io.TextIOWrapper[io.BufferedReader]) -> Iterator[tuple[list[Row], Sequence[int]]]:
         """Rows that are not blank, with their numbers in the file (the header is row 1); refuses rows of another length."""
-        reader = csv.reader(text)
+        reader = csv.reader(text, delimiter=self.delimiter)
+        with self._reading():
+            next(reader, None)
+        first = 2
         while True:
             with self._reading():
                 rows = list(islice(reader, ROWS_PER_CHUNK))

@@ -23,7 +23,14 @@ OUTSIDE_INTERVAL = (
     "The estimate, at an honest share of 1, lies outside its interval, which rests on the share before it was set: more people than there "
     "are would have to be honest, so an assumption of the model fails."
 )
-OUTSIDE = "The estimate lies outside [-1, 1], where no effect can be: too few answers, or an assumption of the model fails."
+OUTSIDE = (
+    "The estimate was {raw:.3g}, outside [-1, 1], where no effect can be: too few answers, or an assumption of the model fails. The "
+    "nearest possible effect is given."
+)
+NO_EFFECT = (
+    "No estimate: it would be {raw:.3g}, which is no difference of two shares, because the honest share cannot be told from zero, or an "
+    "assumption of the model fails."
+)
 
 
 def defined(value: float) -> float | None:
@@ -83,7 +90,8 @@ def effects_from_joint_estimates(
     Notes
     -----
     The headline interval is Fieller's on the raw (Δ̂, x̂); the p-value is that of Δ = 0, so that the interval contains 0 exactly when the
-    test does not reject.
+    test does not reject. An estimate outside of [−1, 1] is brought to the nearer end, which is never farther from the truth; the Wald
+    interval stays about the estimate as it was. Where an interval has no end, or none of it is possible, there is no estimate.
     """
     tests = [
         honest_times_effect(float(value), float(variance))
@@ -150,11 +158,14 @@ def _one_effect(
         if abs(used - raw) > ROUNDING:
             said.append(CUT_TO_ONE.format(raw=raw))
             said += [OUTSIDE_INTERVAL] if abs(value) <= 1 and interval is not None and not interval.contains(value) else []
-        if abs(value) > 1:
-            said.append(OUTSIDE)
         if test.standard_error is not None:
             error = defined(float(joint.standard_error[contrast]))
             wald = wald_interval(value, error or math.nan, level=level)
+        if abs(value) > 1 + ROUNDING:
+            nearest = math.copysign(1.0, value)
+            possible = interval is not None and interval.kind == "fieller" and wald is not None and wald.contains(nearest)
+            said.append((OUTSIDE if possible else NO_EFFECT).format(raw=value))
+            value, error, wald = (nearest, error, wald) if possible else (None, None, None)
     return Effect(
         treatment=treatment,
         control=control,

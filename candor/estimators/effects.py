@@ -33,7 +33,7 @@ INFINITE_EPSILON = "Epsilon is infinite: some answers reveal the truth, so these
 NO_CHEATER_PROPORTION = "The cheater proportion is not identified by this design under its cheater model."
 FEW_ANSWERS = "{found} said {answer} in arm {arm}, subsample {subsample}: intervals and p-values, which rest on many answers, are rough."
 BOUNDARY = "The cheater proportion was estimated at {raw:.3f}, outside [0, 1]; by likelihood it is set to {value:g}."
-CONTRADICTION = "No cheater proportion in [0, 1] is within the confidence interval: an assumption of the model fails."
+CONTRADICTION = "No cheater proportion: {raw:.3f} is too far outside of [0, 1] to be chance, so an assumption of the model fails."
 INCOMPATIBLE = "No shares of honest people and cheaters give exactly the estimated means: there are no bounds without chance variation."
 CONTRADICTED = "No shares of honest people and cheaters give means that chance would explain: an assumption of the model fails."
 PREVALENCE_OUTSIDE = "The prevalence in arm {arm!r} is estimated outside [0, 1]: too few answers, or an assumption of the model fails."
@@ -162,14 +162,14 @@ def _cheater_proportion(table: FloatArray, design: Design, *, level: float) -> t
         return CheaterProportion(value=None, raw=None, standard_error=None, interval=None), [NO_CHEATER_PROPORTION]
     estimate = cheater_proportion_kernel(table, design)
     raw, value, error = float(estimate.raw), float(estimate.constrained), math.sqrt(float(estimate.variance))
-    notes = [] if abs(raw - value) <= ROUNDING else [BOUNDARY.format(raw=raw, value=value)]
+    boundary = [] if abs(raw - value) <= ROUNDING else [BOUNDARY.format(raw=raw, value=value)]
     if error < 1e-12:
-        notes.append("No standard error of the cheater proportion: the answers within every subsample do not vary.")
-        return CheaterProportion(value=value, raw=raw, standard_error=None, interval=None), notes
+        boundary.append("No standard error of the cheater proportion: the answers within every subsample do not vary.")
+        return CheaterProportion(value=value, raw=raw, standard_error=None, interval=None), boundary
     interval = cut_to(wald_interval(raw, error, level=level), low=0.0, high=1.0)
     if interval.kind == "empty":
-        notes.append(CONTRADICTION)
-    return CheaterProportion(value=value, raw=raw, standard_error=error, interval=interval), notes
+        return CheaterProportion(value=None, raw=raw, standard_error=error, interval=interval), [CONTRADICTION.format(raw=raw)]
+    return CheaterProportion(value=value, raw=raw, standard_error=error, interval=interval), boundary
 
 
 def _prevalence(fit: CellFit, *, used: float, design: Design, level: float) -> tuple[Prevalence, ...]:

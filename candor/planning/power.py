@@ -14,6 +14,10 @@ from candor.errors import MethodError
 from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, optimal_mirrored
 from candor.planning.information import Precision, Scenario, precision
 
+MOST_PARTICIPANTS = 10**10
+"""More people than there are on earth: no study has them."""
+MOST_QUESTIONS = 10_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContrastPlan:
@@ -94,7 +98,7 @@ def power_of_z_test(*, effect: float, standard_error: float, level: float = 0.95
 
 
 def participants_for_power(*, effect: float, unit_standard_error: float, power: float, level: float = 0.95) -> int | None:
-    """Fewest participants with which the two-sided z-test reaches a power; None when there is no effect to find.
+    """Fewest participants with which the two-sided z-test reaches a power; None when `MOST_PARTICIPANTS` would not be enough.
 
     Parameters
     ----------
@@ -123,7 +127,10 @@ def participants_for_power(*, effect: float, unit_standard_error: float, power: 
         raise MethodError(f"the power must lie between {1 - level:.6g} (what no effect gives) and 1, found {power:.6g}")
     if effect == 0:
         return None
-    enough = max(ceil(((ndtri((1 + level) / 2) + ndtri(power)) * unit_standard_error / effect) ** 2), 1)
+    ratio = (float(ndtri((1 + level) / 2)) + float(ndtri(power))) * unit_standard_error / abs(effect)
+    if not ratio < sqrt(MOST_PARTICIPANTS):
+        return None
+    enough = max(ceil(ratio**2), 1)
     return 1 + bisect_left(
         range(1, enough),
         power,
@@ -202,8 +209,10 @@ def plan_study(
     >>> round(plan.epsilon, 2), round(100 * plan.cheater_proportion.standard_error, 2)
     (1.79, 3.17)
     """
-    if n is not None and n < 1:
-        raise MethodError(f"a study needs at least 1 participant, found {n}")
+    if n is not None and not 1 <= n <= MOST_PARTICIPANTS:
+        raise MethodError(f"a study needs from 1 to {MOST_PARTICIPANTS} participants, found {n}")
+    if not 1 <= questions <= MOST_QUESTIONS:
+        raise MethodError(f"a study needs from 1 to {MOST_QUESTIONS} sensitive questions, found {questions}")
     if not 0 < level < 1:
         raise MethodError(f"the confidence level must lie between 0 and 1, found {level:.6g}")
     if design.epsilon == inf:
@@ -221,7 +230,9 @@ def plan_study(
     ]
     found = [count for count in needed if count is not None]
     if n is None and not found:
-        raise MethodError("no number of participants finds an effect of 0: give the number of participants instead of the power")
+        raise MethodError(
+            "no number of people on earth finds an effect this close to 0: give the number of participants instead of the power"
+        )
     planned = max(found) if n is None else n
     cap = design.epsilon if epsilon_cap is None else epsilon_cap
     dice = best_dice(design, scenario, epsilon_cap=cap)

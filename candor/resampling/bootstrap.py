@@ -1,7 +1,7 @@
 """Resample participants: in chunks that any number of workers can share, with the same result for all of them.
 
 A study that can be resampled says how (`ResampledStudy`): `candor.resampling.resampled_counts` without covariates, at a cost that does not
-depend on the number of participants, and `candor.resampling.resampled_patterns` with them.
+depend on the number of participants, and `candor.resampling.resampled_people` with them.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 from candor.adjustment.covariates import FloatArray
 from candor.errors import MethodError
 from candor.resampling.blas_threads import single_threaded_blas
-from candor.results import BootstrapSummary, Effect, Interval
+from candor.resampling.summaries import bootstrap_summary
+from candor.results import BootstrapSummary, Effect
 
 Progress = Callable[[int, int], bool | None]
+
+TOO_MANY = "They are too many for a bootstrap standard error."
 
 
 class BootstrapCancelledError(MethodError):
@@ -32,8 +33,19 @@ class BootstrapCancelledError(MethodError):
         super().__init__(f"the bootstrap was cancelled after {done} of {replicates} replicates")
 
 
+def name_of(method: str, question: str = "") -> str:
+    """The name of a method's replicates, where one draw serves several questions.
+
+    Examples
+    --------
+    >>> name_of("efficient"), name_of("doubly_robust", "attention")
+    ('efficient', 'doubly_robust of attention')
+    """
+    return f"{method} of {question}" if question else method
+
+
 class ResampledStudy(Protocol):
-    """Data of one outcome that know how to resample themselves.
+    """Data that know how to resample themselves. Where they are those of several questions, methods are named by `name_of`.
 
     Notes
     -----
@@ -139,7 +151,7 @@ def bootstrap(
     Parameters
     ----------
     study : ResampledStudy
-        `candor.resampling.resampled_counts.ResampledCounts`, or `candor.resampling.resampled_patterns.ResampledPatterns` with covariates.
+        `candor.resampling.resampled_counts.ResampledCounts`, or `candor.resampling.resampled_people.ResampledPeople` with covariates.
     replicates : int
         Number of resamples, at least 2; the source of the design used 5,000.
     seed : int
@@ -212,7 +224,7 @@ def _cores() -> int:
 
 
 def with_bootstrap(
-    effects: Sequence[Effect], replicates: BootstrapReplicates, *, study: ResampledStudy, level: float = 0.95
+    effects: Sequence[Effect], replicates: BootstrapReplicates, *, study: ResampledStudy, level: float = 0.95, question: str = ""
 ) -> tuple[Effect, ...]:
     """Return the effects with their bootstrap summaries, and a note where resamples failed.
 
@@ -226,6 +238,8 @@ def with_bootstrap(
         What was resampled.
     level : float
         Nominal coverage of the percentile and the BCa interval.
+    question : str
+        Where one draw serves several questions, the one of these effects.
 
     Returns
     -------
@@ -258,12 +272,13 @@ def with_bootstrap(
     seen: Counter[str] = Counter()
     summarised = []
     for effect in effects:
-        if effect.method in replicates.effects and effect.value is not None:
+        name = name_of(effect.method, question)
+        if name in replicates.effects and effect.value is not None:
             contrast = seen[effect.method]
             summary = bootstrap_summary(
-                replicates.effects[effect.method][:, contrast],
-                estimate=float(estimates[effect.method][contrast]),
-                acceleration=float(accelerations[effect.method][contrast]),
+                replicates.effects[name][:, contrast],
+                estimate=float(estimates[name][contrast]),
+                acceleration=float(accelerations[name][contrast]),
                 level=level,
                 seed=replicates.seed,
             )
@@ -279,108 +294,4 @@ def _failures(summary: BootstrapSummary) -> tuple[str, ...]:
     note = (
         f"In {summary.failed} of {summary.replicates} resamples nobody was honest or a cell was empty; they widen the bootstrap intervals."
     )
-    return (note,) if summary.standard_error is not None else (note, "They are too many for a bootstrap standard error.")
-
-
-def bootstrap_summary(effects: FloatArray, *, estimate: float, acceleration: float, level: float, seed: int) -> BootstrapSummary:
-    """Summarise the replicates of one effect.
-
-    Parameters
-    ----------
-    effects : ndarray of shape (replicates,)
-        The estimate in every resample; NaN where there was none.
-    estimate : float
-        That of the data; NaN when there is none, and then there is no BCa interval.
-    acceleration : float
-        Skewness of the influence function over 6√n, see `acceleration`.
-    level : float
-        Nominal coverage.
-    seed : int
-        Of the run.
-
-    Returns
-    -------
-    BootstrapSummary
-        With the standard error over the replicates that have an estimate, the percentile interval, and the BCa interval [1]_.
-
-    Notes
-    -----
-    A failed replicate (nobody honest, or an empty cell) could have been anything: it counts as −∞ for the lower end and as +∞ for the
-    upper one. So when more than (1 − level)/2 of them fail, the intervals are unbounded, and when more than 1 − level do, no standard
-    error is given. Ends are cut to [−1, 1], outside of which no effect lies.
-
-    References
-    ----------
-    .. [1] Efron (1987), "Better bootstrap confidence intervals", Journal of the American Statistical Association 82(397).
-
-    Examples
-    --------
-    >>> summary = bootstrap_summary(np.linspace(0.1, 0.3, 101), estimate=0.2, acceleration=0.0, level=0.9, seed=1)
-    >>> round(summary.low, 3), round(summary.high, 3), summary.bca.kind, round(summary.bca.low, 3)
-    (0.11, 0.29, 'bca', 0.11)
-    """
-    found = np.sort(effects[~np.isnan(effects)])
-    failed = len(effects) - len(found)
-    tail = (1.0 - level) / 2.0
-    low, high = _ends(found, failed, tail, 1.0 - tail)
-    reliable = len(found) > 1 and failed <= (1.0 - level) * len(effects)
-    return BootstrapSummary(
-        standard_error=float(found.std(ddof=1)) if reliable else None,
-        low=low,
-        high=high,
-        level=level,
-        replicates=len(effects),
-        failed=failed,
-        seed=seed,
-        bca=_bca(found, failed, estimate=estimate, acceleration=acceleration, level=level),
-    )
-
-
-def _bca(found: FloatArray, failed: int, *, estimate: float, acceleration: float, level: float) -> Interval | None:
-    """The bias-corrected and accelerated interval; None when every replicate lies on one side of the estimate."""
-    if not len(found) or np.isnan(estimate):
-        return None
-    below = (np.searchsorted(found, estimate, "left") + np.searchsorted(found, estimate, "right")) / (2.0 * len(found))
-    if not 0.0 < below < 1.0:
-        return None
-    bias = ndtri(below)
-    shifted = bias + ndtri([(1.0 - level) / 2.0, (1.0 + level) / 2.0])
-    if (1.0 - acceleration * shifted).min() <= 0.0:
-        return None
-    tails = ndtr(bias + shifted / (1.0 - acceleration * shifted))
-    low, high = _ends(found, failed, float(tails[0]), float(tails[1]))
-    return Interval(kind="bca", low=low, high=high, level=level)
-
-
-def _ends(found: FloatArray, failed: int, lower: float, upper: float) -> tuple[float | None, float | None]:
-    """Quantiles with the failed replicates at −∞ for the lower and at +∞ for the upper end; None where that is infinite."""
-    last = len(found) + failed - 1
-    return _at(found, lower * last - failed), _at(found, upper * last)
-
-
-def _at(ordered: FloatArray, position: float) -> float | None:
-    """The value at a fractional position by linear interpolation; None outside."""
-    if position < 0.0 or position > len(ordered) - 1:
-        return None
-    return float(np.clip(np.interp(position, np.arange(len(ordered)), ordered), -1.0, 1.0))
-
-
-def acceleration(influence: FloatArray, frequencies: FloatArray | NDArray[np.intp]) -> FloatArray:
-    """Return the acceleration of the BCa interval: Σ f ψ³ / (6 (Σ f ψ²)^{3/2}), for each column of `influence`.
-
-    Parameters
-    ----------
-    influence : ndarray of shape (m, contrasts)
-        Influence function of every pattern.
-    frequencies : ndarray of shape (m,)
-        How many participants show the pattern.
-
-    Examples
-    --------
-    >>> float(acceleration(np.array([[-1.0], [2.0]]), np.array([2, 1]))[0].round(4))
-    0.068
-    """
-    squares = frequencies @ influence**2
-    with np.errstate(invalid="ignore", divide="ignore"):
-        skewness = (frequencies @ influence**3) / (6.0 * squares**1.5)
-    return np.where(squares > 0.0, skewness, 0.0)
+    return (note,) if summary.standard_error is not None else (note, TOO_MANY)

@@ -15,7 +15,7 @@ from candor.estimators.cheaters import influence_of_honest_proportion
 from candor.estimators.counts import checked_counts
 from candor.estimators.difference_in_means import difference_in_means_kernel, influence_of_honest_times_effect
 from candor.estimators.joint_estimates import JointEstimates
-from candor.resampling.bootstrap import acceleration
+from candor.resampling.summaries import acceleration
 
 DIFFERENCE_IN_MEANS = "difference_in_means"
 EFFICIENT = "efficient"

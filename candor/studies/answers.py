@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,16 +12,13 @@ from numpy.typing import NDArray
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
 from candor.adjustment.doubly_robust import effects_with_covariates
 from candor.designs.design import Design
-from candor.errors import DataError
 from candor.estimators.effects import estimate_outcome
-from candor.resampling.bootstrap import Progress, ResampledStudy, bootstrap, with_bootstrap
+from candor.resampling.bootstrap import Progress, bootstrap, with_bootstrap
 from candor.resampling.resampled_counts import ResampledCounts
-from candor.resampling.resampled_patterns import ResampledPatterns
+from candor.resampling.resampled_people import ResampledPeople
 from candor.results import OutcomeEstimate
-
-ASSIGNMENT = ("arm", "subsample")
-MISSING = -1
-ANSWERS: Mapping[str, int] = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "": MISSING}
+from candor.studies.columns import ColumnChoice
+from candor.studies.written_values import MISSING
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,19 +32,14 @@ class Answers:
         People by arm, subsample and reported answer (no, yes).
     adjusted : AdjustedStudy, optional
         The same people with their covariates.
+    people : ndarray of int, shape (n,), optional
+        Their positions among all people, also those who answered other questions only.
     """
 
     design: Design
     counts: NDArray[Any]
     adjusted: AdjustedStudy | None = None
-
-    @cached_property
-    def resampled(self) -> Mapping[str, ResampledStudy]:
-        """The statistics to resample: counts, and patterns of covariates; none where the design does not identify the effect."""
-        if not self.design.identification.effect:
-            return {}
-        found: dict[str, ResampledStudy] = {"counts": ResampledCounts(self.counts, design=self.design)}
-        return found if self.adjusted is None else found | {"patterns": ResampledPatterns(self.adjusted)}
+    people: NDArray[np.intp] | None = None
 
     def estimate(self, *, level: float = 0.95) -> OutcomeEstimate:
         """All methods, those with covariates last, without a bootstrap."""
@@ -66,12 +57,12 @@ class Answers:
         workers: int | None = None,
         progress: Progress | None = None,
     ) -> OutcomeEstimate:
-        """Add the bootstrap to the results of `estimate`, on the cores of this machine."""
+        """Add the bootstrap of the methods without covariates to the results of `estimate`, on the cores of this machine."""
         effects = outcome.effects
-        if any(effect.value is not None for effect in effects):
-            for study in self.resampled.values():
-                run = bootstrap(study, replicates=replicates, seed=seed, workers=workers, progress=progress)
-                effects = with_bootstrap(effects, run, study=study, level=level)
+        if self.design.identification.effect and any(effect.value is not None for effect in effects):
+            study = ResampledCounts(self.counts, design=self.design)
+            run = bootstrap(study, replicates=replicates, seed=seed, workers=workers, progress=progress)
+            effects = with_bootstrap(effects, run, study=study, level=level)
         return replace(outcome, effects=effects)
 
 
@@ -79,8 +70,12 @@ class CollectedAnswers(Protocol):
     """The answers to all questions, however they were collected."""
 
     @property
-    def missing(self) -> Mapping[str, int]:
-        """By outcome: rows without an answer; the outcomes are its keys, in order."""
+    def missing(self) -> Mapping[str, NDArray[np.int64]]:
+        """By outcome, of shape (arms, subsamples): rows without an answer; the outcomes are its keys, in order."""
+
+    @property
+    def choice(self) -> ColumnChoice:
+        """The outcomes, and how they were chosen."""
 
     def to(self, outcome: str, *, design: Design) -> Answers:
         """The answers to one question."""
@@ -94,12 +89,14 @@ class AnswerCounts:
     ----------
     counts : dict of str to ndarray of int, shape (arms, subsamples, 2)
         By outcome: answers "no" and "yes" in every cell.
-    missing : dict of str to int
+    missing : dict of str to ndarray of int, shape (arms, subsamples)
         By outcome: rows without an answer.
+    choice : ColumnChoice
     """
 
     counts: Mapping[str, NDArray[np.int64]]
-    missing: Mapping[str, int]
+    missing: Mapping[str, NDArray[np.int64]]
+    choice: ColumnChoice
 
     def to(self, outcome: str, *, design: Design) -> Answers:
         """The answers to one question."""
@@ -118,17 +115,26 @@ class AnswerColumns:
         By outcome: 0, 1, or −1 when missing.
     covariates : dict of str to sequence, length n
         As they were collected; None, NaN and empty texts are missing.
+    choice : ColumnChoice
+    shape : tuple of int
+        Numbers of arms and subsamples.
     """
 
     arm: NDArray[np.intp]
     subsample: NDArray[np.intp]
     reported: Mapping[str, NDArray[np.intp]]
     covariates: Mapping[str, Sequence[object] | NDArray[Any]]
+    choice: ColumnChoice
+    shape: tuple[int, int]
 
     @property
-    def missing(self) -> dict[str, int]:
-        """By outcome: rows without an answer."""
-        return {name: int((reported == MISSING).sum()) for name, reported in self.reported.items()}
+    def missing(self) -> dict[str, NDArray[np.int64]]:
+        """By outcome, of shape (arms, subsamples): rows without an answer."""
+        cells = self.arm * self.shape[1] + self.subsample
+        return {
+            name: np.bincount(cells[reported == MISSING], minlength=self.shape[0] * self.shape[1]).reshape(self.shape)
+            for name, reported in self.reported.items()
+        }
 
     def to(self, outcome: str, *, design: Design) -> Answers:
         """The answers to one question: everybody who answered it counts, whatever covariates are missing."""
@@ -139,32 +145,12 @@ class AnswerColumns:
             return Answers(design=design, counts=np.bincount(cell, minlength=2 * np.prod(design.shape)).reshape(*design.shape, 2))
         covariates = {name: np.asarray(values, dtype=object)[there] for name, values in self.covariates.items()}
         study = adjusted_study(reported, arm, subsample, covariates, design=design)
-        return Answers(design=design, counts=study.counts, adjusted=study)
+        return Answers(design=design, counts=study.counts, adjusted=study, people=there)
 
 
-def chosen_columns(
-    names: Sequence[str], *, outcomes: Sequence[str], covariates: Sequence[str], holds_answers: Callable[[str], bool], have: str
-) -> tuple[str, ...]:
-    """The columns of outcomes: the requested ones, or every other column that holds answers.
-
-    Raises
-    ------
-    DataError
-        When a column is not there, or would be two things at once; `have` says where the names stand, such as ``"row 1 has"``.
-    """
-    there = ", ".join(names)
-    for name in (*ASSIGNMENT, *outcomes, *covariates):
-        if name not in names:
-            raise DataError(f"there is no column {name!r}; {have} {there}")
-    for name in (*outcomes, *covariates):
-        if name in ASSIGNMENT or name in set(outcomes) & set(covariates):
-            raise DataError(f"column {name!r} cannot be {'an outcome or covariate' if name in ASSIGNMENT else 'both'}")
-    chosen = outcomes or [name for name in names if name not in (*ASSIGNMENT, *covariates) and holds_answers(name)]
-    if not chosen:
-        raise DataError(f"no column holds answers 0 and 1; {have} {there}")
-    return tuple(dict.fromkeys(chosen))
-
-
-def mostly_answers(texts: Sequence[str]) -> bool:
-    """Whether at least half of the values are answers 0 and 1; a column without any answer does not count."""
-    return 2 * sum(ANSWERS.get(text, MISSING) != MISSING for text in texts) >= max(sum(text != "" for text in texts), 1)
+def resampled_people(answers: Mapping[str, Answers]) -> ResampledPeople | None:
+    """One draw of people for all questions with covariates; None where there is nothing to resample."""
+    studies = {name: one.adjusted for name, one in answers.items() if one.adjusted is not None and one.design.identification.effect}
+    if not studies:
+        return None
+    return ResampledPeople(studies, answered={name: people for name in studies if (people := answers[name].people) is not None} or None)

@@ -7,20 +7,31 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from candor.designs.design import Design
+from candor.estimators.missing_answers import MissingAnswers
 from candor.estimators.sensitivity import CheatingSensitivity
 from candor.results import OutcomeEstimate
 from candor.studies.estimate_text import Table, outcome_parts
 
 
 def estimate_html(
-    results: Mapping[str, OutcomeEstimate], design: Design, *, sensitivity: Mapping[str, Sequence[CheatingSensitivity]]
+    results: Mapping[str, OutcomeEstimate],
+    design: Design,
+    *,
+    sensitivity: Mapping[str, Sequence[CheatingSensitivity]],
+    missing: Mapping[str, MissingAnswers],
+    about: Sequence[str] = (),
 ) -> str:
-    """One section for each outcome."""
-    return "".join(_section(name, result, design, sensitivity=sensitivity.get(name, ())) for name, result in results.items())
+    """How the outcomes were chosen, then one section for each."""
+    columns = "".join(f"<p>{escape(sentence)}</p>" for sentence in about)
+    return columns + "".join(
+        _section(name, result, design, sensitivity=sensitivity.get(name, ()), missing=missing.get(name)) for name, result in results.items()
+    )
 
 
-def _section(name: str, result: OutcomeEstimate, design: Design, *, sensitivity: Sequence[CheatingSensitivity]) -> str:
-    title, *others = (one for part in outcome_parts(name, result, design, sensitivity=sensitivity) for one in part)
+def _section(
+    name: str, result: OutcomeEstimate, design: Design, *, sensitivity: Sequence[CheatingSensitivity], missing: MissingAnswers | None
+) -> str:
+    title, *others = (one for part in outcome_parts(name, result, design, sensitivity=sensitivity, missing=missing) for one in part)
     body = "".join(_table(one) if isinstance(one, Table) else f"<p>{_line(one)}</p>" for one in others)
     return f"<section><h3>{escape(str(title))}</h3>{body}</section>"
 

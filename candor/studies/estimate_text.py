@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from candor.designs.design import Design
+from candor.estimators.missing_answers import MissingAnswers
 from candor.estimators.sensitivity import CheatingSensitivity
 from candor.figures.forest import ForestRow, forest_text
 from candor.figures.tables import interval, number, p_value, paragraph, table
 from candor.results import Effect, Interval, OutcomeEstimate
+
+DIFFERENT = 0.05
+WORKING_MODEL = re.compile(r"working model of (arm .+?): (.+)")
+FIRST_NUMBER = re.compile(r"(?<![\d.'])\d+(?![\d.'])")
 
 
 class Table(NamedTuple):
@@ -23,14 +29,23 @@ Part = Sequence[str | Table]
 
 
 def estimate_text(
-    results: Mapping[str, OutcomeEstimate], design: Design, *, sensitivity: Mapping[str, Sequence[CheatingSensitivity]]
+    results: Mapping[str, OutcomeEstimate],
+    design: Design,
+    *,
+    sensitivity: Mapping[str, Sequence[CheatingSensitivity]],
+    missing: Mapping[str, MissingAnswers],
+    about: Sequence[str] = (),
 ) -> str:
-    """All outcomes, then one forest plot."""
+    """How the outcomes were chosen, all outcomes, then one forest plot."""
+    columns = ["\n".join(map(paragraph, about))] if about else []
     outcomes = [
         "\n\n".join("\n".join(one if isinstance(one, str) else table(one.header, one.rows) for one in part) for part in parts)
-        for parts in (outcome_parts(name, result, design, sensitivity=sensitivity.get(name, ())) for name, result in results.items())
+        for parts in (
+            outcome_parts(name, result, design, sensitivity=sensitivity.get(name, ()), missing=missing.get(name))
+            for name, result in results.items()
+        )
     ]
-    return "\n\n\n".join([*outcomes, forest_text(forest_rows(results))])
+    return "\n\n\n".join([*columns, *outcomes, forest_text(forest_rows(results))])
 
 
 def forest_rows(results: Mapping[str, OutcomeEstimate]) -> list[ForestRow]:
@@ -49,7 +64,14 @@ def _forest_row(outcome: str, effect: Effect) -> ForestRow:
     )
 
 
-def outcome_parts(name: str, result: OutcomeEstimate, design: Design, *, sensitivity: Sequence[CheatingSensitivity]) -> list[Part]:
+def outcome_parts(
+    name: str,
+    result: OutcomeEstimate,
+    design: Design,
+    *,
+    sensitivity: Sequence[CheatingSensitivity],
+    missing: MissingAnswers | None,
+) -> list[Part]:
     """All results for one outcome, with its heading in the first line; parts are set apart."""
     epsilon = "∞" if result.epsilon is None else f"{result.epsilon:.3f}"
     cheaters, test = result.cheater_proportion, result.specification_test
@@ -69,6 +91,8 @@ def outcome_parts(name: str, result: OutcomeEstimate, design: Design, *, sensiti
         parts[-1].append(f"prevalence among honest people: {shown}")
     if sensitivity:
         parts.append([_sensitivity(sensitivity)])
+    if missing is not None:
+        parts.append(_missing(missing))
     if result.notes:
         parts.append([paragraph(note, bullet="• ") for note in _notes(result)])
     return list(parts)
@@ -112,6 +136,18 @@ def _sensitivity(sensitivity: Sequence[CheatingSensitivity]) -> Table:
     return Table(header, rows)
 
 
+def _missing(missing: MissingAnswers) -> list[str | Table]:
+    """How many answers are missing, whether alike in every cell, and what they leave open."""
+    alike = "chance may explain the difference" if missing.p_value >= DIFFERENT else "more than chance explains"
+    shares = f"{missing.missing} answers ({missing.share:.1%}) are missing; between arms and subsamples χ² = {missing.statistic:.2f}, "
+    rows = [
+        [f"{one.treatment} − {one.control}", number(one.observed, signed=True), interval(*one.lee), interval(*one.worst_case)]
+        for one in missing.contrasts
+    ]
+    header = ("honest share × effect, without chance", "as answered", "Lee's bounds", "whatever is missing")
+    return [paragraph(f"{shares}{missing.df} df, p = {p_value(missing.p_value)}: {alike}."), Table(header, rows)]
+
+
 def _notes(result: OutcomeEstimate) -> list[str]:
     """Every note once: those about the outcome, then those about effects with the methods that they concern."""
     methods: dict[str, dict[str, None]] = {}
@@ -120,8 +156,40 @@ def _notes(result: OutcomeEstimate) -> list[str]:
         for note in effect.notes:
             methods.setdefault(note, {})[effect.method.replace("_", " ")] = None
             repeated.add(f"{effect.method}, {effect.treatment}: {note}")
-    about_effects = [f"{note} ({', '.join(names)})" for note, names in methods.items()]
-    return [note for note in result.notes if note not in repeated] + about_effects
+    about_outcome = [note for note in result.notes if note not in repeated]
+    return about_outcome + [f"{note} ({', '.join(names)})" for note, names in _grouped(methods).items()]
+
+
+def _grouped(methods: Mapping[str, Mapping[str, None]]) -> dict[str, dict[str, None]]:
+    """One note for those about working models of several groups, and one for those that differ in their first number only."""
+    alike: dict[tuple[str, ...], dict[str, dict[str, None]]] = {}
+    for note, names in methods.items():
+        model = WORKING_MODEL.fullmatch(note)
+        key = ("model", *names) if model else ("sentence", FIRST_NUMBER.sub("#", note, count=1))
+        alike.setdefault(key, {})[note] = dict(names)
+    found: dict[str, dict[str, None]] = {}
+    for (kind, *_), notes in alike.items():
+        together = {name: None for names in notes.values() for name in names}
+        found.setdefault(_models(list(notes)) if kind == "model" else _in_a_range(list(notes)), {}).update(together)
+    return found
+
+
+def _models(notes: Sequence[str]) -> str:
+    """What is said about the working models of groups, group by group."""
+    said: dict[str, list[str]] = {}
+    for note in notes:
+        _, group, what = WORKING_MODEL.split(note)[:3]
+        said.setdefault(group, []).append(what)
+    groups: dict[str, list[str]] = {}
+    for group, words in said.items():
+        groups.setdefault(", ".join(words), []).append(group)
+    return "working models: " + "; ".join(f"{' and '.join(names)}: {what}" for what, names in groups.items())
+
+
+def _in_a_range(notes: Sequence[str]) -> str:
+    """One sentence for several that differ in their first number."""
+    numbers = sorted({int(found.group()) for note in notes if (found := FIRST_NUMBER.search(note))})
+    return notes[0] if len(numbers) < 2 else FIRST_NUMBER.sub(f"{numbers[0]} to {numbers[-1]}", notes[0], count=1)
 
 
 def _row(effect: Effect) -> list[str]:

@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 import json
-import secrets
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from typing import Any
+
+from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
 from candor.errors import DataError, MethodError, needing
 from candor.estimators.intervals import normal_quantile
+from candor.estimators.missing_answers import MissingAnswers, missing_answers
+from candor.estimators.sample_ratio import SampleRatio, sample_ratio
 from candor.estimators.sensitivity import CheatingSensitivity, sensitivity_to_arm_dependent_cheating
 from candor.figures.forest import ForestFigure, draw_forest, forest_svg
-from candor.resampling.bootstrap import Progress
+from candor.resampling.bootstrap import Progress, with_bootstrap
+from candor.resampling.bootstrap import bootstrap as bootstrapped
+from candor.resampling.seeds import seed_of
 from candor.results import OutcomeEstimate
-from candor.studies.answers import CollectedAnswers
+from candor.studies.answers import Answers, CollectedAnswers, resampled_people
+from candor.studies.columns import ColumnChoice
 from candor.studies.estimate_html import estimate_html
 from candor.studies.estimate_text import estimate_text, forest_rows
 from candor.studies.frames import answers_in
+
+RATIO_ALARM = (
+    "The shares of arms and subsamples are not the stated ones: χ² = {ratio.statistic:.1f}, {ratio.df} df, p = {ratio.p_value:.1g}, and "
+    "one share is off by {ratio.largest_deviation:.1%}. People were lost, or put elsewhere, in a way that may depend on the arm. Look "
+    "for the reason before you read the numbers."
+)
 
 
 def estimate(
@@ -38,12 +53,12 @@ def estimate(
     Parameters
     ----------
     frame : DataFrame or mapping of str to array_like of shape (n,)
-        One row per participant: ``arm`` and ``subsample`` as the design names them, outcomes as 0, 1 or missing, covariates of any kind.
-        pandas, polars and pyarrow are read alike; None, NaN and empty texts are missing.
+        One row per participant: ``arm`` and ``subsample`` as the design names them, outcomes as 0 and 1, no and yes, or false and true,
+        covariates of numbers or words. pandas, polars and pyarrow are read alike; None, NaN, “NA” and empty texts are missing.
     design : Design, mapping, str or Path
         See `candor.read_design`.
     outcomes : sequence of str
-        Columns of answers. Default: every other column that holds answers 0 and 1.
+        Columns of answers. Default: every other column that holds answers; the result says which, and why not the others.
     covariates : sequence of str
         Columns measured before the assignment; they add ``doubly_robust`` and ``efficient_with_covariates``.
     bootstrap : int
@@ -51,7 +66,7 @@ def estimate(
     level : float
         Nominal coverage of all intervals, strictly between 0 and 1.
     seed : int, optional
-        Of the bootstrap. Default: a fresh one, which the result tells.
+        Of the bootstrap. Default: one that follows from the answers (`candor.resampling.seeds.seed_of`), which the result tells.
     kappa : float, optional
         Also say what remains of the effects if the yes rates of cheaters differ by up to this, in [0, 1], between two arms.
 
@@ -91,7 +106,7 @@ def estimate(
     (0.666667, 0.4)
     """
     found = read_design(design)
-    analysis = Analysis.of(bootstrap=bootstrap, level=level, seed=seed, kappa=kappa)
+    analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa)
     return analysis.run(answers_in(frame, design=found, outcomes=_names(outcomes), covariates=_names(covariates)), design=found)
 
 
@@ -102,7 +117,7 @@ def _names(names: Sequence[str]) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """Settings of an analysis, wherever the answers come from.
+    """Settings of an analysis, wherever the answers come from. Without a seed, the answers give it.
 
     Raises
     ------
@@ -111,7 +126,7 @@ class Analysis:
     """
 
     replicates: int
-    seed: int
+    seed: int | None
     level: float
     kappa: float | None
 
@@ -122,27 +137,74 @@ class Analysis:
             raise MethodError(f"kappa: expected a number from 0 to 1, found {self.kappa!r}")
         normal_quantile(self.level)
 
-    @classmethod
-    def of(cls, *, bootstrap: int, level: float, seed: int | None, kappa: float | None) -> Analysis:
-        """Draw a seed where none is given."""
-        return cls(replicates=bootstrap, seed=secrets.randbits(32) if seed is None else seed, level=level, kappa=kappa)
-
     def run(self, answers: CollectedAnswers, *, design: Design, progress: Progress | None = None) -> StudyEstimates:
-        """Estimate outcome by outcome; `progress` is told how far each bootstrap is."""
+        """Estimate all outcomes; `progress` is told how far each bootstrap is."""
+        questions: dict[str, Answers] = {}
         estimates: dict[str, OutcomeEstimate] = {}
         sensitivity: dict[str, tuple[CheatingSensitivity, ...]] = {}
-        for name, missing in answers.missing.items():
-            try:
-                one = answers.to(name, design=design)
-                outcome = one.estimate(level=self.level)
-                if self.replicates:
-                    outcome = one.resample(outcome, replicates=self.replicates, seed=self.seed, level=self.level, progress=progress)
-                estimates[name] = replace(outcome, notes=tuple(_notes(outcome, missing=missing)))
+        for name in answers.missing:
+            with _named(name):
+                questions[name] = one = answers.to(name, design=design)
+                estimates[name] = one.estimate(level=self.level)
                 if self.kappa is not None:
                     sensitivity[name] = sensitivity_to_arm_dependent_cheating(one.counts, design=design, kappa=self.kappa, level=self.level)
-            except MethodError as error:
-                raise DataError(f"column {name!r}: {error}") from error
-        return StudyEstimates(design=design, outcomes=estimates, sensitivity=sensitivity, level=self.level)
+        if self.replicates:
+            estimates = self._resampled(questions, estimates, progress=progress)
+        absent = answers.missing
+        estimates = {name: replace(one, notes=tuple(_notes(one, missing=int(absent[name].sum())))) for name, one in estimates.items()}
+        missing = {name: missing_answers(one.counts, absent[name], design=design) for name, one in questions.items()}
+        return StudyEstimates(
+            design=design,
+            outcomes=estimates,
+            sensitivity=sensitivity,
+            level=self.level,
+            choice=answers.choice,
+            missing={name: one for name, one in missing.items() if one is not None},
+            sample_ratio=_ratio(*((questions[name].counts.sum(axis=-1) + absent[name]) for name in list(questions)[:1]), design=design),
+        )
+
+    def _resampled(
+        self, questions: Mapping[str, Answers], estimates: Mapping[str, OutcomeEstimate], *, progress: Progress | None
+    ) -> dict[str, OutcomeEstimate]:
+        """Add the bootstrap: question by question without covariates, with one draw of people for all questions with them."""
+        seed = seed_of(one.counts for one in questions.values()) if self.seed is None else self.seed
+        found = {}
+        for name, one in questions.items():
+            with _named(name):
+                found[name] = one.resample(estimates[name], replicates=self.replicates, seed=seed, level=self.level, progress=progress)
+        if (people := resampled_people(questions)) is not None:
+            run = bootstrapped(people, replicates=self.replicates, seed=seed, progress=progress)
+            found = {
+                name: replace(one, effects=with_bootstrap(one.effects, run, study=people, level=self.level, question=name))
+                for name, one in found.items()
+            }
+        return found
+
+
+@contextmanager
+def _named(column: str) -> Iterator[None]:
+    """Name the column in what is said about its answers."""
+    try:
+        yield
+    except MethodError as error:
+        raise DataError(f"column {column!r}: {error}") from error
+
+
+def _ratio(people: NDArray[Any], *, design: Design) -> SampleRatio | None:
+    """Compare the people in every cell, shape (K, S), with the stated allocation."""
+    cells = {(s, a): int(people[i, j]) for i, a in enumerate(design.arms) for j, s in enumerate(design.subsample_names)}
+    arms, subsamples = _whole(design.arm_probabilities), _whole(design.subsample_probabilities)
+    return sample_ratio(
+        cells,
+        subsample_weights=dict(zip(design.subsample_names, subsamples, strict=True)),
+        arm_weights=dict(zip(design.arms, arms, strict=True)),
+    )
+
+
+def _whole(shares: Sequence[Fraction]) -> list[int]:
+    """The smallest whole numbers in these proportions."""
+    denominator = math.lcm(*(share.denominator for share in shares))
+    return [int(share * denominator) for share in shares]
 
 
 def _notes(outcome: OutcomeEstimate, *, missing: int) -> Iterator[str]:
@@ -165,32 +227,51 @@ class StudyEstimates:
         One for each contrast; empty unless κ was given.
     level : float
         Nominal coverage of all intervals.
+    choice : ColumnChoice
+        The outcomes, and how they were chosen.
+    missing : mapping of str to MissingAnswers
+        Of the outcomes with missing answers: the test and the bounds.
+    sample_ratio : SampleRatio or None
+        People by arm and subsample against the stated allocation (equal shares where the design states none).
     """
 
     design: Design
     outcomes: Mapping[str, OutcomeEstimate]
     sensitivity: Mapping[str, tuple[CheatingSensitivity, ...]]
     level: float
+    choice: ColumnChoice
+    missing: Mapping[str, MissingAnswers]
+    sample_ratio: SampleRatio | None
 
     def __getitem__(self, outcome: str) -> OutcomeEstimate:
         return self.outcomes[outcome]
 
     def __str__(self) -> str:
-        return estimate_text(self.outcomes, self.design, sensitivity=self.sensitivity)
+        return estimate_text(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
+
+    def _about(self) -> tuple[str, ...]:
+        """What to know before the first number: how the outcomes were chosen, and whether the shares are not as planned."""
+        ratio = self.sample_ratio
+        return (*self.choice.sentences(), *((RATIO_ALARM.format(ratio=ratio),) if ratio is not None and ratio.alarm else ()))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Tables and the forest plot, for notebooks."""
-        return estimate_html(self.outcomes, self.design, sensitivity=self.sensitivity) + str(self.plot())
+        html = estimate_html(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
+        return html + str(self.plot())
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``candor estimate --format json``, as plain values: numbers unrounded, None for what is undefined."""
         outcomes = {
-            name: asdict(outcome) | ({"sensitivity": list(map(asdict, self.sensitivity[name]))} if name in self.sensitivity else {})
+            name: asdict(outcome)
+            | ({"sensitivity": list(map(asdict, self.sensitivity[name]))} if name in self.sensitivity else {})
+            | ({"missing_answers": asdict(self.missing[name])} if name in self.missing else {})
             for name, outcome in self.outcomes.items()
         }
-        document = json.dumps({"design": self.design.to_document(), "outcomes": outcomes}, allow_nan=False)
+        columns = {} if self.choice.named else {"columns": asdict(self.choice)}
+        ratio = {} if self.sample_ratio is None or not self.sample_ratio.alarm else {"sample_ratio": asdict(self.sample_ratio)}
+        document = json.dumps({"design": self.design.to_document(), **columns, **ratio, "outcomes": outcomes}, allow_nan=False)
         plain: dict[str, Any] = json.loads(document)
         return plain
 

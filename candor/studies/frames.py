@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.errors import DataError
-from candor.studies.answers import ANSWERS, ASSIGNMENT, AnswerColumns, chosen_columns, mostly_answers
+from candor.studies.answers import AnswerColumns
+from candor.studies.columns import ASSIGNMENT, chosen_columns
+from candor.studies.written_values import EXPECTED_ANSWER, answer_code, background_values
 
 
 def answers_in(frame: Any, *, design: Design, outcomes: Sequence[str], covariates: Sequence[str]) -> AnswerColumns:
@@ -30,21 +32,25 @@ def answers_in(frame: Any, *, design: Design, outcomes: Sequence[str], covariate
             columns[name] = _values(frame[name], name=name)
         return columns[name]
 
-    chosen = chosen_columns(
+    choice = chosen_columns(
         names,
         outcomes=list(outcomes),
         covariates=list(covariates),
-        holds_answers=lambda name: mostly_answers(list(map(text_of, column(name)))),
+        values_of=lambda name: list(map(text_of, column(name))),
         have="the data have",
     )
-    rows = {name: len(column(name)) for name in (*ASSIGNMENT, *chosen, *covariates)}
+    rows = {name: len(column(name)) for name in (*ASSIGNMENT, *choice.outcomes, *covariates)}
     if len(set(rows.values())) > 1:
         raise DataError(f"all columns need the same number of rows, found {', '.join(f'{name}: {n}' for name, n in rows.items())}")
+    arms = {name.strip(): index for index, name in enumerate(design.arms)}
+    subsamples = {name.strip(): index for index, name in enumerate(design.subsample_names)}
     return AnswerColumns(
-        arm=_codes(column("arm"), {name.strip(): index for index, name in enumerate(design.arms)}, name="arm"),
-        subsample=_codes(column("subsample"), {name.strip(): index for index, name in enumerate(design.subsample_names)}, name="subsample"),
-        reported={name: _codes(column(name), ANSWERS, name=name) for name in chosen},
-        covariates={name: [None if text_of(value) == "" else value for value in column(name)] for name in dict.fromkeys(covariates)},
+        arm=_codes(column("arm"), arms.get, name="arm", expected=" or ".join(arms)),
+        subsample=_codes(column("subsample"), subsamples.get, name="subsample", expected=" or ".join(subsamples)),
+        reported={name: _codes(column(name), answer_code, name=name, expected=EXPECTED_ANSWER) for name in choice.outcomes},
+        covariates={name: _background(column(name), name=name) for name in dict.fromkeys(covariates)},
+        choice=choice,
+        shape=design.shape,
     )
 
 
@@ -83,12 +89,15 @@ def _values(column: Any, *, name: str) -> list[Any]:
     return list(values) if isinstance(values, tuple) else values if isinstance(values, list) else values.tolist()
 
 
-def _codes(values: Sequence[Any], legal: Mapping[str, int], *, name: str) -> NDArray[np.intp]:
-    texts = list(map(text_of, values))
-    try:
-        return np.array([legal[text] for text in texts], dtype=np.intp)
-    except KeyError:
-        row = next(row for row, text in enumerate(texts) if text not in legal)
-        expected = "0, 1 or nothing" if legal is ANSWERS else " or ".join(legal)
-        found = repr(values[row]) if texts[row] else "nothing"
-        raise DataError(f"column {name!r}, row {row}: expected {expected}, found {found}") from None
+def _codes(values: Sequence[Any], code_of: Callable[[str], int | None], *, name: str, expected: str) -> NDArray[np.intp]:
+    codes = []
+    for row, value in enumerate(values):
+        text = text_of(value)
+        if (code := code_of(text)) is None:
+            raise DataError(f"column {name!r}, row {row}: expected {expected}, found {repr(value) if text else 'nothing'}")
+        codes.append(code)
+    return np.array(codes, dtype=np.intp)
+
+
+def _background(values: Sequence[Any], *, name: str) -> list[float | str | None]:
+    return background_values(list(map(text_of, values)), refused=lambda row, what: DataError(f"column {name!r}, row {row}: {what}"))

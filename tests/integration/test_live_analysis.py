@@ -19,12 +19,12 @@ from analysis.answers.balance import SMALLEST_GROUP
 from analysis.answers.datasets import cell_counts, people_of
 from analysis.models import Chunk, Run, RunKind, RunStatus
 from analysis.runs import runner
-from analysis.runs.full_results import REPLICATES, question_analyses
+from analysis.runs.full_results import REPLICATES, study_analysis
 from analysis.stored_results import Results
 from candor.estimators.effects import estimate_outcome
 from candor.resampling.bootstrap import BootstrapChunk, bootstrap, with_bootstrap
 from candor.resampling.resampled_counts import ResampledCounts
-from candor.resampling.resampled_patterns import ResampledPatterns
+from candor.resampling.resampled_people import ResampledPeople
 from jobs import heartbeats, tasks
 from jobs.registry import JOBS
 from surveys.models import Participant, Study
@@ -108,18 +108,20 @@ def test_chunks_in_any_order_merge_to_what_one_piece_gives(study: Study) -> None
     run = finish(run)
     definition = definition_of(study)
     people = people_of(study, definition)
-    analysis = question_analyses(people, definition)["retention"]
+    analysis = (analyses := study_analysis(people, definition))["retention"]
     counts = ResampledCounts(analysis.counts, design=definition.design())
-    patterns = ResampledPatterns(analysis.adjusted)
+    there = {name: np.flatnonzero(people.who_answered(name)) for name in analyses}
+    patterns = ResampledPeople({name: one.adjusted for name, one in analyses.items()}, answered=there)
+    assert run.seed == analyses.seed
     expected = []
-    for resampled in (counts, patterns):
+    for resampled, question in ((counts, ""), (patterns, "retention")):
         replicates = bootstrap(resampled, replicates=REPLICATES, seed=run.seed, workers=1)
         effects = estimate_outcome(analysis.counts, design=definition.design()).effects
         if resampled is patterns:
             from candor.adjustment.doubly_robust import effects_with_covariates
 
             effects = effects_with_covariates(analysis.adjusted)
-        expected += [effect.bootstrap for effect in with_bootstrap(effects, replicates, study=resampled)]
+        expected += [effect.bootstrap for effect in with_bootstrap(effects, replicates, study=resampled, question=question)]
     found = [effect["bootstrap"] for effect in run.results["outcomes"]["retention"]["effects"]]
     assert [(one["standard_error"], one["low"], one["high"]) for one in found] == [
         (one.standard_error, one.low, one.high) for one in expected if one is not None
@@ -206,7 +208,7 @@ def test_a_worker_that_computes_a_chunk_for_long_is_heard_of(study: Study, monke
         wait_for_a_beat(Chunk.objects.filter(holder__isnull=False), "due_at")
         return BootstrapChunk(index=0, chunks=1, seed=1, effects={})
 
-    monkeypatch.setattr("analysis.runs.full_results.QuestionAnalysis.chunk", long_work)
+    monkeypatch.setattr("analysis.runs.full_results.StudyAnalysis.chunk", long_work)
     work_on_part(run)
     assert run.chunks.filter(due_at=None).count() == 1
 
@@ -361,7 +363,7 @@ def test_two_computations_do_not_tell_what_the_person_between_told() -> None:
 
 def test_a_bug_in_a_chunk_fails_the_run_and_is_raised(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     run = begin(study)
-    monkeypatch.setattr("analysis.runs.full_results.QuestionAnalysis.chunk", lambda *args, **kwargs: 1 / 0)
+    monkeypatch.setattr("analysis.runs.full_results.StudyAnalysis.chunk", lambda *args, **kwargs: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         work_on_part(run)
     run.refresh_from_db()

@@ -38,10 +38,16 @@ def test_harmless_spellings_of_a_file_give_the_same_estimate(rewrite):
         ("arm,subsample,y\n", "answers.csv: a header but no rows of answers"),
         ("arm,subsample\ncontrol,1\n", "answers.csv: no column holds answers 0 and 1"),
         ("arm,y\ncontrol,1\n", "answers.csv: there is no column 'subsample'; row 1 has arm, y"),
-        ("arm;subsample;y\ncontrol;1;0\n", "answers.csv: there is no column 'arm'; row 1 has arm;subsample;y (are the columns separated"),
+        ("arm|subsample|y\ncontrol|1|0\n", "answers.csv: there is no column 'arm'; row 1 has arm|subsample|y (are the columns separated"),
         ("arm,subsample,y,y\ncontrol,1,0,1\n", "answers.csv: row 1 names the column 'y' twice"),
-        ("arm,subsample,y\ncontrol,1,0\ntreatment,2,2\n", "answers.csv: row 3, column 'y': expected 0, 1 or nothing, found '2'"),
-        ("arm,subsample,y\ncontrol,1,0\n\ntreatment,2,yes\n", "answers.csv: row 4, column 'y': expected 0, 1 or nothing, found 'yes'"),
+        (
+            "arm,subsample,y\ncontrol,1,0\ntreatment,2,2\n",
+            "answers.csv: row 3, column 'y': expected 0, 1, no, yes, false, true or nothing, found '2'",
+        ),
+        (
+            "arm,subsample,y\ncontrol,1,0\n\ntreatment,2,maybe\n",
+            "answers.csv: row 4, column 'y': expected 0, 1, no, yes, false, true or nothing, found 'maybe'",
+        ),
         ("arm,subsample,y\ncontrol,1,0\ndrug,2,1\n", "answers.csv: row 3, column 'arm': expected control or treatment, found 'drug'"),
         ("arm,subsample,y\n,1,0\n", "answers.csv: row 2, column 'arm': expected control or treatment, found nothing"),
         ("arm,arm,subsample,y\ncontrol,control,1,0\n", "answers.csv: row 1 names the column 'arm' twice"),
@@ -72,7 +78,7 @@ def test_a_file_that_is_no_text_is_refused():
         (["--covariate", "height"], "there is no column 'height'"),
         (["--outcome", "arm"], "column 'arm' cannot be an outcome or covariate"),
         (["--outcome", "attention", "--covariate", "attention"], "column 'attention' cannot be both"),
-        (["--outcome", "age"], "column 'age': expected 0, 1 or nothing, found"),
+        (["--outcome", "age"], "column 'age': expected 0, 1, no, yes, false, true or nothing, found"),
         (["--level", "1.5"], "expected a number from 0 to 1 or a fraction like \"2/6\", found '1.5'"),
         (["--level", "1"], "confidence level must lie strictly between 0 and 1"),
         (["--bootstrap", "1"], "expected 0 for none, or at least 2 resamples, found 1"),
@@ -114,10 +120,12 @@ def test_files_that_do_not_exist_are_refused():
     ("counts", "reason"),
     [
         ([[[0, 50], [0, 50]], [[0, 50], [0, 50]]], "No standard error"),
-        ([[[20, 30], [30, 20]], [[20, 30], [30, 20]]], "outside [0, 1]"),
+        ([[[24, 26], [26, 24]], [[24, 26], [26, 24]]], "outside [0, 1]"),
+        ([[[20, 80], [80, 20]], [[20, 80], [80, 20]]], "an assumption of the model fails"),
+        ([[[50, 0], [49, 1]], [[0, 50], [0, 50]]], "no difference of two shares"),
         ([[[1, 0], [0, 1]], [[1, 0], [0, 1]]], "rough"),
     ],
-    ids=["everybody says yes", "nobody seems honest", "four answers"],
+    ids=["everybody says yes", "nobody seems honest", "a contradicted design", "separated arms", "four answers"],
 )
 def test_degenerate_data_give_a_labelled_answer(counts, reason):
     outcome = estimated(answers_file(counts), "--design", "design.json", "--outcome", "attention", "--bootstrap", "20")["outcomes"][
@@ -166,7 +174,7 @@ def test_the_command_runs_in_a_process_of_its_own_without_django():
         env={"PYTHONPATH": str(ROOT)},
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "Error: answers.csv: row 2, column 'y': expected 0, 1 or nothing, found 'maybe'\n"
+    assert done.stderr == "Error: answers.csv: row 2, column 'y': expected 0, 1, no, yes, false, true or nothing, found 'maybe'\n"
 
 
 def test_help_lists_every_command_without_importing_the_statistics():

@@ -98,7 +98,7 @@ def test_the_same_seed_gives_the_same_document():
     assert estimated(*arguments) != estimated(*arguments[:-1], "6")
 
 
-def test_without_a_seed_the_one_that_was_drawn_is_reported():
+def test_without_a_seed_the_one_of_the_answers_is_reported():
     document = estimated(answers_file(), "--design", "design.json", "--bootstrap", "50")
     seed = document["outcomes"]["attention"]["effects"][0]["bootstrap"]["seed"]
     assert estimated("answers.csv", "--design", "design.json", "--bootstrap", "50", "--seed", str(seed)) == document

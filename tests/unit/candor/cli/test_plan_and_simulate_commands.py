@@ -56,7 +56,7 @@ def test_people_get_a_plan_in_tables():
         (["--effect", "0.7"], "every prevalence must lie between 0 and 1, found 1.1"),
         (["--effect", "two"], "expected a number from -1 to 1 or a fraction like \"2/6\", found 'two'"),
         (["--effect", "drug=0.1"], "there is no treatment arm 'drug'; the design has treatment"),
-        (["--effect", "0"], "no number of participants finds an effect of 0"),
+        (["--effect", "0"], "no number of people on earth finds an effect this close to 0"),
         (["--effect", "0.1", "--cheaters", "2/1"], "expected a number from 0 to 1"),
         (["--effect", "0.1", "--cheaters", "1/0"], "expected a number from 0 to 1"),
         (["--effect", "0.1", "--epsilon-cap", "nan"], "expected a number from 0"),

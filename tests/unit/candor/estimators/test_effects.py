@@ -194,9 +194,9 @@ def test_when_everybody_answers_alike_there_is_no_estimate_and_the_reason_is_giv
 
 
 def test_nobody_honest_means_no_effect(mirrored: Design) -> None:
-    """Subsample 2 says yes less often than subsample 1: x̂ = −.6. All being cheaters is likelier than nobody being one."""
-    estimate = estimate_outcome([[[450, 550], [550, 450]], [[450, 550], [550, 450]]], design=mirrored)
-    assert estimate.cheater_proportion.raw == pytest.approx(1.6)
+    """Subsample 2 says yes less often than subsample 1: x̂ = −.12. All being cheaters is likelier than nobody being one."""
+    estimate = estimate_outcome([[[490, 510], [510, 490]], [[490, 510], [510, 490]]], design=mirrored)
+    assert estimate.cheater_proportion.raw == pytest.approx(1.12)
     assert estimate.cheater_proportion.value == 1
     assert estimate.cheater_proportion.interval is not None
     for one in estimate.effects:
@@ -229,15 +229,33 @@ def test_a_model_that_the_data_contradict_is_told_so(mirrored: Design) -> None:
     estimate = estimate_outcome([[[800, 200], [200, 800]], [[800, 200], [200, 800]]], design=mirrored)
     assert estimate.cheater_proportion.interval is not None
     assert estimate.cheater_proportion.interval.kind == "empty"
-    assert any("an assumption of the model fails" in note for note in estimate.notes)
+    assert (estimate.cheater_proportion.value, estimate.cheater_proportion.raw) == (None, pytest.approx(-2.6))
+    assert any("-2.600 is too far outside of [0, 1]" in note for note in estimate.notes)
 
 
-def test_an_impossible_effect_is_labelled(mirrored: Design) -> None:
-    estimate = estimate_outcome([[[95, 5], [92, 8]], [[10, 90], [8, 92]]], design=mirrored)
+def test_separated_arms_give_no_estimate_instead_of_a_huge_one(mirrored: Design) -> None:
+    """Nobody against everybody, but for one person: Δ̂/x̂ = 1.98/.06 = 33 is no difference of two shares."""
+    estimate = estimate_outcome([[[50, 0], [49, 1]], [[0, 50], [0, 50]]], design=mirrored)
     simple = effect(estimate, "difference_in_means")
-    assert simple.value is not None
-    assert simple.value > 1
-    assert any("outside [-1, 1]" in note for note in simple.notes)
+    assert simple.honest_proportion == pytest.approx(0.06)
+    for one in estimate.effects:
+        assert (one.value, one.standard_error, one.wald) == (None, None, None)
+        assert one.p_value is not None
+    assert any("it would be 33, which is no difference of two shares" in note for note in simple.notes)
+
+
+def test_an_estimate_a_little_outside_is_brought_to_the_nearest_possible_effect(mirrored: Design) -> None:
+    """Δ̂ = .52/.5, x̂ = 6·(.57 − .41) = .96: Δ̂/x̂ = 1.083, with the Wald interval about that."""
+    estimate = estimate_outcome([[[850, 150], [690, 310]], [[330, 670], [170, 830]]], design=mirrored)
+    simple = effect(estimate, "difference_in_means")
+    assert simple.value == 1
+    assert simple.interval is not None
+    assert simple.interval.contains(1)
+    assert simple.wald is not None
+    assert simple.wald.low is not None
+    assert simple.wald.high is not None
+    assert (simple.wald.low + simple.wald.high) / 2 == pytest.approx(1.04 / 0.96)
+    assert any("was 1.08, outside [-1, 1]" in note for note in simple.notes)
 
 
 def test_few_answers_of_one_kind_are_pointed_out(mirrored: Design) -> None:

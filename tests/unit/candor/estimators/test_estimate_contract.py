@@ -166,7 +166,8 @@ def test_every_missing_value_has_a_reason_in_the_notes(study: tuple[Design, np.n
         complete = one.value is not None and one.interval is not None and one.interval.low is not None
         assert complete or one.notes
         assert {f"{one.method}, {one.treatment}: {note}" for note in one.notes} <= set(estimate.notes)
-    assert estimate.cheater_proportion.value is not None or any("not identified" in note for note in estimate.notes)
+    reasons = ("not identified", "too far outside of [0, 1]")
+    assert estimate.cheater_proportion.value is not None or any(reason in note for note in estimate.notes for reason in reasons)
 
 
 @settings(max_examples=60)
@@ -175,6 +176,7 @@ def test_shares_and_p_values_are_possible_numbers(study: tuple[Design, np.ndarra
     design, counts = study
     estimate = estimate_outcome(counts, design=design)
     shares = [estimate.cheater_proportion.value, *(one.honest_proportion for one in estimate.effects)]
+    assert all(-1 - 1e-9 <= one.value <= 1 + 1e-9 for one in estimate.effects if one.value is not None)
     p_values = [value for one in estimate.effects for value in (one.p_value, one.adjusted_p_value)]
     assert all(0 <= value <= 1 for value in shares + p_values if value is not None)
     for one in estimate.effects:

@@ -251,10 +251,10 @@ def test_a_looser_use_of_the_cap_is_never_better():
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ({"n": 0}, "at least 1 participant, found 0"),
+        ({"n": 0}, "from 1 to 10000000000 participants, found 0"),
         ({"level": 1.0}, "confidence level must lie between 0 and 1, found 1"),
         ({"power": 0.01}, "the power must lie between 0.05"),
-        ({"effects": 0.0}, "no number of participants finds an effect of 0"),
+        ({"effects": 0.0}, "no number of people on earth finds an effect this close to 0"),
         ({"effects": 0.7}, "every prevalence must lie between 0 and 1, found 1.1"),
         ({"effects": {"drug": 0.1}}, "there is no treatment arm 'drug'; the design has 'treatment'"),
         ({"cheater_proportion": 1.0}, "the cheater proportion must be below 1"),

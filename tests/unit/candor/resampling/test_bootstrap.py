@@ -6,19 +6,27 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.resampling.bootstrap import (
     BootstrapCancelledError,
     BootstrapReplicates,
-    acceleration,
     bootstrap,
     bootstrap_chunk,
-    bootstrap_summary,
     chunk_count,
     merge,
     with_bootstrap,
 )
+from candor.resampling.resampled_counts import ResampledCounts
+from candor.resampling.summaries import acceleration, bootstrap_summary
 from candor.results import Effect, HonestTimesEffect
+
+MIRRORED = Design.of(
+    arms=("control", "treatment"),
+    control="control",
+    subsamples={"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}},
+)
+HEAVY_TAILS = [[[134, 94], [115, 113]], [[118, 110], [104, 124]]]
 
 
 @dataclass
@@ -111,7 +119,9 @@ def test_without_failures_the_percentile_interval_and_error_are_numpys():
     replicates = np.random.default_rng(0).normal(0.2, 0.1, 999)
     summary = bootstrap_summary(replicates, estimate=0.2, acceleration=0.0, level=0.9, seed=8)
     assert (summary.low, summary.high) == pytest.approx(tuple(np.quantile(replicates, [0.05, 0.95])))
-    assert summary.standard_error == pytest.approx(replicates.std(ddof=1))
+    low, high = np.quantile(replicates, stats.norm.cdf([-1, 1]))
+    assert summary.standard_error == pytest.approx((high - low) / 2)
+    assert summary.standard_error == pytest.approx(replicates.std(ddof=1), rel=0.05)
     assert (summary.replicates, summary.failed, summary.seed, summary.level) == (999, 0, 8, 0.9)
 
 
@@ -131,7 +141,9 @@ def test_failed_replicates_push_both_ends_outward():
     assert failing.failed == 2
     assert failing.low == pytest.approx(np.quantile(np.append(found, [-1e-9] * 2), 0.05), abs=1e-6)
     assert failing.high == pytest.approx(0.9 * (0.95 * 99) / 97)
-    assert failing.standard_error == pytest.approx(found.std(ddof=1))
+    low, high = np.append([-1e-9] * 2, found), np.append(found, [0.9 + 1e-9] * 2)
+    below, above = stats.norm.cdf([-1, 1])
+    assert failing.standard_error == pytest.approx((np.quantile(high, above) - np.quantile(low, below)) / 2)
     assert failing.bca.low <= failing.low + 1e-9
 
 
@@ -204,3 +216,15 @@ def test_an_effect_without_a_value_keeps_the_place_of_its_contrast():
     summarised = with_bootstrap((effect("ours", "a", None), effect("ours", "b", 0.5)), replicates, study=TwoContrasts())
     assert summarised[0].bootstrap is None
     assert summarised[1].bootstrap.failed == 0
+
+
+def test_the_standard_error_of_a_ratio_with_heavy_tails_is_the_same_for_every_seed():
+    """912 people, x̂ two and a half standard errors above zero. Negative control: the replicates' standard deviation is not."""
+    study = ResampledCounts(HEAVY_TAILS, design=MIRRORED)
+    errors, deviations = [], []
+    for seed in range(12):
+        effects = bootstrap(study, replicates=5000, seed=seed).effects["difference_in_means"][:, 0]
+        errors.append(bootstrap_summary(effects, estimate=0.2, acceleration=0.0, level=0.95, seed=seed).standard_error)
+        deviations.append(np.nanstd(effects))
+    assert max(errors) < 1.1 * min(errors)
+    assert max(deviations) > 10 * min(deviations)

@@ -58,7 +58,7 @@ def test_it_gives_the_document_of_the_command(frame):
 
 
 def test_every_kind_of_frame_is_read_alike(frame):
-    expected = numbers(candor.estimate(frame, DESIGN, covariates=["age"], bootstrap=0))
+    expected = numbers(candor.estimate(frame, DESIGN, outcomes=["attention"], covariates=["age"], bootstrap=0))
     columns = {name: frame[name] for name in frame.columns}
     kinds = [
         columns,
@@ -96,7 +96,7 @@ def test_outcomes_are_by_default_the_columns_of_answers(frame):
         ({"arm": "drug"}, "column 'arm', row 0: expected control or treatment, found 'drug'"),
         ({"subsample": 3}, "column 'subsample', row 0: expected 1 or 2, found 3"),
         ({"subsample": 1.5}, "column 'subsample', row 0: expected 1 or 2, found 1.5"),
-        ({"attention": 2}, "column 'attention', row 0: expected 0, 1 or nothing, found 2"),
+        ({"attention": 2}, "column 'attention', row 0: expected 0, 1, no, yes, false, true or nothing, found 2"),
         ({"arm": None}, "column 'arm', row 0: expected control or treatment, found nothing"),
         ({"arm": "control"}, "column 'attention': too few answers in arm 'treatment'"),
     ],
@@ -142,10 +142,23 @@ def test_an_impossible_option_is_refused(frame, options, complaint):
         candor.estimate(frame, DESIGN, **{"bootstrap": 0, **options})
 
 
-def test_without_a_seed_the_one_that_was_drawn_is_told(frame):
-    result = candor.estimate(frame, DESIGN, outcomes=["attention"], bootstrap=20)
+def test_without_a_seed_the_answers_give_it_and_it_is_told(frame):
+    result, again = (
+        candor.estimate(data, DESIGN, outcomes=["attention"], bootstrap=20) for data in (frame, frame.sample(frac=1, random_state=1))
+    )
+    assert again.to_dict() == result.to_dict()
     seed = result["attention"].effects[0].bootstrap.seed
     assert candor.estimate(frame, DESIGN, outcomes=["attention"], bootstrap=20, seed=seed).to_dict() == result.to_dict()
+    more = candor.estimate(frame.iloc[1:], DESIGN, outcomes=["attention"], bootstrap=20)
+    assert more["attention"].effects[0].bootstrap.seed != seed
+
+
+def test_one_draw_of_people_serves_all_questions_with_covariates(frame):
+    """The same answers under two names have the same replicates, hence the same intervals; a third of the others is missing."""
+    asked = frame.assign(again=frame["attention"], part=frame["attention"].where(frame.index % 3 > 0))
+    result = candor.estimate(asked, DESIGN, outcomes=["attention", "again", "part"], covariates=["age"], bootstrap=100)
+    assert result["attention"].effects == result["again"].effects
+    assert [effect.bootstrap is None for effect in result["part"].effects] == [effect.value is None for effect in result["part"].effects]
 
 
 def test_a_frame_of_results_has_a_row_per_contrast_and_method(frame):

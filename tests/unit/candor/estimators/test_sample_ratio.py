@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, chisquare
 
-from analysis.answers.sample_ratio import SampleRatio, chi_square_p_value, sample_ratio
+from candor.estimators.sample_ratio import SampleRatio, chi_square_p_value, sample_ratio
 from surveys.batches import rules
 
 
@@ -57,7 +57,7 @@ def test_before_anybody_was_assigned_there_is_nothing_to_compare() -> None:
 def shown(counts: np.ndarray, *, in_steps: bool) -> SampleRatio | None:
     """The alarm as it looks at counts that are shown in steps, of two subsamples as large as each other and arms of 2 to 1."""
     cells = dict(zip([("1", "a"), ("1", "b"), ("2", "a"), ("2", "b")], (rules.in_steps(int(one)) for one in counts), strict=True))
-    return sample_ratio(cells, subsample_weights={"1": 1, "2": 1}, arm_weights={"a": 2, "b": 1}, in_steps=in_steps)
+    return sample_ratio(cells, subsample_weights={"1": 1, "2": 1}, arm_weights={"a": 2, "b": 1}, step=rules.LEAST if in_steps else 0)
 
 
 @pytest.mark.parametrize("n", [60, 120, 300, 1000, 5000])

@@ -1,10 +1,10 @@
-"""Whether people were assigned to arms and subsamples in the planned shares."""
+"""Whether people were assigned to arms and subsamples in the planned shares. Needs neither NumPy nor SciPy."""
+
+from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-from surveys.batches.rules import LEAST
 
 SMALL_P = 0.001
 LEAST_DEVIATION = 0.01
@@ -27,12 +27,46 @@ def sample_ratio(
     *,
     subsample_weights: Mapping[str, int],
     arm_weights: Mapping[str, int],
-    in_steps: bool = False,
+    step: int = 0,
 ) -> SampleRatio | None:
-    """Compare the people assigned to each (subsample, arm) with the weights; None before anybody was assigned.
+    """Compare the people assigned to each (subsample, arm) with the weights.
 
+    Parameters
+    ----------
+    counts : mapping of (str, str) to int
+        People by subsample and arm; a cell that is not there has nobody.
+    subsample_weights, arm_weights : mapping of str to int
+        Planned shares, as whole numbers of any size.
+    step : int
+        Where counts are shown in steps of this size; 0 for exact ones.
+
+    Returns
+    -------
+    SampleRatio or None
+        None before anybody was assigned.
+
+    Raises
+    ------
+    ZeroDivisionError
+        When people were assigned and all weights are 0.
+
+    Notes
+    -----
     Counts that are shown in steps of b, the newest step held back, stand for b to 2b − 1 people more, all equally likely; a count of 0 for
     0 to 2b − 1. Each cell gets the mean of these, and their variance beside that of chance, so that rounding raises no alarm.
+
+    References
+    ----------
+    Fabijan, A. et al. (2019). Diagnosing sample ratio mismatch in online controlled experiments. KDD '19.
+
+    Examples
+    --------
+    Expected are 250 in each of four cells: χ² = 2·50²/250 = 20 with 3 degrees of freedom.
+
+    >>> cells = {("1", "slides"): 300, ("1", "face"): 200, ("2", "slides"): 250, ("2", "face"): 250}
+    >>> found = sample_ratio(cells, subsample_weights={"1": 1, "2": 1}, arm_weights={"slides": 1, "face": 1})
+    >>> found.statistic, found.df, found.alarm
+    (20.0, 3, True)
     """
     if not sum(counts.values()):
         return None
@@ -41,8 +75,8 @@ def sample_ratio(
     found, unknown = {}, {}
     for cell in shares:
         shown = counts.get(cell, 0)
-        possible = 0 if not in_steps else LEAST if shown else 2 * LEAST
-        found[cell] = shown + (LEAST if shown and in_steps else 0) + max(possible - 1, 0) / 2
+        possible = step if shown else 2 * step
+        found[cell] = shown + (step if shown else 0) + max(possible - 1, 0) / 2
         unknown[cell] = (possible**2 - 1) / 12 if possible else 0.0
     n = sum(found.values())
     statistic = sum((found[cell] - n * share) ** 2 / (n * share + unknown[cell]) for cell, share in shares.items())
@@ -58,7 +92,13 @@ def sample_ratio(
 
 
 def chi_square_p_value(statistic: float, *, df: int) -> float:
-    """P(χ² > statistic): Q(½df, ½statistic) by Q(a + 1, x) = Q(a, x) + xᵃe⁻ˣ/Γ(a + 1). Web processes do without SciPy."""
+    """P(χ² > statistic): Q(½df, ½statistic) by Q(a + 1, x) = Q(a, x) + xᵃe⁻ˣ/Γ(a + 1). Web processes do without SciPy.
+
+    Examples
+    --------
+    >>> round(chi_square_p_value(3.8415, df=1), 4)
+    0.05
+    """
     x = statistic / 2
     if x <= 0:
         return 1.0

@@ -1,0 +1,97 @@
+"""Which columns hold the sensitive answers: those that were named, or those that hold nothing else, with the reason for every other one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from candor.errors import DataError
+from candor.studies.written_values import answer_code, is_missing
+
+ASSIGNMENT = ("arm", "subsample")
+EXAMPLES = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnChoice:
+    """The columns that are analysed as sensitive answers.
+
+    Attributes
+    ----------
+    outcomes : tuple of str
+        In the order of the data, or as they were named.
+    left_aside : mapping of str to str
+        Only when nobody named the outcomes: every other column, with the reason.
+    named : bool
+        Whether somebody named the outcomes.
+    """
+
+    outcomes: tuple[str, ...]
+    left_aside: Mapping[str, str]
+    named: bool
+
+    def sentences(self) -> tuple[str, ...]:
+        """What was taken and why; nothing when the outcomes were named."""
+        if self.named:
+            return ()
+        taken = f"No outcome was named. Analysed as sensitive, because they hold yes/no answers: {', '.join(self.outcomes)}."
+        aside = "; ".join(f"{name or 'a column without a name'}: {reason}" for name, reason in self.left_aside.items())
+        advice = "A background question with two answers is among them unless you name the outcomes, or make it a covariate."
+        return (taken, *((f"Left aside: {aside}.",) if aside else ()), advice)
+
+
+def chosen_columns(
+    names: Sequence[str],
+    *,
+    outcomes: Sequence[str],
+    covariates: Sequence[str],
+    values_of: Callable[[str], Sequence[str]],
+    have: str,
+) -> ColumnChoice:
+    """The columns of outcomes: the requested ones, or every other column that holds answers.
+
+    Parameters
+    ----------
+    names : sequence of str
+        All columns.
+    outcomes, covariates : sequence of str
+        Those that were named.
+    values_of : callable
+        Gives the texts of a column, or of its beginning.
+    have : str
+        Says where the names stand, such as ``"row 1 has"``.
+
+    Raises
+    ------
+    DataError
+        When a column is not there, or would be two things at once.
+    """
+    there = ", ".join(names)
+    for name in (*ASSIGNMENT, *outcomes, *covariates):
+        if name not in names:
+            raise DataError(f"there is no column {name!r}; {have} {there}")
+    for name in (*outcomes, *covariates):
+        if name in ASSIGNMENT or name in set(outcomes) & set(covariates):
+            raise DataError(f"column {name!r} cannot be {'an outcome or covariate' if name in ASSIGNMENT else 'both'}")
+    if outcomes:
+        return ColumnChoice(outcomes=tuple(dict.fromkeys(outcomes)), left_aside={}, named=True)
+    others = [name for name in names if name not in (*ASSIGNMENT, *covariates)]
+    reasons = {name: _why_no_answers(values_of(name)) if name else "a sensitive question has a name" for name in others}
+    chosen = tuple(name for name, reason in reasons.items() if reason is None)
+    if not chosen:
+        raise DataError(f"no column holds answers 0 and 1; {have} {there}")
+    return ColumnChoice(outcomes=chosen, left_aside={name: reason for name, reason in reasons.items() if reason is not None}, named=False)
+
+
+def _why_no_answers(texts: Sequence[str]) -> str | None:
+    """None for a column of answers. Where a few values are none, as long as somebody said no, they are refused, not overlooked."""
+    written = [text for text in texts if not is_missing(text)]
+    if not written:
+        return "holds nothing" if texts else "has no rows"
+    others = [text for text in written if answer_code(text) is None]
+    if not others or (2 * len(others) <= len(written) and any(answer_code(text) == 0 for text in written)):
+        return None
+    some = [repr(text) for text in dict.fromkeys(others)]
+    return (
+        f"holds {', '.join(some[:EXAMPLES])}{'…' if len(some) > EXAMPLES else ''}, which {'is' if len(some) == 1 else 'are'} not yes or no"
+    )

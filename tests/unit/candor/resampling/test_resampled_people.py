@@ -1,0 +1,194 @@
+"""The bootstrap with covariates against theory, full refits and resampled rows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from candor.adjustment.adjusted_study import adjusted_study
+from candor.adjustment.doubly_robust import (
+    adjusted_cells,
+    augmented_outcomes,
+    doubly_robust_estimates,
+    effects_with_covariates,
+)
+from candor.adjustment.working_models import expit, fit_logistic
+from candor.designs.design import Design
+from candor.errors import MethodError, NotIdentifiedError
+from candor.resampling import resampled_people
+from candor.resampling.bootstrap import bootstrap, with_bootstrap
+from candor.resampling.resampled_people import ResampledPeople
+from candor.resampling.summaries import bootstrap_summary
+
+ALIKE = {"estimate": 0.0, "acceleration": 0.0, "level": 0.95, "seed": 1}
+MIRRORED = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
+SYMMETRIC = {"1": {"forced_no": "1/6", "forced_yes": "1/6"}, "2": {"forced_no": "2/6", "forced_yes": "2/6"}}
+
+
+def study_of(n, *, seed=1, subsamples=MIRRORED, cheaters="any", arms=2, numeric=True):
+    design = Design.of(arms=[f"arm {a}" for a in range(arms)], control="arm 0", subsamples=subsamples, cheater_model=cheaters)
+    rng = np.random.default_rng(seed)
+    covariates = {"region": rng.choice(["north", "south", "west"], n), "smoker": rng.choice(["yes", "no"], n)}
+    if numeric:
+        covariates["age"] = rng.normal(size=n)
+    arm, subsample = rng.integers(0, arms, n), rng.integers(0, 2, n)
+    age = covariates.get("age", np.zeros(n))
+    true = rng.random(n) < expit(1.5 * age + (covariates["region"] == "west") - 0.5 + 0.9 * arm)
+    roll = rng.random(n)
+    reported = np.where(roll < design.truth[subsample], true, roll < (design.truth + design.forced_yes)[subsample])
+    return adjusted_study(reported.astype(int), arm, subsample, covariates, design=design)
+
+
+def test_standard_errors_are_those_of_the_influence_functions_when_the_study_is_large():
+    study = study_of(6000, subsamples=SYMMETRIC, cheaters="always_no", arms=3)
+    resampled = ResampledPeople({"": study})
+    effects = with_bootstrap(effects_with_covariates(study), bootstrap(resampled, replicates=1000, seed=1), study=resampled)
+    assert len(effects) == 4
+    for effect in effects:
+        assert effect.bootstrap.failed == 0
+        assert effect.bootstrap.standard_error == pytest.approx(effect.standard_error, rel=0.1)
+        for interval in (effect.bootstrap, effect.bootstrap.bca):
+            assert interval.low == pytest.approx(effect.interval.low, abs=0.4 * effect.standard_error)
+            assert interval.high == pytest.approx(effect.interval.high, abs=0.4 * effect.standard_error)
+
+
+def refitted(model, study, rows, members):
+    values = study.matrix.values[rows][members][:, model.columns]
+    return replace(model, fit=fit_logistic(values, study.reported[rows][members]))
+
+
+def resampled_study(study, rows, *, refit):
+    """The study of these participants, with working models as they are or fitted again."""
+    arms, cells = study.arm_models, study.cell_models
+    if refit:
+        arms = tuple(refitted(model, study, rows, study.arm[rows] == a) for a, model in enumerate(arms))
+        cells = tuple(refitted(model, study, rows, study.cell[rows] == c) for c, model in enumerate(cells))
+    return replace(
+        study,
+        reported=study.reported[rows],
+        arm=study.arm[rows],
+        subsample=study.subsample[rows],
+        matrix=replace(study.matrix, values=study.matrix.values[rows], notes=()),
+        counts=np.bincount(study.cell[rows] * 2 + study.reported[rows].astype(int), minlength=8).reshape(2, 2, 2).astype(float),
+        arm_models=arms,
+        cell_models=cells,
+    )
+
+
+def efficient_effect(study, cells):
+    """Δ̂/x̂ from the augmented cell means, with the weights of the full sample."""
+    predictions = np.column_stack([model.predict(study.matrix.values) for model in study.cell_models])
+    fit = replace(cells.fit, coefficients=cells.operator @ augmented_outcomes(study.reported, study.cell, predictions).mean(axis=0))
+    return fit.joint_estimates().raw_effect
+
+
+@pytest.mark.parametrize("people", [200, 1000])
+def test_refitting_the_working_models_would_not_change_the_spread(people):
+    """Oracle: every model fitted again in every resample. 400 resamples know the ratio to about two percent."""
+    study = study_of(people, subsamples=SYMMETRIC, cheaters="always_no")
+    cells = adjusted_cells(study)
+    rng = np.random.default_rng(2)
+    found = {"doubly_robust": {True: [], False: []}, "efficient": {True: [], False: []}}
+    for _ in range(400):
+        rows = rng.integers(0, people, people)
+        for refit in (True, False):
+            again = resampled_study(study, rows, refit=refit)
+            found["doubly_robust"][refit].append(doubly_robust_estimates(again).joint.raw_effect[0])
+            found["efficient"][refit].append(efficient_effect(again, cells)[0])
+    for by_refit in found.values():
+        fixed, fitted = (bootstrap_summary(np.array(by_refit[refit]), **ALIKE).standard_error for refit in (False, True))
+        assert 0.95 < fixed / fitted < 1.05
+
+
+def test_a_replicate_is_the_estimate_of_the_resampled_rows():
+    study = study_of(800, subsamples=SYMMETRIC, cheaters="always_no")
+    resampled = ResampledPeople({"": study})
+
+    class KnownDraw:
+        """Hands out one known resample of participants."""
+
+        drawn = np.random.default_rng(4).integers(0, 800, size=(1, 800))
+
+        def integers(self, low, high, size, dtype):
+            return self.drawn.copy()
+
+    (doubly_robust,), (efficient,) = resampled.replicate_effects(1, KnownDraw()).values()
+    once = [resampled._questions[""].terms[row] for row in range(800)]
+    patterns = np.unique(np.round(once, 10), axis=0, return_inverse=True)[1].reshape(-1)
+    rows = np.argsort(patterns, kind="stable")[KnownDraw.drawn[0]]
+    again = resampled_study(study, rows, refit=False)
+    assert doubly_robust == pytest.approx(doubly_robust_estimates(again).joint.raw_effect, abs=1e-9)
+    assert efficient == pytest.approx(efficient_effect(again, adjusted_cells(study)), abs=1e-9)
+
+
+def test_one_draw_serves_all_questions_so_the_same_answers_have_the_same_replicates():
+    study = study_of(300)
+    opposite = replace(study, reported=study.reported)
+    run = bootstrap(ResampledPeople({"first": study, "second": opposite}), replicates=100, seed=3).effects
+    for method in ("doubly_robust", "efficient_with_covariates"):
+        np.testing.assert_array_equal(run[f"{method} of first"], run[f"{method} of second"])
+
+
+def test_people_who_answered_only_one_question_are_resampled_with_the_others():
+    """A random two thirds answered the second question; its spread is that of the smaller study."""
+    study = study_of(3000)
+    there = np.sort(np.random.default_rng(1).permutation(3000)[:2000])
+    values = study.matrix.values[there][:, 1:-1]
+    covariates = {f"x{column}": values[:, column] for column in range(values.shape[1])}
+    part = adjusted_study(study.reported[there].astype(int), study.arm[there], study.subsample[there], covariates, design=study.design)
+    together = ResampledPeople({"all": study, "part": part}, answered={"all": np.arange(3000), "part": there})
+    run, alone = bootstrap(together, replicates=1000, seed=1), bootstrap(ResampledPeople({"": part}), replicates=1000, seed=2)
+    for method in ("doubly_robust", "efficient_with_covariates"):
+        spreads = [np.diff(np.quantile(found, [0.16, 0.84]))[0] for found in (run.effects[f"{method} of part"], alone.effects[method])]
+        assert spreads[0] == pytest.approx(spreads[1], rel=0.15)
+        np.testing.assert_allclose(together.estimates[f"{method} of part"], ResampledPeople({"": part}).estimates[method])
+    with pytest.raises(MethodError, match="who answered which"):
+        ResampledPeople({"all": study, "part": part})
+
+
+def test_drawing_patterns_is_as_good_as_drawing_participants(monkeypatch):
+    study = study_of(3000, numeric=False, subsamples=SYMMETRIC, cheaters="always_no")
+    by_pattern = bootstrap(ResampledPeople({"": study}), replicates=1500, seed=1).effects
+    monkeypatch.setattr(resampled_people, "_INTEGER_DRAWS_PER_BINOMIAL_DRAW", 10**9)
+    by_participant = bootstrap(ResampledPeople({"": study}), replicates=1500, seed=2).effects
+    for method, effects in by_pattern.items():
+        assert not np.isnan(effects).any()
+        quantiles = np.quantile(effects, [0.1, 0.5, 0.9])
+        np.testing.assert_allclose(np.quantile(by_participant[method], [0.1, 0.5, 0.9]), quantiles, atol=0.2 * effects.std())
+
+
+def test_workers_do_not_change_the_result():
+    resampled = ResampledPeople({"": study_of(300)})
+    runs = [bootstrap(resampled, replicates=800, seed=6, workers=workers).effects for workers in (1, 2, 4)]
+    for method in runs[0]:
+        np.testing.assert_array_equal(runs[0][method], runs[1][method])
+        np.testing.assert_array_equal(runs[0][method], runs[2][method])
+
+
+def test_the_order_of_participants_does_not_change_the_replicates():
+    study = study_of(300, subsamples=SYMMETRIC, cheaters="always_no")
+    order = np.random.default_rng(1).permutation(300)
+    age = study.matrix.values[:, -2]
+    studies = [
+        adjusted_study(study.reported[rows], study.arm[rows], study.subsample[rows], {"age": age[rows]}, design=study.design)
+        for rows in (np.arange(300), order)
+    ]
+    first, second = (bootstrap(ResampledPeople({"": one}), replicates=100, seed=6).effects for one in studies)
+    for method in first:
+        np.testing.assert_allclose(first[method], second[method], atol=1e-6)
+
+
+def test_small_studies_count_their_failures_and_never_crash():
+    failed = []
+    for seed in range(6):
+        study = study_of(40, seed=seed)
+        resampled = ResampledPeople({"": study})
+        effects = with_bootstrap(effects_with_covariates(study), bootstrap(resampled, replicates=250, seed=1), study=resampled)
+        failed += [effect.bootstrap.failed for effect in effects if effect.bootstrap]
+        assert all(effect.bootstrap or effect.value is None for effect in effects)
+    assert max(failed) > 20
+
+
+def test_a_design_without_an_effect_is_refused():
+    with pytest.raises(NotIdentifiedError, match="no effect estimate to resample"):
+        ResampledPeople({"": study_of(200, subsamples=SYMMETRIC)})
