@@ -9,9 +9,12 @@ import click
 
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import PROPORTION, design_option, format_option, level_option
+from candor.cli.planned_tests import families_by_name, planned_test_options
 from candor.cli.progress import progress_bar
 from candor.cli.reading import AnswerFile, read_design
+from candor.equivalence.margins import Worse
 from candor.studies.estimates import Analysis
+from candor.studies.planned_tests import PlannedTests, named_margins
 
 
 @click.command()
@@ -31,6 +34,7 @@ from candor.studies.estimates import Analysis
     type=PROPORTION,
     help="Say what remains of the effects if the yes rates of cheaters differ by up to this between two arms.",
 )
+@planned_test_options
 @format_option
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Write a forest plot to this SVG file.")
 def estimate(
@@ -42,6 +46,10 @@ def estimate(
     level: float,
     seed: int | None,
     kappa: float | None,
+    equivalence_margin: float | None,
+    non_inferiority: float | None,
+    worse: Worse | None,
+    families: tuple[str, ...],
     output_format: str,
     plot: Path | None,
 ) -> None:
@@ -49,7 +57,9 @@ def estimate(
 
     DATA is a CSV file with the columns arm and subsample, one column of 0/1 per outcome, and covariates; empty means missing.
     """
-    analysis = Analysis(replicates=replicates, level=level, seed=seed, kappa=kappa)
+    margins = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
+    planned = PlannedTests(margins=margins, families=families_by_name(families))
+    analysis = Analysis(replicates=replicates, level=level, seed=seed, kappa=kappa, planned=planned)
     design = read_design(design_path)
     file = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates)
     with progress_bar(data.stat().st_size, label="Reading") as advance:

@@ -260,7 +260,7 @@ def maximum_likelihood_fit(counts: FloatArray, design: Design, *, arm_specific_c
     known = None if arm_specific_cheaters else design.cheater_model.yes_rate
     inside = (design.truth / 2 + design.forced_yes) / 2 + float(HALF_A_PERSON if known is None else known) / 2
     start = np.asarray(np.linalg.lstsq(matrix, np.tile(inside, design.shape[0]) - model.offset)[0], dtype=float)
-    coefficients, converged = _climb(np.where(tables > 0, tables, HALF_A_PERSON), matrix, model.offset, start)
+    coefficients, converged = climb(np.where(tables > 0, tables, HALF_A_PERSON), matrix, model.offset, start)
     mu = coefficients @ matrix.T + model.offset
     floor = HALF_A_PERSON / (size + 1)
     spread = np.clip(mu, floor, 1 - floor)
@@ -285,7 +285,7 @@ def _gram(weights: FloatArray, matrix: FloatArray) -> FloatArray:
     return (weights @ products).reshape(-1, parameters, parameters)
 
 
-def _climb(tables: FloatArray, matrix: FloatArray, offset: float, start: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+def climb(tables: FloatArray, matrix: FloatArray, offset: float, start: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     """Where the binomial log-likelihoods of tables (B, cells, 2) are largest: coefficients (B, P), and whether each search settled."""
     no, yes = tables[..., NO], tables[..., YES]
     coefficients = np.tile(start, (len(tables), 1))

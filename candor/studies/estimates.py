@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
+from candor.equivalence.margins import Worse
 from candor.errors import DataError, MethodError, needing
 from candor.estimators.intervals import normal_quantile
 from candor.estimators.missing_answers import MissingAnswers, missing_answers
@@ -26,9 +27,10 @@ from candor.resampling.seeds import seed_of
 from candor.results import OutcomeEstimate
 from candor.studies.answers import Answers, CollectedAnswers, resampled_people
 from candor.studies.columns import ColumnChoice
-from candor.studies.estimate_html import estimate_html
-from candor.studies.estimate_text import estimate_text, forest_rows
+from candor.studies.estimate_html import estimate_html, titled_html
+from candor.studies.estimate_text import estimate_text, forest_rows, titled_text
 from candor.studies.frames import answers_in
+from candor.studies.planned_tests import PlannedTestResults, PlannedTests, named_margins
 
 RATIO_ALARM = (
     "The shares of arms and subsamples are not the stated ones: χ² = {ratio.statistic:.1f}, {ratio.df} df, p = {ratio.p_value:.1g}, and "
@@ -47,6 +49,10 @@ def estimate(
     level: float = 0.95,
     seed: int | None = None,
     kappa: float | None = None,
+    equivalence_margin: float | None = None,
+    non_inferiority: float | None = None,
+    worse: Worse | None = None,
+    families: Mapping[str, Sequence[str]] | None = None,
 ) -> StudyEstimates:
     """Estimate the effects on sensitive yes/no outcomes from collected answers.
 
@@ -69,6 +75,14 @@ def estimate(
         Of the bootstrap. Default: one that follows from the answers (`candor.resampling.seeds.seed_of`), which the result tells.
     kappa : float, optional
         Also say what remains of the effects if the yes rates of cheaters differ by up to this, in [0, 1], between two arms.
+    equivalence_margin : float, optional
+        Also test whether every effect lies within ± this difference of shares.
+    non_inferiority : float, optional
+        Also test whether no treatment is worse than the control by this difference of shares or more.
+    worse : {"more_yes", "fewer_yes"}, optional
+        The direction that `non_inferiority` means.
+    families : mapping of str to sequence of str, optional
+        Outcomes that answer one question together, by the name of the family: Holm's adjusted p-values over all of them.
 
     Returns
     -------
@@ -106,7 +120,9 @@ def estimate(
     (0.666667, 0.4)
     """
     found = read_design(design)
-    analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa)
+    margins = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
+    planned = PlannedTests(margins=margins, families=families or {})
+    analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa, planned=planned)
     return analysis.run(answers_in(frame, design=found, outcomes=_names(outcomes), covariates=_names(covariates)), design=found)
 
 
@@ -129,6 +145,7 @@ class Analysis:
     seed: int | None
     level: float
     kappa: float | None
+    planned: PlannedTests = field(default_factory=PlannedTests)
 
     def __post_init__(self) -> None:
         if self.replicates < 0 or self.replicates == 1:
@@ -157,6 +174,12 @@ class Analysis:
             design=design,
             outcomes=estimates,
             sensitivity=sensitivity,
+            planned_tests=self.planned.run(
+                {name: one.counts for name, one in questions.items()},
+                {name: one.effects for name, one in estimates.items()},
+                design=design,
+                level=self.level,
+            ),
             level=self.level,
             choice=answers.choice,
             missing={name: one for name, one in missing.items() if one is not None},
@@ -225,6 +248,8 @@ class StudyEstimates:
     outcomes : mapping of str to OutcomeEstimate
     sensitivity : mapping of str to tuple of CheatingSensitivity
         One for each contrast; empty unless κ was given.
+    planned_tests : PlannedTestResults
+        Against margins and over families, where any were named.
     level : float
         Nominal coverage of all intervals.
     choice : ColumnChoice
@@ -238,6 +263,7 @@ class StudyEstimates:
     design: Design
     outcomes: Mapping[str, OutcomeEstimate]
     sensitivity: Mapping[str, tuple[CheatingSensitivity, ...]]
+    planned_tests: PlannedTestResults
     level: float
     choice: ColumnChoice
     missing: Mapping[str, MissingAnswers]
@@ -247,7 +273,8 @@ class StudyEstimates:
         return self.outcomes[outcome]
 
     def __str__(self) -> str:
-        return estimate_text(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
+        text = estimate_text(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
+        return "\n\n\n".join([text, *map(titled_text, self.planned_tests.tables())])
 
     def _about(self) -> tuple[str, ...]:
         """What to know before the first number: how the outcomes were chosen, and whether the shares are not as planned."""
@@ -259,7 +286,7 @@ class StudyEstimates:
     def _repr_html_(self) -> str:
         """Tables and the forest plot, for notebooks."""
         html = estimate_html(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
-        return html + str(self.plot())
+        return html + "".join(map(titled_html, self.planned_tests.tables())) + str(self.plot())
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``candor estimate --format json``, as plain values: numbers unrounded, None for what is undefined."""
@@ -267,11 +294,13 @@ class StudyEstimates:
             name: asdict(outcome)
             | ({"sensitivity": list(map(asdict, self.sensitivity[name]))} if name in self.sensitivity else {})
             | ({"missing_answers": asdict(self.missing[name])} if name in self.missing else {})
+            | self.planned_tests.of_outcome(name)
             for name, outcome in self.outcomes.items()
         }
         columns = {} if self.choice.named else {"columns": asdict(self.choice)}
         ratio = {} if self.sample_ratio is None or not self.sample_ratio.alarm else {"sample_ratio": asdict(self.sample_ratio)}
-        document = json.dumps({"design": self.design.to_document(), **columns, **ratio, "outcomes": outcomes}, allow_nan=False)
+        together = {**columns, **ratio, **self.planned_tests.of_study()}
+        document = json.dumps({"design": self.design.to_document(), **together, "outcomes": outcomes}, allow_nan=False)
         plain: dict[str, Any] = json.loads(document)
         return plain
 

@@ -192,3 +192,36 @@ def test_people_read_every_note_once_with_the_methods_that_it_concerns():
     assert text.count("The effect is not identified by this design") == 1
     assert "honest share times effect. (difference in means, efficient)" in text
     assert text.count("The cheater proportion is not identified by this design") == 1
+
+
+def test_margins_and_families_are_tested_where_they_are_named():
+    arguments = ("estimate", answers_file(), "--design", "design.json", "--bootstrap", "0")
+    named = ("--equivalence-margin", "0.9", "--non-inferiority", "1/2", "--worse", "fewer_yes", "--family", "main=attention")
+    document = json.loads(candor(*arguments, *named, "--format", "json").stdout)
+    equivalence, non_inferiority = document["outcomes"]["attention"]["margin_tests"]
+    assert (equivalence["kind"], equivalence["margin"], equivalence["worse"]) == ("equivalence", 0.9, None)
+    assert (non_inferiority["kind"], non_inferiority["margin"], non_inferiority["worse"]) == ("non_inferiority", 0.5, "fewer_yes")
+    assert equivalence["interval"]["level"] == 0.9
+    assert [one["question"] for one in document["families"]] == ["attention"]
+    text = candor(*arguments, *named).stdout
+    assert "Tests against margins" in text
+    assert "τ > −0.5" in text
+    assert "Holm’s test over all questions of a family" in text
+    plain = json.loads(candor(*arguments, "--format", "json").stdout)
+    assert "families" not in plain
+    assert "margin_tests" not in plain["outcomes"]["attention"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--non-inferiority", "0.1"), "non-inferiority needs its margin and the direction that is worse"),
+        (("--worse", "more_yes"), "non-inferiority needs its margin"),
+        (("--equivalence-margin", "1"), "strictly between 0 and 1"),
+        (("--equivalence-margin", "5"), "expected a number from 0 to 1"),
+        (("--family", "main"), "expected NAME=OUTCOME,OUTCOME"),
+        (("--family", "main=nothing"), "there is no question 'nothing'"),
+    ],
+)
+def test_a_margin_or_family_that_cannot_be_is_refused(options, said):
+    assert said in refused("estimate", answers_file(), "--design", "design.json", *options)
