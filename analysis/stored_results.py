@@ -1,12 +1,14 @@
 """The findings of a run: frozen values when it is computed, JSON while it is stored, and the same values when it is read."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import Annotated, Any, Self
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from candor.equivalence.margins import MarginTest
+from candor.estimators.multiplicity import FamilyTest
 from candor.results import AnytimeEffect, DirectComparison, Effect, OutcomeEstimate, SpecificationTest
 
 METHOD_VERSION = "2"
@@ -112,13 +114,18 @@ class DirectGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """Everything that one run found. Only full results have a balance, only some studies a direct group."""
+    """Everything that one run found. Only full results have a balance, only some studies a direct group.
+
+    `margins`, by question, and `families` are tests at a fixed number of people: pages show them once, when it is reached or at the end.
+    """
 
     n: int
     design: Mapping[str, object]
     outcomes: Mapping[str, Annotated[QuestionEstimate | NotYet, Field(union_mode="left_to_right")]]
     balance: Balance | None = None
     direct_group: DirectGroup | None = None
+    margins: Mapping[str, tuple[MarginTest, ...]] = field(default_factory=dict)
+    families: tuple[FamilyTest, ...] = ()
 
     def estimate(self, question: str) -> QuestionEstimate | None:
         """None where there is none, or not yet."""

@@ -239,6 +239,43 @@ class Retention(Part):
     months_after_closing: Annotated[int, Field(ge=0, le=120)] = 12
 
 
+class PlannedMargin(Part):
+    """The smallest difference that would matter, in percentage points; `worse` is the direction that non-inferiority means."""
+
+    kind: Literal["equivalence", "non_inferiority"]
+    points: Annotated[float, Field(gt=0, lt=100)]
+    worse: Literal["more_yes", "fewer_yes"] | None = None
+
+    @model_validator(mode="after")
+    def _direction_fits(self) -> Self:
+        if (self.worse is None) != (self.kind == "equivalence"):
+            raise ValueError("worse: non_inferiority needs more_yes or fewer_yes; equivalence has no direction")
+        return self
+
+
+class PlannedTests(Part):
+    """Tests that are named before anybody answers. `families`: questions that answer one question together, by the family's name;
+    `margins`: by question.
+    """
+
+    # In the order of their names, because a database may give them back in another order than the author's.
+    families: Annotated[
+        dict[Name, Annotated[tuple[Name, ...], Field(min_length=1)]], AfterValidator(lambda named: dict(sorted(named.items())))
+    ] = {}
+    margins: Annotated[dict[Name, PlannedMargin], AfterValidator(lambda named: dict(sorted(named.items())))] = {}
+
+    @model_validator(mode="after")
+    def _one_family_each(self) -> Self:
+        times = Counter(name for members in self.families.values() for name in members)
+        if repeated := sorted(name for name, count in times.items() if count > 1):
+            raise ValueError(f"families: a question belongs to one family, and once: {_some(repeated)}")
+        return self
+
+    @property
+    def questions(self) -> set[str]:
+        return {name for members in self.families.values() for name in members} | set(self.margins)
+
+
 class StudyDefinition(Part):
     slug: Slug
     title: Text
@@ -258,6 +295,7 @@ class StudyDefinition(Part):
     direct_group: DirectGroup | None = None
     allocation: Allocation
     debrief: Text
+    analysis: PlannedTests = PlannedTests()
     analysis_plan: Text | None = None
     release_plan: Text | None = None
     retention: Retention = Retention()
@@ -270,6 +308,8 @@ class StudyDefinition(Part):
             raise ValueError(f"control must be one of the arms {', '.join(arms)}, got {self.control}")
         if unknown := set(self.die.weights) - set(self.die.subsamples):
             raise ValueError(f"die.weights names subsamples that are not there: {_some(sorted(unknown))}")
+        if absent := self.analysis.questions - {question.name for question in self.questions}:
+            raise ValueError(f"analysis names questions that are not there: {_some(sorted(absent))}")
         if DIRECT in self.die.subsamples:
             raise ValueError(f"die.subsamples: the name {DIRECT} is kept for people who are asked without a die; choose another")
         for where, text in texts_of(self):

@@ -11,6 +11,7 @@ from analysis.figures.flow import enrolment_figure, flow_figure
 from analysis.figures.intervals import BalanceLine, Moment, balance_figure, forest_figure, running_figure
 from analysis.live.blinding import ArmNames, arm_names, is_blinded, readable
 from analysis.live.notes import plain_note, plain_reason
+from analysis.live.planned_tests import PlannedTests
 from analysis.live.progress import DayCount, Flow, Progress, progress_of
 from analysis.live.wording import (
     always_known_sentence,
@@ -28,7 +29,7 @@ from candor.figures.forest import Ends, ForestRow
 from candor.results import BootstrapSummary, DirectDifference, DirectPrevalence, Interval, Prevalence, UnderReporting
 from surveys.batches.selectors import BatchProgress, batch_progress
 from surveys.definition import StudyDefinition
-from surveys.models import Study
+from surveys.models import ENDED, Study
 from surveys.protocols import frozen_protocol
 
 Row = Sequence[object]
@@ -167,6 +168,17 @@ class LiveView:
         return [question.name for question in self.definition.questions if question.name in outcomes]
 
     @cached_property
+    def planned_tests(self) -> PlannedTests | None:
+        """The tests that the protocol names; None before their moment, and for blinded readers, to whom directions would tell the control."""
+        results = self.first_results
+        is_due = results is not None and (self.study.status in ENDED or results.n >= self.definition.planned_with_die)
+        if results is None or not is_due or not (results.margins or results.families):
+            return None
+        return PlannedTests(
+            definition=self.definition, language=self.language, results=results, contrast=self.contrast, files=self.names.files
+        )
+
+    @cached_property
     def balance(self) -> tuple[Difference, ...]:
         found = self.full_results and self.full_results.balance
         return found.differences if found else ()
@@ -281,6 +293,7 @@ class LiveView:
             "estimates": self._estimates_table,
             "running": self._running_table,
             **({"direct": self._direct_table} if self.direct_group else {}),
+            **({"planned-tests": self.planned_tests.table} if self.planned_tests else {}),
         }
 
     def _participants_table(self, flow: Flow) -> Iterator[Row]:

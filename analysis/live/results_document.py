@@ -13,6 +13,8 @@ from analysis.live.progress import Group, progress_of
 from analysis.models import Run, RunKind
 from analysis.selectors import Work, state_of_work
 from analysis.stored_results import Balance, DirectGroup, MarkedEffect, NotYet, QuestionEstimate, Results
+from candor.equivalence.margins import MarginTest
+from candor.estimators.multiplicity import FamilyTest
 from candor.results import AnytimeEffect, CheaterProportion, Prevalence, SpecificationTest
 from surveys.batches.selectors import BatchProgress, batch_progress, shown_counts
 from surveys.counts import Counts
@@ -54,6 +56,19 @@ class FullResults(FirstResults):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionMargins:
+    question: str
+    tests: Annotated[tuple[MarginTest, ...], Field(description="One for each treatment arm.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTestsFound:
+    n: int
+    margins: tuple[QuestionMargins, ...]
+    families: tuple[FamilyTest, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkByKind:
     first_results: Work
     full_results: Work
@@ -73,6 +88,13 @@ class ResultsDocument:
     batch: Annotated[BatchProgress, Field(description="Where the study stands between two batches of people.")]
     first_results: Annotated[FirstResults | None, Field(description="A second after the last person of a batch.")]
     full_results: Annotated[FullResults | None, Field(description="Every method, with its bootstrap; they follow.")]
+    planned_tests: Annotated[
+        PlannedTestsFound | None,
+        Field(
+            description="The tests that the protocol names. Null before the planned number of people has answered or the study has ended, "
+            "for blinded readers, and where none are named."
+        ),
+    ]
     work: WorkByKind
 
 
@@ -103,6 +125,7 @@ def results_document(study: Study, *, reader: User, ask_blinded: bool) -> Result
         batch=live.batch if live else batch_progress(study),
         first_results=_described(live.first, live.first_results, live) if live else None,
         full_results=_described(live.full, live.full_results, live) if live else None,
+        planned_tests=_planned_tests(live) if live else None,
         work=WorkByKind(first_results=state_of_work(study, RunKind.FIRST_RESULTS), full_results=state_of_work(study, RunKind.FULL_RESULTS)),
     )
 
@@ -120,6 +143,14 @@ def counts_document(study: Study, *, reader: User, with_groups: bool, ask_blinde
         planned=progress.planned if progress else None,
         days_left=progress.days_left if progress else None,
     )
+
+
+def _planned_tests(live: LiveView) -> PlannedTestsFound | None:
+    if live.planned_tests is None:
+        return None
+    found = live.planned_tests.results
+    margins = tuple(QuestionMargins(question=name, tests=found.margins[name]) for name in live.questions_in(found.margins))
+    return PlannedTestsFound(n=found.n, margins=margins, families=found.families)
 
 
 def _described(run: Run | None, results: Results | None, live: LiveView) -> FullResults | None:

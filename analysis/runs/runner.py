@@ -5,14 +5,17 @@ from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
 
+import numpy as np
 from django.db import IntegrityError, transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
+from numpy.typing import NDArray
 
 from analysis.answers.datasets import cell_counts, people_of
 from analysis.answers.direct_results import direct_results
 from analysis.models import Chunk, Run, RunKind, RunStatus
 from analysis.runs.low_priority import at_low_priority
+from analysis.runs.planned_tests import families_found, margins_found
 from analysis.stored_results import METHOD_VERSION, Balance, NotYet, QuestionEstimate, Results, document_of, read_results
 from candor.errors import MethodError
 from jobs.registry import FIRST, HEAVY, LAST, job, routine
@@ -100,15 +103,16 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
     from candor.estimators.sequential import anytime_effects
 
     design, planned = definition.design(), definition.planned_with_die
+    counted = cell_counts(study, definition)
     outcomes: dict[str, QuestionEstimate | NotYet] = {}
-    for question, counts in cell_counts(study, definition).items():
+    for question, counts in counted.items():
         try:
             outcomes[question] = QuestionEstimate.of(
                 estimate_outcome(counts, design=design), anytime=anytime_effects(counts, design=design, planned_n=planned)
             )
         except MethodError as error:
             outcomes[question] = NotYet(n=int(counts.sum()), not_yet=str(error))
-    return _results(study, definition, outcomes)
+    return _results(study, definition, outcomes, counts=counted)
 
 
 def begin_full_results(run: Run, definition: StudyDefinition) -> None:
@@ -119,7 +123,8 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     analysis, now = study_analysis(people, definition), timezone.now()
     outcomes = {question: at_low_priority(outcome_results, one) for question, one in analysis.items()}
     chunks = [Chunk(run=run, family=family, question=question, index=index, due_at=now) for family, question, index in analysis.chunks()]
-    results = _results(run.study, definition, outcomes, balance=balance_of(people, definition, shown=balance_shown_before(run)))
+    balance = balance_of(people, definition, shown=balance_shown_before(run))
+    results = _results(run.study, definition, outcomes, counts={name: one.counts for name, one in analysis.items()}, balance=balance)
     with transaction.atomic():
         if not _ended_because_withheld(run):
             run.spread(n=results.n, results=document_of(results), data=people.to_bytes(), seed=analysis.seed)
@@ -127,7 +132,12 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
 
 
 def _results(
-    study: Study, definition: StudyDefinition, outcomes: Mapping[str, QuestionEstimate | NotYet], *, balance: Balance | None = None
+    study: Study,
+    definition: StudyDefinition,
+    outcomes: Mapping[str, QuestionEstimate | NotYet],
+    *,
+    counts: Mapping[str, NDArray[np.int64]],
+    balance: Balance | None = None,
 ) -> Results:
     return Results(
         n=max((outcome.n for outcome in outcomes.values()), default=0),
@@ -135,6 +145,8 @@ def _results(
         outcomes=outcomes,
         balance=balance,
         direct_group=direct_results(study, definition) if definition.direct_group else None,
+        margins=margins_found(counts, outcomes, definition),
+        families=families_found(outcomes, definition),
     )
 
 

@@ -92,7 +92,7 @@ def _test(table: FloatArray, contrast: int, *, design: Design, margin: Margin, l
 
     interval: Interval | None = None
     p_value: float | None = None
-    reasons = (OF_DELTA,) if not identified else ()
+    reasons: tuple[str, ...] = () if identified else (OF_DELTA,)
     if not (table.min(axis=-1).max(axis=-1) > 0).all():
         reasons += (NO_VARIATION,)
     elif statistic(-FARTHEST) <= statistic(FARTHEST):
@@ -137,18 +137,19 @@ def contrast_statistic(tables: FloatArray, effect: float, *, design: Design, con
     everybody_honest = np.tile(design.truth / 2 + design.forced_yes, design.shape[0]) - model.offset
     half = np.asarray(np.linalg.lstsq(model.matrix, everybody_honest)[0], dtype=float)
     # With everybody honest and prevalences of (1 ± effect)/2 the hypothesis holds, of Δ as of τ.
-    return score_statistic(
+    statistic = score_statistic(
         tables.reshape(-1, len(model.matrix), 2),
         model.matrix,
         offset=model.offset,
         hypothesis=_hypothesis(model, contrast, effect),
         inside=half + effect / 2 * model.contrasts[contrast],
-    ).reshape(tables.shape[:-3])
+    )
+    return statistic.reshape(tables.shape[:-3])
 
 
 def _hypothesis(model: CellModel, contrast: int, effect: float) -> FloatArray:
     """c of Δ − effect·x, or of Δ where x is not identified."""
-    hypothesis = model.contrasts[contrast].copy()
+    hypothesis: FloatArray = model.contrasts[contrast].copy()
     if model.honest is not None:
         hypothesis[model.honest] = -effect
     return hypothesis

@@ -72,7 +72,7 @@ class MarginTest:
     treatment: str
     control: str
     kind: str
-    worse: Worse | None
+    worse: str | None
     margin: float
     quantity: str
     interval: Interval | None

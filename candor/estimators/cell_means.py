@@ -285,7 +285,9 @@ def _gram(weights: FloatArray, matrix: FloatArray) -> FloatArray:
     return (weights @ products).reshape(-1, parameters, parameters)
 
 
-def climb(tables: FloatArray, matrix: FloatArray, offset: float, start: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+def climb(
+    tables: FloatArray, matrix: FloatArray, offset: FloatArray | float, start: FloatArray
+) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     """Where the binomial log-likelihoods of tables (B, cells, 2) are largest: coefficients (B, P), and whether each search settled."""
     no, yes = tables[..., NO], tables[..., YES]
     coefficients = np.tile(start, (len(tables), 1))

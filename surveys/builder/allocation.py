@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from surveys.builder.frame import LookingPage
-from surveys.builder.watching import WATCHING, read_watching, typed_watching
 from surveys.definition import DIRECT, Allocation, StudyDefinition, Watching
 from surveys.drafting.edits import Document, Edit, Unchecked
 from surveys.drafting.forms import DraftForm, Typed, typed_value
+from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.study_file import define, document_of
 
 SCHEMES = (

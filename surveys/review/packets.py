@@ -15,6 +15,7 @@ from surveys.models import Media, PacketSection, Protocol
 from surveys.privacy.limits import reason_is_needed
 from surveys.privacy.words import privacy_in_words
 from surveys.review.changes import Change, changes_between, section_of
+from surveys.review.planned_tests import planned_tests_in_words
 from surveys.study_file import define
 
 ADDRESS_OF_NOTHING = "#"
@@ -99,6 +100,8 @@ class Packet:
     subsample_blocks: tuple[int, ...]
     arm_blocks: tuple[int, ...]
     analysis_plan: str
+    planned_tests: tuple[tuple[str, str], ...]
+    """What is to be shown, and how, of every margin and family."""
     release_plan: str
     epsilon: float
     epsilon_total: float
@@ -173,6 +176,7 @@ def packet_of(
         outdated=tuple(outdated_in(remembering(definition, before=remembering(define(before.definition)) if before else None))),
         subsample_blocks=_blocks(definition, sum(definition.subsample_weights.values())),
         arm_blocks=_blocks(definition, sum(definition.arm_weights.values())),
+        planned_tests=tuple(planned_tests_in_words(definition, language)),
         analysis_plan=definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
         release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",
         epsilon=design.epsilon,
