@@ -15,6 +15,7 @@ METHOD_VERSION = "2"
 """Raise it when a method gives other numbers or these classes change: a routine then has the results of older versions computed again."""
 
 
+ALWAYS = ("n", "design", "outcomes")
 NOTABLE = 0.1
 """A standardised difference beyond this is usually worth a look (Austin 2009, Statistics in Medicine 28, 3083–3107)."""
 
@@ -135,7 +136,8 @@ class Results:
 
 def document_of(results: Results) -> dict[str, object]:
     """The JSON to be stored, without the parts that the study does not have."""
-    return {name: part for name, part in asdict(results).items() if part is not None}
+    parts = asdict(results)
+    return {name: part for name, part in parts.items() if part or name in ALWAYS}
 
 
 def read_results(document: object) -> Results | None:

@@ -17,6 +17,7 @@ from analysis.live.wording import (
     always_known_sentence,
     bounds_sentence,
     cheater_sentence,
+    contrast_in_words,
     effect_sentence,
     method_name,
     specification_sentence,
@@ -169,14 +170,9 @@ class LiveView:
 
     @cached_property
     def planned_tests(self) -> PlannedTests | None:
-        """The tests that the protocol names; None before their moment, and for blinded readers, to whom directions would tell the control."""
-        results = self.first_results
-        is_due = results is not None and (self.study.status in ENDED or results.n >= self.definition.planned_with_die)
-        if results is None or not is_due or not (results.margins or results.families):
-            return None
-        return PlannedTests(
-            definition=self.definition, language=self.language, results=results, contrast=self.contrast, files=self.names.files
-        )
+        """The tests that the protocol names; None before their moment, and for blinded readers, whom directions would tell the control."""
+        ended = self.study.status in ENDED
+        return PlannedTests.due(self.first_results, self.definition, ended=ended, language=self.language, names=self.names)
 
     @cached_property
     def balance(self) -> tuple[Difference, ...]:
@@ -184,7 +180,7 @@ class LiveView:
         return found.differences if found else ()
 
     def contrast(self, treatment: str, control: str) -> str:
-        return _("%(treatment)s minus %(control)s") % {"treatment": self.names.shown[treatment], "control": self.names.shown[control]}
+        return contrast_in_words(self.names.shown[treatment], self.names.shown[control])
 
     def outcomes(self) -> Iterator[ShownQuestion]:
         """The page's content per question: words from the first results, which are newest, and every method from the full ones."""

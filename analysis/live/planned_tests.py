@@ -1,11 +1,13 @@
 """The tests that the protocol names, as a reader sees them: once, when the planned number of people has answered or the study has ended."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from django.utils.translation import gettext as _
 
+from analysis.live.blinding import ArmNames
+from analysis.live.wording import contrast_in_words
 from analysis.stored_results import Results
 from candor.equivalence.margins import MarginTest
 from candor.estimators.multiplicity import FamilyTest
@@ -17,13 +19,21 @@ LEVEL = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedTests:
-    """What the tests found. `contrast` gives the words for two arms, `files` the names of arms in files."""
+    """Results of the tests, with the names that a reader sees."""
 
     definition: StudyDefinition
     language: str
     results: Results
-    contrast: Callable[[str, str], str]
-    files: Mapping[str, str]
+    names: ArmNames
+
+    @classmethod
+    def due(
+        cls, results: Results | None, definition: StudyDefinition, *, ended: bool, language: str, names: ArmNames
+    ) -> "PlannedTests | None":
+        """None before the planned number of people has answered or the study has ended, and where nothing is to be tested."""
+        if results is None or not (results.margins or results.families) or not (ended or results.n >= definition.planned_with_die):
+            return None
+        return cls(definition=definition, language=language, results=results, names=names)
 
     @cached_property
     def questions(self) -> dict[str, str]:
@@ -33,12 +43,17 @@ class PlannedTests:
         """Question, contrast and claim of every test, and what it means."""
         for question, margin in self.definition.analysis.margins.items():
             for test in self.results.margins.get(question, ()):
-                words = self.contrast(test.treatment, test.control)
+                words = contrast_in_words(self.names.shown[test.treatment], self.names.shown[test.control])
                 yield self.questions[question], words, margin_in_words(margin), test, verdict(test)
 
     def families(self) -> Iterator[tuple[str, str, str, FamilyTest]]:
         for test in self.results.families:
-            yield test.family, self.questions[test.question], self.contrast(test.treatment, test.control), test
+            yield (
+                test.family,
+                self.questions[test.question],
+                contrast_in_words(self.names.shown[test.treatment], self.names.shown[test.control]),
+                test,
+            )
 
     def table(self) -> Iterator[tuple[object, ...]]:
         """For a file: names of the study file, not texts."""
@@ -46,11 +61,11 @@ class PlannedTests:
         for question in self.definition.analysis.margins:
             for test in self.results.margins.get(question, ()):
                 ends = (None, None) if test.interval is None else (test.interval.low, test.interval.high)
-                arms = self.files[test.treatment], self.files[test.control]
+                arms = self.names.files[test.treatment], self.names.files[test.control]
                 kind = f"{test.kind}, {test.worse}" if test.worse else test.kind
                 yield (question, kind, "", *arms, test.quantity, test.margin, *ends, test.p_value, test.adjusted_p_value)
         for one in self.results.families:
-            arms = self.files[one.treatment], self.files[one.control]
+            arms = self.names.files[one.treatment], self.names.files[one.control]
             yield (one.question, "difference", one.family, *arms, "effect", None, None, None, one.p_value, one.adjusted_p_value)
 
 

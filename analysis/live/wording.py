@@ -75,6 +75,10 @@ def bounds_sentence(effect: Effect) -> str:
     )
 
 
+def contrast_in_words(treatment: str, control: str) -> str:
+    return _("%(treatment)s minus %(control)s") % {"treatment": treatment, "control": control}
+
+
 METHODS = {
     "difference_in_means": gettext_lazy("difference in means"),
     "efficient": gettext_lazy("efficient"),

@@ -82,7 +82,7 @@ class MarginTest:
 
     @property
     def in_words(self) -> str:
-        """What the test can show."""
+        """The statement that a small p-value supports."""
         if self.worse is None:
             return f"|{self._symbol}| < {self.margin:g}"
         return f"{self._symbol} < {self.margin:g}" if self.worse == "more_yes" else f"{self._symbol} > −{self.margin:g}"

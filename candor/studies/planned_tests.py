@@ -55,7 +55,7 @@ class PlannedTests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTestResults:
-    """What the tests found.
+    """Results of the tests.
 
     Attributes
     ----------
@@ -68,11 +68,11 @@ class PlannedTestResults:
     families: tuple[FamilyTest, ...] = ()
 
     def of_outcome(self, name: str) -> dict[str, Any]:
-        """What the JSON document says about one outcome."""
+        """The part of the JSON document about one outcome."""
         return {"margin_tests": list(map(asdict, self.margins[name]))} if name in self.margins else {}
 
     def of_study(self) -> dict[str, Any]:
-        """What the JSON document says about all outcomes together."""
+        """The part of the JSON document about all outcomes together."""
         return {"families": list(map(asdict, self.families))} if self.families else {}
 
     def tables(self) -> Iterator[tuple[str, Table, tuple[str, ...]]]:

@@ -101,7 +101,7 @@ class Packet:
     arm_blocks: tuple[int, ...]
     analysis_plan: str
     planned_tests: tuple[tuple[str, str], ...]
-    """What is to be shown, and how, of every margin and family."""
+    """A term and a sentence for every margin and family."""
     release_plan: str
     epsilon: float
     epsilon_total: float
