@@ -170,7 +170,7 @@ class LiveView:
 
     @cached_property
     def planned_tests(self) -> PlannedTests | None:
-        """The tests that the protocol names; None before their moment, and for blinded readers, whom directions would tell the control."""
+        """None before their moment, and for blinded readers, whom directions would tell the control."""
         ended = self.study.status in ENDED
         return PlannedTests.due(self.first_results, self.definition, ended=ended, language=self.language, names=self.names)
 
@@ -387,12 +387,8 @@ def live_view(study: Study, *, reader: User, language: str, ask_blinded: bool) -
         return None
     definition = frozen_protocol(study.protocol_id).definition
     blinded = is_blinded(study, reader=reader, asked=ask_blinded)
-    return LiveView(
-        study=study,
-        definition=definition,
-        names=arm_names(study, definition, blinded=blinded, language=language),
-        language=language,
-    )
+    names = arm_names(study, definition, blinded=blinded, language=language)
+    return LiveView(study=study, definition=definition, names=names, language=language)
 
 
 def _ends(interval: Interval | BootstrapSummary | None) -> Ends | None:

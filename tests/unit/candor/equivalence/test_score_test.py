@@ -43,7 +43,7 @@ def test_of_true_answers_it_is_the_test_of_farrington_and_manning(table, differe
 
 @pytest.mark.parametrize("table", TABLES)
 def test_of_no_difference_it_is_the_score_test_of_statsmodels(table):
-    """Their test of other differences is not at the maximum of the likelihood: the cubic has a count where the paper has a number of people."""
+    """Their test of other differences is not at the maximum of the likelihood: a count stands there for a number of people."""
     (no, yes), (treated_no, treated_yes) = table
     theirs = proportions_test(treated_yes, treated_yes + treated_no, yes, yes + no, method="score", correction=False)
     assert plain(table, 0.0) == pytest.approx(theirs.statistic, abs=1e-6)
