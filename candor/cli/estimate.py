@@ -13,6 +13,7 @@ from candor.cli.planned_tests import families_by_name, planned_test_options
 from candor.cli.progress import progress_bar
 from candor.cli.reading import AnswerFile, read_design
 from candor.equivalence.margins import Worse
+from candor.studies.assignment import AssignedBy
 from candor.studies.estimates import Analysis
 from candor.studies.planned_tests import PlannedTests, named_margins
 
@@ -34,6 +35,8 @@ from candor.studies.planned_tests import PlannedTests, named_margins
     type=PROPORTION,
     help="Say what remains of the effects if the yes rates of cheaters differ by up to this between two arms.",
 )
+@click.option("--cluster", help="Column of the groups that were assigned to arms as a whole, such as sections.")
+@click.option("--stratum", "strata", multiple=True, help="Column within which people or clusters were assigned; repeat for several.")
 @planned_test_options
 @format_option
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Write a forest plot to this SVG file.")
@@ -46,6 +49,8 @@ def estimate(
     level: float,
     seed: int | None,
     kappa: float | None,
+    cluster: str | None,
+    strata: tuple[str, ...],
     equivalence_margin: float | None,
     non_inferiority: float | None,
     worse: Worse | None,
@@ -59,12 +64,14 @@ def estimate(
     """
     margins = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
     planned = PlannedTests(margins=margins, families=families_by_name(families))
-    analysis = Analysis(replicates=replicates, level=level, seed=seed, kappa=kappa, planned=planned)
+    assigned = AssignedBy(cluster=cluster, strata=strata)
+    analysis = Analysis(replicates=replicates, level=level, seed=seed, kappa=kappa, planned=planned, assigned=assigned)
+    columns = analysis.columns_besides(covariates)
     design = read_design(design_path)
-    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates)
+    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=columns)
     with progress_bar(data.stat().st_size, label="Reading") as advance:
-        answers = file.columns(advance) if covariates else file.counts(advance)
-    runs = len(answers.missing) + bool(covariates) if design.identification.effect else 0
+        answers = file.columns(advance) if columns else file.counts(advance)
+    runs = len(answers.missing) + bool(covariates) if design.identification.effect and not assigned else 0
     with file.named(), progress_bar(runs * replicates, label="Resampling") as advance:
         told = 0
 

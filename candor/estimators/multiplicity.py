@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from candor.errors import DataError
 from candor.results import Effect
 
-METHOD = "efficient"
-"""The method whose tests stand for a question in its family."""
+METHODS = ("efficient", "efficient_clustered", "efficient_stratified")
+"""The methods whose tests stand for a question in its family: the first that there is."""
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
@@ -123,4 +123,4 @@ def family_tests(
 
 
 def _p_value(effects: Sequence[Effect], treatment: str) -> float | None:
-    return next((one.p_value for one in effects if one.method == METHOD and one.treatment == treatment), None)
+    return next((one.p_value for method in METHODS for one in effects if one.method == method and one.treatment == treatment), None)

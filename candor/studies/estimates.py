@@ -12,6 +12,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from candor.clusters.clustered_effects import AssignmentInference
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
 from candor.equivalence.margins import Worse
@@ -26,9 +27,10 @@ from candor.resampling.bootstrap import bootstrap as bootstrapped
 from candor.resampling.seeds import seed_of
 from candor.results import OutcomeEstimate
 from candor.studies.answers import Answers, CollectedAnswers, resampled_people
+from candor.studies.assignment import AssignedBy, AssignmentResults
 from candor.studies.columns import ColumnChoice
 from candor.studies.estimate_html import estimate_html, titled_html
-from candor.studies.estimate_text import estimate_text, forest_rows, titled_text
+from candor.studies.estimate_text import Table, estimate_text, forest_rows, titled_text
 from candor.studies.frames import answers_in
 from candor.studies.planned_tests import PlannedTestResults, PlannedTests, named_margins
 
@@ -53,6 +55,8 @@ def estimate(
     non_inferiority: float | None = None,
     worse: Worse | None = None,
     families: Mapping[str, Sequence[str]] | None = None,
+    cluster: str | None = None,
+    strata: Sequence[str] = (),
 ) -> StudyEstimates:
     """Estimate the effects on sensitive yes/no outcomes from collected answers.
 
@@ -83,6 +87,10 @@ def estimate(
         The direction that `non_inferiority` means.
     families : mapping of str to sequence of str, optional
         Outcomes that answer one question together, by the name of the family: Holm's adjusted p-values over all of them.
+    cluster : str, optional
+        Column of the groups, such as sections, that were assigned to arms as a whole; the one method is then ``efficient_clustered``.
+    strata : sequence of str
+        Columns within whose combinations people, or clusters, were assigned; without clusters the method is ``efficient_stratified``.
 
     Returns
     -------
@@ -122,8 +130,10 @@ def estimate(
     found = read_design(design)
     margins = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
     planned = PlannedTests(margins=margins, families=families or {})
-    analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa, planned=planned)
-    return analysis.run(answers_in(frame, design=found, outcomes=_names(outcomes), covariates=_names(covariates)), design=found)
+    assigned = AssignedBy(cluster=cluster, strata=tuple(_names(strata)))
+    analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa, planned=planned, assigned=assigned)
+    columns = analysis.columns_besides(_names(covariates))
+    return analysis.run(answers_in(frame, design=found, outcomes=_names(outcomes), covariates=columns), design=found)
 
 
 def _names(names: Sequence[str]) -> Sequence[str]:
@@ -146,6 +156,7 @@ class Analysis:
     level: float
     kappa: float | None
     planned: PlannedTests = field(default_factory=PlannedTests)
+    assigned: AssignedBy = field(default_factory=AssignedBy)
 
     def __post_init__(self) -> None:
         if self.replicates < 0 or self.replicates == 1:
@@ -153,9 +164,26 @@ class Analysis:
         if self.kappa is not None and not 0 <= self.kappa <= 1:
             raise MethodError(f"kappa: expected a number from 0 to 1, found {self.kappa!r}")
         normal_quantile(self.level)
+        if self.assigned and (self.kappa is not None or self.planned.margins):
+            raise MethodError(
+                "margins and kappa are computed for people who were assigned one by one: leave them out, or clusters and strata"
+            )
+
+    def columns_besides(self, covariates: Sequence[str]) -> tuple[str, ...]:
+        """The columns to be read besides arm, subsample and outcomes.
+
+        Raises
+        ------
+        MethodError
+            When covariates are named together with clusters or strata.
+        """
+        if covariates and self.assigned:
+            raise MethodError("covariates cannot be used together with clusters or strata: name a covariate as a stratum, or leave it out")
+        return (*covariates, *self.assigned.columns)
 
     def run(self, answers: CollectedAnswers, *, design: Design, progress: Progress | None = None) -> StudyEstimates:
         """Estimate all outcomes; `progress` is told how far each bootstrap is."""
+        rows, answers = answers, self.assigned.without_columns(answers)
         questions: dict[str, Answers] = {}
         estimates: dict[str, OutcomeEstimate] = {}
         sensitivity: dict[str, tuple[CheatingSensitivity, ...]] = {}
@@ -165,7 +193,11 @@ class Analysis:
                 estimates[name] = one.estimate(level=self.level)
                 if self.kappa is not None:
                     sensitivity[name] = sensitivity_to_arm_dependent_cheating(one.counts, design=design, kappa=self.kappa, level=self.level)
-        if self.replicates:
+        inference: dict[str, AssignmentInference] = {}
+        if self.assigned:
+            seed = seed_of(one.counts for one in questions.values()) if self.seed is None else self.seed
+            estimates, inference = self.assigned.estimate(rows, design=design, level=self.level, seed=seed)
+        elif self.replicates:
             estimates = self._resampled(questions, estimates, progress=progress)
         absent = answers.missing
         estimates = {name: replace(one, notes=tuple(_notes(one, missing=int(absent[name].sum())))) for name, one in estimates.items()}
@@ -180,6 +212,7 @@ class Analysis:
                 design=design,
                 level=self.level,
             ),
+            assignment=AssignmentResults(by_outcome=inference, contrasts=tuple(f"{arm} − {design.control}" for arm in design.treatments)),
             level=self.level,
             choice=answers.choice,
             missing={name: one for name, one in missing.items() if one is not None},
@@ -250,6 +283,8 @@ class StudyEstimates:
         One for each contrast; empty unless κ was given.
     planned_tests : PlannedTestResults
         Against margins and over families, where any were named.
+    assignment : AssignmentResults
+        Of people who were assigned in clusters or within strata.
     level : float
         Nominal coverage of all intervals.
     choice : ColumnChoice
@@ -264,6 +299,7 @@ class StudyEstimates:
     outcomes: Mapping[str, OutcomeEstimate]
     sensitivity: Mapping[str, tuple[CheatingSensitivity, ...]]
     planned_tests: PlannedTestResults
+    assignment: AssignmentResults
     level: float
     choice: ColumnChoice
     missing: Mapping[str, MissingAnswers]
@@ -274,7 +310,7 @@ class StudyEstimates:
 
     def __str__(self) -> str:
         text = estimate_text(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
-        return "\n\n\n".join([text, *map(titled_text, self.planned_tests.tables())])
+        return "\n\n\n".join([text, *map(titled_text, self._tables())])
 
     def _about(self) -> tuple[str, ...]:
         """What to know before the first number: how the outcomes were chosen, and whether the shares are not as planned."""
@@ -286,7 +322,12 @@ class StudyEstimates:
     def _repr_html_(self) -> str:
         """Tables and the forest plot, for notebooks."""
         html = estimate_html(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
-        return html + "".join(map(titled_html, self.planned_tests.tables())) + str(self.plot())
+        return html + "".join(map(titled_html, self._tables())) + str(self.plot())
+
+    def _tables(self) -> Iterator[tuple[str, Table, tuple[str, ...]]]:
+        """Tables about all outcomes together."""
+        yield from self.assignment.tables()
+        yield from self.planned_tests.tables()
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``candor estimate --format json``, as plain values: numbers unrounded, None for what is undefined."""
@@ -295,6 +336,7 @@ class StudyEstimates:
             | ({"sensitivity": list(map(asdict, self.sensitivity[name]))} if name in self.sensitivity else {})
             | ({"missing_answers": asdict(self.missing[name])} if name in self.missing else {})
             | self.planned_tests.of_outcome(name)
+            | self.assignment.of_outcome(name)
             for name, outcome in self.outcomes.items()
         }
         columns = {} if self.choice.named else {"columns": asdict(self.choice)}

@@ -225,3 +225,47 @@ def test_margins_and_families_are_tested_where_they_are_named():
 )
 def test_a_margin_or_family_that_cannot_be_is_refused(options, said):
     assert said in refused("estimate", answers_file(), "--design", "design.json", *options)
+
+
+def sections_file() -> str:
+    """Eight sections of 24 people; people of a section answer alike more often than chance."""
+    rng = np.random.default_rng(4)
+    with Path("sections.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["arm", "subsample", "attention", "section", "course"])
+        for section in range(8):
+            rate = rng.uniform(0.2, 0.8)
+            arm, course = DESIGN["arms"][section % 2], "first" if section < 4 else "second"
+            writer.writerows([arm, 1 + place % 2, int(rng.random() < rate), f"section {section}", course] for place in range(24))
+    return "sections.csv"
+
+
+def test_clusters_and_strata_give_one_method_that_knows_them():
+    path = sections_file()
+    arguments = (path, "--design", "design.json", "--outcome", "attention", "--cluster", "section")
+    outcome = estimated(*arguments, "--stratum", "course")["outcomes"]["attention"]
+    assert [effect["method"] for effect in outcome["effects"]] == ["efficient_clustered"]
+    assert outcome["assignment"]["clusters"] == 8
+    assert outcome["assignment"]["strata"] == 2
+    assert 0 < outcome["assignment"]["randomisation_p_values"][0] <= 1
+    assert outcome["n"] == 192
+    alone = estimated(path, "--design", "design.json", "--outcome", "attention", "--stratum", "course")["outcomes"]["attention"]
+    assert [effect["method"] for effect in alone["effects"]] == ["efficient_stratified"]
+    assert alone["assignment"]["randomisation_p_values"] == [None]
+    text = candor("estimate", *arguments).stdout
+    assert "How people were assigned" in text
+    assert "efficient clustered" in text
+    assert estimated(*arguments) == estimated(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--cluster", "section", "--covariate", "course"), "covariates cannot be used together with clusters or strata"),
+        (("--cluster", "section", "--kappa", "0.1"), "margins and kappa are computed for people who were assigned one by one"),
+        (("--cluster", "class"), "class"),
+        (("--cluster", "course"), "has people in the arms 'control' and 'treatment'"),
+    ],
+)
+def test_an_assignment_that_cannot_be_is_refused(options, said):
+    assert said in refused("estimate", sections_file(), "--design", "design.json", "--outcome", "attention", *options)
