@@ -31,6 +31,8 @@ from candor.studies.plans import plan as planned
 @click.option("--power", type=PROPORTION, default=0.8, show_default=True, help="Target power of the test of no effect.")
 @click.option("--questions", type=WHOLE, default=1, show_default=True, help="Sensitive questions, one roll each.")
 @click.option("--epsilon-cap", type=POSITIVE, help="Largest privacy loss per question for suggested dice; default: the design's own.")
+@click.option("--cluster-size", type=POSITIVE, default=1.0, show_default=True, help="People in a section that is assigned as a whole.")
+@click.option("--icc", type=PROPORTION, default=0.0, show_default=True, help="Intraclass correlation of the true answers of a section.")
 @all_of(level_option, format_option)
 def plan(
     design_path: Input,
@@ -42,6 +44,8 @@ def plan(
     power: float,
     questions: int,
     epsilon_cap: float | None,
+    cluster_size: float,
+    icc: float,
     level: float,
     output_format: str,
 ) -> None:
@@ -58,5 +62,7 @@ def plan(
         level=level,
         questions=questions,
         epsilon_cap=epsilon_cap,
+        cluster_size=cluster_size,
+        intraclass_correlation=icc,
     )
     click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))

@@ -13,6 +13,7 @@ from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, optimal_mirrored
 from candor.planning.information import Precision, Scenario, precision
+from candor.planning.sections import about_sections, with_sections
 
 MOST_PARTICIPANTS = 10**10
 """More people than there are on earth: no study has them."""
@@ -150,6 +151,8 @@ def plan_study(
     level: float = 0.95,
     questions: int = 1,
     epsilon_cap: float | None = None,
+    cluster_size: float = 1,
+    intraclass_correlation: float = 0.0,
 ) -> StudyPlan:
     """Plan a study from what its designer expects.
 
@@ -175,6 +178,8 @@ def plan_study(
         Number of sensitive questions per participant, one roll each.
     epsilon_cap : float, optional
         Largest acceptable privacy loss per question for suggested dice. Default: the design's own.
+    cluster_size, intraclass_correlation : float
+        People in a section that is assigned as a whole, and how alike their true answers are (`with_sections`).
 
     Returns
     -------
@@ -222,7 +227,9 @@ def plan_study(
     scenario = Scenario.of(
         design, prevalence=prevalence, effects=effects, cheater_proportion=cheater_proportion, cheater_yes_rate=cheater_yes_rate
     )
-    expected = precision(design, scenario)
+    expected, design_effect = with_sections(
+        precision(design, scenario), design=design, scenario=scenario, size=cluster_size, intraclass_correlation=intraclass_correlation
+    )
     strict = 1 - (1 - level) / len(design.treatments)
     needed = [
         participants_for_power(effect=float(difference), unit_standard_error=float(error), power=power, level=strict)
@@ -237,6 +244,10 @@ def plan_study(
     cap = design.epsilon if epsilon_cap is None else epsilon_cap
     dice = best_dice(design, scenario, epsilon_cap=cap)
     cheaters = _cheater_precision(scenario, expected, n=planned, level=level) if expected.identified else None
+    notes = list(_warnings(design, cheaters=cheaters, n=planned, questions=questions, cap=cap, dice=dice))
+    if cluster_size > 1:
+        largest = float(design_effect.max())
+        notes.append(about_sections(n=planned, size=cluster_size, design_effect=largest, arms=len(design.arms)))
     return StudyPlan(
         n=planned,
         level=level,
@@ -254,7 +265,7 @@ def plan_study(
         suggested_die=dice[0] if dice else None,
         dice=dice,
         optimum=optimal_mirrored(design, scenario, epsilon=cap),
-        notes=tuple(_warnings(design, cheaters=cheaters, n=planned, questions=questions, cap=cap, dice=dice)),
+        notes=tuple(notes),
     )
 
 

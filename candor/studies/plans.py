@@ -26,6 +26,8 @@ def plan(
     level: float = 0.95,
     questions: int = 1,
     epsilon_cap: float | None = None,
+    cluster_size: float = 1,
+    intraclass_correlation: float = 0.0,
 ) -> PlannedStudy:
     """Compute the expected findings of a study: errors, power, participants needed, the cost of privacy, better dice.
 
@@ -51,6 +53,10 @@ def plan(
         Sensitive questions per participant, one roll each.
     epsilon_cap : float, optional
         Largest privacy loss per question, in nats, for suggested dice. Default: the design's own.
+    cluster_size : float
+        People in a section that is assigned as a whole; 1 where people are assigned one by one.
+    intraclass_correlation : float
+        How alike the true answers of two people of a section are, in [0, 1].
 
     Returns
     -------
@@ -87,6 +93,8 @@ def plan(
         level=level,
         questions=questions,
         epsilon_cap=epsilon_cap,
+        cluster_size=cluster_size,
+        intraclass_correlation=intraclass_correlation,
     )
     return PlannedStudy(design=found, expected=expected)
 
