@@ -5,8 +5,10 @@ Every possible mistake within one study file is checked here, so that a `StudyDe
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import product
+from math import prod
 from typing import Annotated, Literal, Protocol, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, StringConstraints, model_validator
@@ -22,6 +24,8 @@ DIRECT = "direct"
 
 # Far beyond every study, and near enough that nothing computed from them overflows.
 LARGEST_COUNT = 10**9
+MOST_STRATA = 60
+BETWEEN_ANSWERS = ", "
 MOST_LANGUAGES = 50
 MOST_NAMED = 20
 """Names that one sentence of an error lists."""
@@ -215,11 +219,15 @@ class DirectGroup(Part):
 
 
 class Allocation(Part):
-    """How the concealed list is drawn. `block_multiples`: a block is a random one of these multiples of the sum of the weights."""
+    """How the concealed list is drawn. `block_multiples`: a block is a random one of these multiples of the sum of the weights.
+
+    `strata`: background questions with one choice each; every combination of answers has lists of its own.
+    """
 
     scheme: Literal["simple", "complete", "permuted_block"] = "permuted_block"
     planned_participants: Annotated[int, Field(ge=2, le=1_000_000)]
     block_multiples: Annotated[tuple[Annotated[int, Field(ge=1, le=20)], ...], Field(min_length=1)] = (1, 2, 3)
+    strata: Annotated[tuple[Name, ...], Field(max_length=2)] = ()
 
 
 class Entry(Part):
@@ -310,6 +318,7 @@ class StudyDefinition(Part):
             raise ValueError(f"die.weights names subsamples that are not there: {_some(sorted(unknown))}")
         if absent := self.analysis.questions - {question.name for question in self.questions}:
             raise ValueError(f"analysis names questions that are not there: {_some(sorted(absent))}")
+        self._require_strata()
         if DIRECT in self.die.subsamples:
             raise ValueError(f"die.subsamples: the name {DIRECT} is kept for people who are asked without a die; choose another")
         for where, text in texts_of(self):
@@ -322,6 +331,30 @@ class StudyDefinition(Part):
         except MethodError as error:
             raise ValueError(f"die: {error}") from error
         return self
+
+    def _require_strata(self) -> None:
+        """Strata come from answers that everybody gives before chance draws, and are few enough to fill."""
+        names = self.allocation.strata
+        choices = {question.name: question for question in self.background if isinstance(question, SingleChoice)}
+        if len(set(names)) < len(names):
+            raise ValueError(f"allocation.strata names a question twice: {_some(names)}")
+        if other := [name for name in names if name not in choices]:
+            raise ValueError(f"allocation.strata must name background questions with a single choice, got {_some(other)}")
+        if (several := prod(len(choices[name].options) + 1 for name in names)) > MOST_STRATA:
+            raise ValueError(f"allocation.strata: these questions make {several} strata, and {MOST_STRATA} is the most")
+        if names and any(arm.quota is not None for arm in self.arms):
+            raise ValueError("allocation.strata: arms with a quota cannot be drawn within strata; remove the quotas")
+
+    @property
+    def strata(self) -> list[str]:
+        """The names of the strata, the last one of each question for people who leave it out; one without a name where there are none."""
+        choices = {question.name: question for question in self.background if isinstance(question, SingleChoice)}
+        answers = [[*(option.name for option in choices[name].options), ""] for name in self.allocation.strata]
+        return [BETWEEN_ANSWERS.join(one) for one in product(*answers)]
+
+    def stratum_of(self, background: Mapping[str, object]) -> str:
+        """The stratum of somebody with these background answers."""
+        return BETWEEN_ANSWERS.join(str(background.get(name) or "") for name in self.allocation.strata)
 
     def design(self) -> Design:
         """The design that the estimators use: forced probabilities from the die's faces, shares from the weights."""

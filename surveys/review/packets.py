@@ -99,6 +99,8 @@ class Packet:
     """Translations whose original was changed since they were made."""
     subsample_blocks: tuple[int, ...]
     arm_blocks: tuple[int, ...]
+    strata: tuple[str, ...]
+    """Background questions with lists for each answer."""
     analysis_plan: str
     planned_tests: tuple[tuple[str, str], ...]
     """A term and a sentence for every margin and family."""
@@ -176,6 +178,7 @@ def packet_of(
         outdated=tuple(outdated_in(remembering(definition, before=remembering(define(before.definition)) if before else None))),
         subsample_blocks=_blocks(definition, sum(definition.subsample_weights.values())),
         arm_blocks=_blocks(definition, sum(definition.arm_weights.values())),
+        strata=tuple(one.text.in_language(language) for one in definition.background if one.name in definition.allocation.strata),
         planned_tests=tuple(planned_tests_in_words(definition, language)),
         analysis_plan=definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
         release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",

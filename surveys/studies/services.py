@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from audit.services import record
 from surveys import actions
-from surveys.allocation.services import draw_first_list
+from surveys.allocation.services import draw_first_lists
 from surveys.batches.services import count_everyone, let_steps_end
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import fingerprint_of
@@ -167,10 +167,11 @@ def launch(study: Study, *, actor: User) -> Study:
     definition = protocol_in_force(study).definition
     study.launched_on = timezone.localdate()
     study.save()
-    allocation_list = draw_first_list(study, definition)
-    record(
-        actor=actor, action=actions.LAUNCHED, subject=study, details={"sha256": allocation_list.sha256, "length": allocation_list.length}
-    )
+    first, *others = draw_first_lists(study, definition)
+    details: dict[str, object] = {"sha256": first.sha256, "length": first.length}
+    if others:
+        details |= {"other_lists": {str(one.number): one.sha256 for one in others}}
+    record(actor=actor, action=actions.LAUNCHED, subject=study, details=details)
     return study
 
 
