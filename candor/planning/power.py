@@ -24,9 +24,10 @@ class ContrastPlan:
     """The expected findings about one treatment arm against control.
 
     ``standard_error`` belongs to the efficient estimate of τ, ``honest_times_effect_standard_error`` to that of Δ = xτ, whose test is the
-    test of τ = 0; it divides by ``test_standard_error``, the larger of that error and of the one that Δ̂ would have without an effect. ``power`` is that test's at the planned n; ``participants_needed`` is the n at which it reaches the target. The ordinary
-    trial sees true answers and has no cheaters; ``cost_of_privacy`` is the ratio of the two standard errors of τ. None: not identified, or
-    no n is large enough.
+    test of τ = 0; it divides by ``test_standard_error``, the larger of that error and of the one that Δ̂ would have without an effect.
+    ``power`` is that test's at the planned n; ``participants_needed`` is the n at which it reaches the target. The ordinary trial sees true
+    answers and has no cheaters; ``cost_of_privacy`` is the ratio of the two standard errors of τ. None: not identified, or no n is large
+    enough.
     """
 
     treatment: str
@@ -205,8 +206,8 @@ def plan_study(
     Notes
     -----
     All variances come from the information matrix of the linear model of the cell means (`precision`), so they are those of the
-    efficient estimator, whose test every result shows first; assumption: cheating does not depend on arm or subsample. With several treatment arms power is that of Holm's
-    first, strictest step, α/(K−1).
+    efficient estimator, whose test is the one that is shown. Assumption: cheating does not depend on arm or subsample. With several
+    treatment arms power is that of Holm's first, strictest step, α/(K−1).
 
     References
     ----------
