@@ -1,4 +1,4 @@
-"""Which question and which arm of one study is which of another: by name, or as somebody stated."""
+"""Questions and arms of one study as those of another: by name, or as somebody stated."""
 
 from __future__ import annotations
 

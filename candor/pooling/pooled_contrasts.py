@@ -32,7 +32,7 @@ DIFFERENT_SHARES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contribution:
-    """What one study says. ``left_out`` is the reason why it has no weight; None where it has."""
+    """One study's numbers. ``left_out`` is the reason why it has no weight; None where it has."""
 
     study: str
     n: int
@@ -48,7 +48,7 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PooledEstimand:
-    """Τ (``"effect"``) or Δ = x·τ (``"honest_times_effect"``) over all studies; ``common`` is the likelihood's effect, of τ alone."""
+    """The effect τ (``"effect"``) or Δ = x·τ (``"honest_times_effect"``) over all studies; ``common`` is the likelihood's effect, of τ alone."""
 
     estimand: str
     studies: tuple[Contribution, ...]

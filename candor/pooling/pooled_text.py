@@ -42,7 +42,7 @@ def pooled_html(contrasts: Sequence[PooledContrast], *, level: float, notes: Seq
 
 
 def forest_rows(contrasts: Sequence[PooledContrast]) -> list[ForestRow]:
-    """Of every contrast: each study's effect, then the pooled ones and where a further study would lie."""
+    """For every contrast: each study's effect, then the pooled ones and where a further study would lie."""
     rows = []
     for one in contrasts:
         name = f"{one.question}, {one.treatment}"
