@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from candor.designs.design import Design
-from surveys.definition import DIRECT, Text, Video
+from surveys.definition import DIRECT, Video
 from surveys.errors import DefinitionError
+from surveys.questions.parts import Text
 from surveys.study_file import dump, read_study_file, write_study_file
 from tests.factories import definition, document
 

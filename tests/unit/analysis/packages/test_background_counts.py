@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from analysis.packages.background_counts import Cell, background_cells, cells_csv, hide_small
-from surveys.definition import BackgroundQuestion
+from surveys.questions.background import BackgroundQuestion
 
 QUESTION: TypeAdapter[Any] = TypeAdapter(BackgroundQuestion)
 OPTIONS = [{"name": name, "text": name} for name in ("phone", "laptop", "room")]

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 
-from surveys.definition import Group, Number, SingleChoice
 from surveys.journey.forms import errors_of, read_fields, read_responses
 from surveys.journey.presentation import FieldView, SensitiveQuestionView, field_view
+from surveys.questions.background import Group, Number, SingleChoice
 from tests.factories import QUESTIONS, definition
 
 FIELDS = tuple(field_view(question, "en") for question in definition().background)
