@@ -138,3 +138,10 @@ def test_the_file_leaves_hidden_counts_empty() -> None:
 def test_a_class_that_all_answers_alike_is_hidden_wholly(smallest: int) -> None:
     asked = question("single_choice", role="sensitive", options=OPTIONS)
     assert set(counts(asked, ["phone"] * 500, smallest=smallest).values()) == {None}
+
+
+def test_a_scale_is_counted_like_a_choice_and_words_are_not_counted_at_all() -> None:
+    scale = question("ordinal_scale", role="sensitive", options=[option | {"score": place} for place, option in enumerate(OPTIONS)])
+    answers: list[Any] = ["phone"] * 20 + ["room"] * 3 + ["laptop"] * 9 + [None] * 10
+    assert counts(scale, answers) == counts(question("single_choice", role="sensitive", options=OPTIONS), answers)
+    assert counts(question("short_text"), answers) == {}
