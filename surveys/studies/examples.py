@@ -16,7 +16,8 @@ SAMPLE = Path(__file__).resolve().parents[1] / "sample"
 EXAMPLES: dict[str, Promise] = {
     "lecture-videos": gettext_lazy("The demonstration: a lecture with or without the face of the person who teaches, and little else."),
     "recorded-lectures": gettext_lazy(
-        "A published study again, in other words: a background with courses, letter grades and scales, a quiz, and four sensitive questions."
+        "A published study again, in other words: a background with courses, letter grades and scales, a quiz, and four sensitive "
+        "questions."
     ),
 }
 """The name of each example, which is that of its file, and what it is."""
