@@ -11,7 +11,7 @@ from surveys.questions.background import Group, MultipleChoice, Number, OrdinalS
 
 Rng = np.random.Generator
 WORDS = ("biology", "economics", "history", "mechanical engineering", "undecided")
-"""What bots write where they are asked for a few words."""
+"""The answers of bots to questions that ask for a few words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

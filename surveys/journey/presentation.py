@@ -33,7 +33,7 @@ class FieldView:
     hint: str = ""
     options: Pairs = ()
     scores: tuple[str, ...] = ()
-    """Of an ordinal scale, in the order of its options; participants' pages do not show them."""
+    """The scores of an ordinal scale, in the order of its options; participants' pages do not show them."""
     value: str | tuple[str, ...] = ""
     error: str = ""
     minimum: float | None = None

@@ -1,4 +1,4 @@
-"""What every part of a study's definition is made of: names, and texts in one language or several."""
+"""The material of every part of a study's definition: names, and texts in one language or several."""
 
 from collections import Counter
 from collections.abc import Sequence

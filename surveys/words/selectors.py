@@ -24,7 +24,7 @@ def short_texts_of(seat: Seat) -> list[ShortText]:
 
 
 def words_of(seat: Seat) -> list[Words] | None:
-    """What people wrote, by question; nothing if no question asks for words.
+    """The words that people wrote, by question; nothing if no question asks for words.
 
     None while the study runs, once operational data are deleted, and once somebody withdrew after the end: the list without their words,
     beside the list of before, would tell what they wrote.

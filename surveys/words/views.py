@@ -18,7 +18,7 @@ from surveys.words.selectors import words_of
 @never_cache
 @require_safe
 def words(request: HttpRequest, slug: str) -> HttpResponse:
-    """What people wrote, or why it cannot be read. That somebody read it stands in the log, once a day."""
+    """The words that people wrote, or why it cannot be read. That somebody read it stands in the log, once a day."""
     user = user_of(request)
     seat = access_own_study(user, slug)
     found = words_of(seat)
