@@ -91,7 +91,8 @@ class Scenario:
         True
         """
         p = np.array(self.prevalence)
-        return cells * (1 - cells) - (self.honest_proportion * truth) ** 2 * self.covariate_r_squared * p * (1 - p)
+        explained: Array = (self.honest_proportion * truth) ** 2 * self.covariate_r_squared * p * (1 - p)
+        return cells * (1 - cells) - explained
 
     def variance_of_effects(self, *, control: int) -> Array:
         """Variance over people of the effect given their covariates, by arm; it stays, however well covariates predict.

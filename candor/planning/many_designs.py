@@ -91,7 +91,8 @@ def precision_of_many(
         on_constant = np.zeros_like(on_x)
 
     def variance(direction: Array) -> Array:
-        return eliminated + direction**2 * inverse[0] + 2 * direction * on_constant * inverse[1] + on_constant**2 * inverse[2]
+        found: Array = eliminated + direction**2 * inverse[0] + 2 * direction * on_constant * inverse[1] + on_constant**2 * inverse[2]
+        return found
 
     varying = scenario.variance_of_effects(control=control)[treatments]
     of_difference = np.sqrt(variance(on_x) + x**2 * varying)

@@ -30,7 +30,7 @@ FAR = log(3)
 CELL = log(1.01)
 """Of designs whose errors of Δ and of τ are within one percent, the one that knows most about cheaters stands for all."""
 TOLERANCES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3)
-MOST_DESIGNS = 24
+MOST_DESIGNS = 12
 RESPECTS = ("participants", "effect", "cheaters")
 
 
@@ -148,7 +148,7 @@ def pareto_front(
     >>> front = pareto_front(
     ...     design, Scenario(prevalence=(0.4, 0.6), honest_proportion=0.85, cheater_yes_rate=0.5), epsilon_cap=1.3863)
     >>> fewest = front[0]
-    >>> fewest.sides, fewest.best_at, len(front) <= 24
+    >>> fewest.sides, fewest.best_at, len(front) <= 12
     (20, ('participants',), True)
     """
     if not epsilon_cap > 0:
