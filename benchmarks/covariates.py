@@ -3,9 +3,9 @@
     python -m benchmarks.covariates                      a quarter of an hour; resumes where it stopped
     python -m benchmarks.covariates --replicates 200 --output quick.jsonl
 
-Every trial has eight covariates that are columns of noise, or two that matter and six of noise; the working models are chosen anew in each
-trial. ``as fitted`` are the same intervals with the residuals of the fit, the negative control. The table in ``benchmarks/covariates.md`` is
-what the command prints.
+Every trial has eight covariates that are columns of noise, or two that matter and six of noise; the working models are chosen anew in
+each trial. ``as fitted`` are the same intervals with the residuals of the fit, the negative control. The table in
+``benchmarks/covariates.md`` is what the command prints.
 """
 
 from __future__ import annotations
@@ -65,9 +65,7 @@ class Setting:
     def model(self) -> LatentModel:
         """The population: each covariate that matters changes the odds of a true yes by e per standard deviation."""
         matters = {f"signal {index}": 1.0 for index in range(self.signals)}
-        return LatentModel(
-            prevalence=PREVALENCE, effects={"treatment": EFFECT}, cheater_proportion=CHEATERS, background_effects=matters
-        )
+        return LatentModel(prevalence=PREVALENCE, effects={"treatment": EFFECT}, cheater_proportion=CHEATERS, background_effects=matters)
 
     def studies(self, replicates: int, seed: int) -> Iterator[AdjustedStudy]:
         """Simulated studies; one with an empty cell, which gives no estimate, is drawn again."""

@@ -125,7 +125,9 @@ def test_a_replicate_is_the_estimate_of_the_resampled_rows():
     patterns = np.unique(np.round(once, 10), axis=0, return_inverse=True)[1].reshape(-1)
     rows = np.argsort(patterns, kind="stable")[KnownDraw.drawn[0]]
     again = resampled_study(study, rows, refit=False)
-    arms, cells = (as_unseen(study, group, models, rows) for group, models in ((study.arm, study.arm_models), (study.cell, study.cell_models)))
+    arms, cells = (
+        as_unseen(study, group, models, rows) for group, models in ((study.arm, study.arm_models), (study.cell, study.cell_models))
+    )
     joint = doubly_robust_estimates(again).joint
     truth = study.design.truth[study.subsample[rows]].mean()
     assert doubly_robust == pytest.approx((arms[1] - arms[0]) / truth / joint.honest_proportion, abs=1e-9)
