@@ -58,8 +58,8 @@ def margin_tests(counts: npt.ArrayLike, *, design: Design, margin: Margin, level
     -----
     Assumes what the design assumes about cheaters. The hypothesis τ = τ₀ is the linear one Δ − τ₀x = 0 of the cell means, so nothing is
     divided by x̂, and the test keeps its size however little is known of the honest share. z(τ₀) is its score statistic (`score_statistic`).
-    Non-inferiority rejects τ ≥ δ when z(δ) < −z_α, or τ ≤ −δ when z(−δ) > z_α; equivalence is both at once, and its p-value the larger of
-    the two [1]_. Where τ is not identified the hypotheses are Δ = ±δ.
+    Non-inferiority rejects τ ≥ δ when z(δ) < −z_α, or τ ≤ −δ when z(−δ) > z_α, and when the same holds at τ = ±1, where it may fail if x̂
+    is small. Equivalence is both at once, and its p-value the larger of the two [1]_. Where τ is not identified the hypotheses are Δ = ±δ.
 
     References
     ----------
@@ -98,7 +98,8 @@ def _test(table: FloatArray, contrast: int, *, design: Design, margin: Margin, l
     elif statistic(-FARTHEST) <= statistic(FARTHEST):
         reasons += (NOBODY_HONEST,)
     else:
-        above, below = float(ndtr(-statistic(-margin.size))), float(ndtr(statistic(margin.size)))
+        above = max(float(ndtr(-statistic(effect))) for effect in (-FARTHEST, -margin.size))
+        below = max(float(ndtr(statistic(effect))) for effect in (margin.size, FARTHEST))
         p_value = {"more_yes": below, "fewer_yes": above}.get(margin.worse or "", max(above, below))
         interval = _interval(statistic, level=level)
     return MarginTest(

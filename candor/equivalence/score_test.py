@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from scipy.linalg import null_space
 
 from candor.designs.design import FloatArray
-from candor.estimators.cell_means import HALF_A_PERSON, climb
-from candor.estimators.counts import YES
+from candor.estimators.cell_means import HALF_A_PERSON
+from candor.estimators.counts import NO, YES
+from candor.fitting.identity_link import gram, most_likely
 
 
 def score_statistic(
@@ -56,12 +57,12 @@ def score_statistic(
     base = matrix @ inside + offset
     free = null_space(hypothesis[None, :])
     likely = np.where(tables > 0, tables, HALF_A_PERSON)
-    steps, _settled = climb(likely, matrix @ free, base, np.zeros(free.shape[1]))
+    steps, _ = most_likely(likely[..., NO], likely[..., YES], matrix=matrix @ free, offset=base, inside=np.zeros(free.shape[1]))
     size = tables.sum(axis=-1)
     floor = HALF_A_PERSON / (size + 1)
     mean = np.clip(steps @ (matrix @ free).T + base, floor, 1 - floor)
     weights = size / (mean * (1 - mean))
-    information = np.einsum("bc,cp,cq->bpq", weights, matrix, matrix)
+    information = gram(weights, matrix)
     score = (weights * (tables[..., YES] / size - base)) @ matrix
     along = np.linalg.solve(information, np.broadcast_to(hypothesis, score.shape)[..., None])[..., 0]
     return np.asarray((along * score).sum(axis=-1) / np.sqrt(along @ hypothesis), dtype=np.float64)

@@ -313,7 +313,7 @@ class StudyEstimates:
         return "\n\n\n".join([text, *map(titled_text, self._tables())])
 
     def _about(self) -> tuple[str, ...]:
-        """What to know before the first number: how the outcomes were chosen, and whether the shares are not as planned."""
+        """Notes that stand before the first number: how the outcomes were chosen, and whether the shares are not as planned."""
         ratio = self.sample_ratio
         return (*self.choice.sentences(), *((RATIO_ALARM.format(ratio=ratio),) if ratio is not None and ratio.alarm else ()))
 

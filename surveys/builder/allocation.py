@@ -10,11 +10,13 @@ from typing import ClassVar
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from surveys.allocation.findable import findable
 from surveys.builder.frame import LookingPage
-from surveys.definition import DIRECT, MOST_STRATA, Allocation, SingleChoice, StudyDefinition, Watching
+from surveys.definition import DIRECT, MOST_STRATA, Allocation, StudyDefinition, Watching
 from surveys.drafting.edits import Document, Edit, Unchecked
 from surveys.drafting.forms import DraftForm, Typed, typed_value
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
+from surveys.questions.background import SingleChoice
 from surveys.study_file import define, document_of
 
 SCHEMES = (
@@ -153,6 +155,7 @@ class AllocationPage(LookingPage):
             "arm_fields": [(arm.label.in_language(language), form.root["arms"][arm.name]) for arm in self.definition.arms],
             "subsample_fields": [(name, form.root["subsamples"][name]) for name in self.definition.die.subsamples],
             "sizes": _sizes(definition, language),
+            "findable": findable(definition),
             "blocks": _blocks_in_words(definition),
             "of_the_draft": wrong,
         }
