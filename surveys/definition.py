@@ -17,7 +17,7 @@ from candor.designs.design import Design
 from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
-from surveys.questions.background import BackgroundQuestion, Options, Question, ShortText, SingleChoice
+from surveys.questions.background import BackgroundQuestion, Options, OrdinalScale, Question, ShortText, SingleChoice
 from surveys.questions.parts import Language, Name, NonEmpty, Part, Text, some, unique_names
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
@@ -236,7 +236,7 @@ class StudyDefinition(Part):
     def _require_strata(self) -> None:
         """Strata come from answers that everybody gives before chance draws, and are few enough to fill."""
         names = self.allocation.strata
-        choices = {question.name: question for question in self.background if isinstance(question, SingleChoice)}
+        choices = {question.name: question for question in self.background if isinstance(question, SingleChoice | OrdinalScale)}
         if len(set(names)) < len(names):
             raise ValueError(f"allocation.strata names a question twice: {some(names)}")
         if other := [name for name in names if name not in choices]:
@@ -249,7 +249,7 @@ class StudyDefinition(Part):
     @property
     def strata(self) -> list[str]:
         """The names of the strata, the last one of each question for people who leave it out; one without a name where there are none."""
-        choices = {question.name: question for question in self.background if isinstance(question, SingleChoice)}
+        choices = {question.name: question for question in self.background if isinstance(question, SingleChoice | OrdinalScale)}
         answers = [[*(option.name for option in choices[name].options), ""] for name in self.allocation.strata]
         return [BETWEEN_ANSWERS.join(one) for one in product(*answers)]
 

@@ -16,7 +16,7 @@ from surveys.definition import DIRECT, MOST_STRATA, Allocation, StudyDefinition,
 from surveys.drafting.edits import Document, Edit, Unchecked
 from surveys.drafting.forms import DraftForm, Typed, typed_value
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
-from surveys.questions.background import SingleChoice
+from surveys.questions.background import OrdinalScale, SingleChoice
 from surveys.study_file import define, document_of
 
 SCHEMES = (
@@ -114,11 +114,12 @@ class AllocationPage(LookingPage):
     def _questions_for_strata(self) -> list[tuple[str, str]]:
         """Background questions with a single choice, by name."""
         language = self.definition.languages[0]
-        questions = (question for question in self.definition.background if isinstance(question, SingleChoice))
+        questions = (question for question in self.definition.background if isinstance(question, SingleChoice | OrdinalScale))
         return [(question.name, question.text.in_language(language)) for question in questions]
 
     def _require_possible_strata(self, form: DraftForm, strata: list[str]) -> None:
-        sizes = {question.name: len(question.options) + 1 for question in self.definition.background if isinstance(question, SingleChoice)}
+        choices = (question for question in self.definition.background if isinstance(question, SingleChoice | OrdinalScale))
+        sizes = {question.name: len(question.options) + 1 for question in choices}
         several = prod(sizes[name] for name in strata)
         if len(strata) > MOST_QUESTIONS:
             form.error("strata", _("Choose two questions at most."))
