@@ -185,7 +185,7 @@ def _with_t(effect: Effect, fit: CellFit, contrast: int, *, freedom: float, leve
 def _outcome(
     people: AssignedTogether, fit: CellFit, effects: tuple[Effect, ...], *, freedom: float, level: float, in_clusters: bool
 ) -> OutcomeEstimate:
-    """What does not depend on the assignment, from the counts; the rest with the new uncertainty, or left out."""
+    """The results that do not depend on the assignment, from the counts; the rest with the new uncertainty, or left out."""
     plain = estimate_outcome(people.counts, design=people.design, level=level)
     of_other_estimates = (*(f"{effect.method}, " for effect in plain.effects), BOUNDARY.partition("{")[0], CONTRADICTION.partition("{")[0])
     notes = [note for note in plain.notes if not note.startswith(of_other_estimates)]

@@ -70,7 +70,7 @@ class AssignedBy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignmentResults:
-    """What the assignment says of every outcome; empty where people were assigned one by one without strata."""
+    """The inference for every outcome; empty where people were assigned one by one without strata."""
 
     by_outcome: Mapping[str, AssignmentInference] = field(default_factory=dict)
     contrasts: tuple[str, ...] = ()

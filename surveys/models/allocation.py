@@ -9,9 +9,7 @@ class AllocationList(models.Model):
 
     study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="allocation_lists")
     number = models.PositiveIntegerField()
-    stratum = models.CharField(
-        max_length=110, blank=True, default="", db_default="", help_text="Whose answers it is for; empty: everybody's."
-    )
+    stratum = models.CharField(max_length=110, blank=True, default="", db_default="", help_text="Its answers; empty: everybody.")
     scheme = models.CharField(max_length=20)
     length = models.PositiveIntegerField()
     nonce = models.CharField(max_length=64)
