@@ -1,4 +1,4 @@
-"""What today's library says about the numbers of a package of an older one."""
+"""Today's words about the numbers of a package that an older library made."""
 
 
 def assert_only_bootstrap_errors_differ(output: str) -> None:
