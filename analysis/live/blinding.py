@@ -122,7 +122,6 @@ def _blinded(outcome: QuestionEstimate | NotYet, names: ArmNames) -> QuestionEst
         anytime=_contrasts(outcome.anytime, turned_anytime, names),
         honest_times_effect=_turned_delta(delta) if names.turns_contrasts else delta,
         bounds=None,  # of the first contrast; every effect carries its own
-        confidence_bounds=None,
         notes=(),
         prevalence=tuple(sorted(outcome.prevalence, key=lambda one: order.index(one.arm))) if names.of_one_size else (),
     )
@@ -147,7 +146,7 @@ def turned_effect(effect: MarkedEffect) -> MarkedEffect:
         wald=_turned_interval(effect.wald),
         honest_times_effect=_turned_delta(effect.honest_times_effect),
         bounds=_turned_bounds(effect.bounds),
-        confidence_bounds=_turned_bounds(effect.confidence_bounds),
+        fieller=_turned_interval(effect.fieller),
         bootstrap=boot and replace(boot, low=_negative(boot.high), high=_negative(boot.low), bca=_turned_interval(boot.bca)),
     )
 

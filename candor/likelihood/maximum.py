@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import xlogy
 
 from candor.designs.design import FloatArray
 from candor.estimators.counts import NO, YES
@@ -20,6 +19,8 @@ SLOPE = 1e-4
 
 NEARLY_ALL = 0.99
 RIDGE = 1e-12
+IMPOSSIBLE = 1e-100
+"""Takes the place of a probability of 0, so that what contradicts it costs much but not infinitely much."""
 SHRINKAGE = 0.06
 """By how much a step brings every limit's product of slack and multiplier nearer to zero."""
 
@@ -62,14 +63,8 @@ def log_likelihood_of_means(counts: FloatArray, means: FloatArray) -> FloatArray
     >>> round(float(log_likelihood_of_means(np.array([[1.0, 1.0]]), np.array([0.5]))), 4)
     -1.3863
     """
-    return np.asarray((xlogy(counts[..., YES], means) + xlogy(counts[..., NO], 1 - means)).sum(axis=-1), dtype=float)
-
-
-def largest_log_likelihood(counts: FloatArray) -> FloatArray:
-    """The log-likelihood of counts (..., cells, 2) at their own shares of yes, which no model exceeds."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = counts[..., YES] / counts.sum(axis=-1)
-    return log_likelihood_of_means(counts, shares)
+    yes, no = np.maximum(means, IMPOSSIBLE), np.maximum(1 - means, IMPOSSIBLE)
+    return np.asarray((counts[..., YES] * np.log(yes) + counts[..., NO] * np.log(no)).sum(axis=-1), dtype=float)
 
 
 def maximise(counts: FloatArray, means: MeansWithin) -> Maximum:
@@ -106,7 +101,7 @@ def maximise(counts: FloatArray, means: MeansWithin) -> Maximum:
     matrices = np.broadcast_to(means.matrix, (*batch, cells, dimensions)).reshape(-1, cells, dimensions)
     offsets = np.broadcast_to(means.offset, (*batch, cells)).reshape(-1, cells)
     coordinates, settled = _climb(tables, matrices, offsets, means)
-    found = log_likelihood_of_means(tables, np.clip(np.einsum("bcd,bd->bc", matrices, coordinates) + offsets, 0, 1))
+    found = log_likelihood_of_means(tables, np.einsum("bcd,bd->bc", matrices, coordinates) + offsets)
     return Maximum(
         log_likelihood=found.reshape(batch), coordinates=coordinates.reshape(*batch, dimensions), settled=settled.reshape(batch)
     )
@@ -124,8 +119,8 @@ def _climb(
     multiplier = 0.1 * tables.sum(axis=(1, 2))[:, None] / count / slack
     transposed, diagonal = matrix.transpose(0, 2, 1), np.arange(limits.shape[1])
     for _ in range(ITERATIONS):
-        mean = (matrix @ φ[..., None])[..., 0] + offset
-        rest = 1 - mean
+        mean = np.maximum((matrix @ φ[..., None])[..., 0] + offset, IMPOSSIBLE)
+        rest = np.maximum(1 - mean, IMPOSSIBLE)
         up, down = yes / mean, no / rest
         gap = (slack * multiplier).sum(axis=-1)
         target = (SHRINKAGE / count) * gap[:, None]

@@ -13,6 +13,8 @@ from candor.errors import MethodError
 from candor.likelihood.maximum import MeansWithin
 
 HALF = 0.5
+ROUNDED = 1e-9
+"""A singular value this small, beside the largest, is zero."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,19 @@ class Polytope:
     def free(self) -> MeansWithin:
         """Every parameter, in the coordinates (P_0 … P_{K−1}, x, C …)."""
         return self._within(self._matrix(), len(self.design.arms))
+
+    def without_limits(self) -> MeansWithin:
+        """Every table of means between 0 and 1 that the linear model gives, also with shares outside [0, 1], in orthogonal coordinates."""
+        free = self.free()
+        directions, sizes, _ = np.linalg.svd(free.matrix, full_matrices=False)
+        basis = directions[:, sizes > sizes[0] * ROUNDED]
+        return MeansWithin(
+            matrix=basis,
+            offset=free.offset,
+            limits=np.vstack([basis, -basis]),
+            ends=np.concatenate([1 - free.offset, free.offset]),
+            inside=basis.T @ (free.matrix @ free.inside),
+        )
 
     def at_effect(self, contrast: int, values: npt.ArrayLike) -> MeansWithin:
         """The parameters with τ of one contrast at each of the values in [−1, 1], shape (...).

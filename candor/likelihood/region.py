@@ -4,21 +4,265 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import brentq
 from scipy.special import chdtrc
 
 from candor.designs.design import Design, FloatArray
 from candor.estimators.counts import checked_counts
 from candor.estimators.intervals import normal_quantile
-from candor.likelihood.maximum import MeansWithin, largest_log_likelihood, maximise
-from candor.likelihood.polytope import Polytope
+from candor.likelihood.maximum import Maximum, MeansWithin, maximise
+from candor.likelihood.polytope import ROUNDED, Polytope
+from candor.results import ModelTest
 
-ROUNDS = 60
-TOLERANCE = 1e-11
+ROUNDS = 80
+BISECTIONS = 30
+TOLERANCE = 1e-10
+NOBODY = 1e-7
+"""An honest share this smalldef critical_value_of_honest_proportion(level: float) -> float:
+    return normal_quantile(level)
 
 
-def likelihood_ratio(counts: FloatArray, means: MeansWithin, *, among: MeansWithin) -> FloatArray:
-    """Twice what the log-likelihood loses when the parameters ``among`` all are restricted to ``means``; shape (...)."""
-    return np.asarray(np.maximum(2 * (maximise(counts, among).log_likelihood - maximise(counts, means).log_likelihood), 0))
+ is zero, blurred by the search."""
+
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestParameters:
+    """The parameters with the largest likelihood; ``effects`` and ``prevalences`` are NaN where nobody is honest."""
+
+    honest_proportion: float
+    effects: tuple[float, ...]
+    prevalences: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LikelihoodRegion:
+    """All parameters of a question that the answers do not contradict, seen from each side.
+
+    Parameters
+    ----------
+    best : BestParameters
+        One maximum; where the design leaves the parameters open, a middle one of all maxima.
+    honest_proportion : (low, high)
+        Of x, within [0, 1].
+    effects : tuple of (low, high)
+        Of τ for every contrast, within [−1, 1].
+    prevalences : tuple of (low, high)
+        Of p_a for every arm, within [0, 1].
+    open_honest_proportion, open_effects
+        What the design leaves open even without chance: x and τ over all parameters with the largest likelihood. One point each where they
+        are identified.
+    model_test : ModelTest
+        Whether any parameters between 0 and 1 explain the answers. If not, the region is not to be used.
+    """
+
+    best: BestParameters
+    honest_proportion: Ends
+    effects: tuple[Ends, ...]
+    prevalences: tuple[Ends, ...]
+    open_honest_proportion: Ends
+    open_effects: tuple[Ends, ...]
+    model_test: ModelTest
+
+
+def critical_value_of_honest_proportion(level: float) -> float:
+    return normal_quantile(level)
+
+
+def likelihood_region(counts: npt.ArrayLike, design: Design, *, level: float = 0.95, kappa: float = 0.0) -> LikelihoodRegion:
+    """The likelihood region of one question.
+
+    Parameters
+    ----------
+    counts : array_like of int, shape (K, S, 2)
+        People by arm, subsample and reported answer (no, yes).
+    design : Design
+        Identified or not. Its cheater model decides whether q is free or stated.
+    level : float
+        Nominal coverage of every shadow of the region by itself.
+    kappa : float
+        By how much the cheaters' yes rates of two arms may differ, in [0, 1]; see `Polytope`.
+
+    Raises
+    ------
+    DataError, TooFewResponsesError
+        As `candor.estimators.effects.estimate_outcome`.
+    MethodError
+        When level or κ is impossible.
+
+    Notes
+    -----
+    The parameters fill a polytope in which the log-likelihood ℓ is concave (see `Polytope`), so the region {ℓ ≥ ℓ_max − c/2} is convex, and its
+    shadow on τ, a ratio of two linear functions, is one interval: all τ at which the likelihood ratio 2(ℓ_max − max ℓ given τ) is at most c.
+    It is never empty, and never wider than what is possible; all of [−1, 1] belongs to it exactly when x = 0 does. c is the quantile of χ² with
+    1 degree of freedom [1]_; for x, whose truth is often at an end together with another share, see `critical_value_of_honest_proportion`.
+
+    References
+    ----------
+    .. [1] Wilks, S. S. (1938). The large-sample distribution of the likelihood ratio for testing composite hypotheses. Annals of Mathematical
+       Statistics 9, 60–62.
+
+    Examples
+    --------
+    Half of the answers are yes in every cell, as if nobody looked at the die: nobody may be honest, so every effect is possible.
+
+    >>> design = Design.of(arms=("a", "b"), control="a", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> region = likelihood_region([[[50, 50], [50, 50]], [[50, 50], [50, 50]]], design)
+    >>> region.effects, region.honest_proportion[0]
+    (((-1.0, 1.0),), 0.0)
+    """
+    quantile = normal_quantile(level)
+    table = checked_counts(counts, design=design).reshape(-1, 2)
+    polytope = Polytope(design=design, kappa=kappa)
+    free = maximise(table, polytope.free())
+    largest, best = float(free.log_likelihood), _parameters(free.coordinates, design)
+
+    def shadow(at: Callable[[FloatArray], MeansWithin], start: float, *, lowest: float, critical: float) -> Ends:
+        def excess(values: FloatArray) -> FloatArray:
+            ratio = 2 * (largest - maximise(table, at(values)).log_likelihood)
+            return np.asarray(np.sqrt(np.maximum(ratio, 0)) - critical)
+
+        return _crossings(excess, start=start, lowest=lowest, highest=1.0, critical=critical)
+
+    contrasts, arms = range(len(design.treatments)), range(len(design.arms))
+    return LikelihoodRegion(
+        best=best,
+        honest_proportion=shadow(
+            polytope.at_honest_proportion,
+            best.honest_proportion,
+            lowest=0.0,
+            critical=critical_value_of_honest_proportion(level),
+        ),
+        effects=tuple(
+            shadow(lambda values, one=one: polytope.at_effect(one, values), best.effects[one], lowest=-1.0, critical=quantile) for one in contrasts
+        ),
+        prevalences=tuple(
+            shadow(lambda values, one=one: polytope.at_prevalence(one, values), best.prevalences[one], lowest=0.0, critical=quantile)
+            for one in arms
+        ),
+        **_left_open(free.coordinates, polytope),
+        model_test=_model_test(table, polytope, free),
+    )
+
+
+def explaining_kappa(counts: npt.ArrayLike, design: Design, *, contrast: int = 0, level: float = 0.95) -> float | None:
+    """The smallest κ at which the region holds no effect of one contrast; 0 when it does so already, None when it never does.
+
+    Examples
+    --------
+    Everybody says yes in one arm and no in the other, which even cheaters of opposite habits cannot do: x would have to be 0.
+
+    >>> design = Design.of(arms=("a", "b"), control="a", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> explaining_kappa([[[50, 50], [50, 50]], [[50, 50], [50, 50]]], design)
+    0.0
+    """
+    quantile = normal_quantile(level)
+    table = checked_counts(counts, design=design).reshape(-1, 2)
+
+    def excess(kappa: float) -> float:
+        polytope = Polytope(design=design, kappa=kappa)
+        ratio = 2 * (maximise(table, polytope.free()).log_likelihood - maximise(table, polytope.at_effect(contrast, 0.0)).log_likelihood)
+        return float(np.sqrt(np.maximum(ratio, 0)) - quantile)
+
+    if excess(0.0) <= 0:
+        return 0.0
+    if excess(1.0) > 0:
+        return None
+    return float(brentq(excess, 0.0, 1.0, xtol=1e-9))
+
+
+def _parameters(coordinates: FloatArray, design: Design) -> BestParameters:
+    """x, τ and p of coordinates (P_0 … P_{K−1}, x, …)."""
+    arms = len(design.arms)
+    honest = float(np.clip(coordinates[arms], 0, 1))
+    prevalences = np.clip(coordinates[:arms] / honest, 0, 1) if honest > NOBODY else np.full(arms, np.nan)
+    effects = prevalences[list(design.treatment_indexes)] - prevalences[design.control_index]
+    return BestParameters(honest_proportion=honest, effects=tuple(effects.tolist()), prevalences=tuple(prevalences.tolist()))
+
+
+def _crossings(excess: Callable[[FloatArray], FloatArray], *, start: float, lowest: float, highest: float, critical: float) -> Ends:
+    """Where the excess, −critical at the start, passes zero on both sides; the outermost value where it does not.
+
+    Notes
+    -----
+    False position in Anderson & Björck's version, for both sides at once. The root of the likelihood ratio is nearly linear, so five steps
+    are usual; halving takes over where it is not.
+    """
+    far = np.array([lowest, highest])
+    above = excess(far)
+    # Where nobody may be honest, every effect is possible, and there is no start.
+    if np.isnan(start) or np.all(above <= 0):
+        return lowest, highest
+    near, below = np.full(2, start), np.full(2, -critical)
+    open_ends = above <= 0
+    end = far.copy()
+    for attempt in range(ROUNDS):
+        if np.all(open_ends):
+            break
+        with np.errstate(divide="ignore", invalid="ignore"):
+            middle = near - below * (near - far) / (below - above) if attempt < BISECTIONS else (near + far) / 2
+        middle = np.where(open_ends, far, middle)
+        found = excess(middle)
+        end = np.where(open_ends, end, middle)
+        open_ends = open_ends | (np.abs(middle - near) <= TOLERANCE) | (found == 0)
+        crossed = found * below < 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factor = 1 - found / below
+        above = np.where(crossed, below, above * np.where(factor > 0, factor, 0.5))
+        far = np.where(crossed, near, far)
+        near, below = middle, found
+    return float(end[0]), float(end[1])
+
+
+def _left_open(coordinates: FloatArray, polytope: Polytope) -> dict[str, Any]:
+    """x and τ over all parameters that give the same means as these.
+
+    Notes
+    -----
+    Where the design leaves something open, the parameters with equal means form a segment: its direction is the null space of the matrix, and
+    its ends are where it meets the first limit. Δ is the same everywhere on it, so τ = Δ/x has its extremes at its ends.
+    """
+    free, design = polytope.free(), polytope.design
+    arms = len(design.arms)
+    _, sizes, directions = np.linalg.svd(free.matrix)
+    null = directions[np.count_nonzero(sizes > sizes[0] * ROUNDED) :]
+    ends = [coordinates]
+    for direction in null:
+        slack, change = np.maximum(free.ends - free.limits @ coordinates, 0), free.limits @ direction
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = slack / change
+        ends += [coordinates + reach[change > ROUNDED].min() * direction, coordinates + reach[change < -ROUNDED].max() * direction]
+    honest = np.clip([one[arms] for one in ends], 0, 1)
+    if honest.min() <= NOBODY:
+        effects = tuple((-1.0, 1.0) for _ in design.treatments)
+    else:
+        shares = np.array([one[:arms] for one in ends]) / honest[:, None]
+        differences = np.clip(shares[:, list(design.treatment_indexes)] - shares[:, [design.control_index]], -1, 1)
+        effects = tuple((float(one.min()), float(one.max())) for one in differences.T)
+    return {"open_honest_proportion": (float(honest.min()), float(honest.max())), "open_effects": effects}
+
+
+def _model_test(table: FloatArray, polytope: Polytope, free: Maximum) -> ModelTest:
+    """Compares the best parameters with the best of the same linear model without limits.
+
+    Notes
+    -----
+    At the worst place of the polytope the statistic is a mixture of χ² with up to r degrees of freedom, r the rank of the model; its tail is at
+    most the mean of those with r − 1 and r [1]_. So the p-value is never too small, but may be too large.
+
+    References
+    ----------
+    .. [1] Perlman, M. D. (1969). One-sided testing problems in multivariate analysis. Annals of Mathematical Statistics 40, 549–567.
+    """
+    unlimited = polytope.without_limits()
+    df = unlimited.matrix.shape[-1]
+    statistic = max(0.0, 2 * float(maximise(table, unlimited).log_likelihood - free.log_likelihood))
+    p_value = float(chdtrc(df - 1, statistic) + chdtrc(df, statistic)) / 2
+    return ModelTest(statistic=statistic, df=df, p_value=p_value)
