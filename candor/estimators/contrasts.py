@@ -186,7 +186,8 @@ def _one_effect(
             value, error, wald = (nearest, error, wald) if possible else (None, None, None)
     elif not math.isnan(raw):
         said += [NOTHING_EXCLUDED] if (shadow.interval.low, shadow.interval.high) == (-1, 1) else []
-        if value is None or abs(value) > 1 or not 0 <= raw <= 1 or shadow.likeliest is None:
+        possible = value is not None and abs(value) <= 1 + ROUNDING and -ROUNDING <= raw <= 1 + ROUNDING
+        if not possible or shadow.likeliest is None:
             used, value = shadow.honest_proportion, shadow.likeliest
             if value is None:
                 error = wald = None

@@ -14,7 +14,7 @@ from candor.estimators.contrasts import Shadow, defined, effects_from_joint_esti
 from candor.estimators.counts import checked_counts
 from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.intervals import normal_quantile
-from candor.estimators.joint_estimates import JointEstimates
+from candor.estimators.joint_estimates import ROUNDING, JointEstimates
 from candor.likelihood.region import LikelihoodRegion, likelihood_region
 from candor.results import Bounds, CheaterProportion, Effect, Interval, ModelTest, OutcomeEstimate, Prevalence
 
@@ -32,7 +32,9 @@ ARM_SPECIFIC = "Cheaters may answer differently in each arm, but alike in every 
 INFINITE_EPSILON = "Epsilon is infinite: some answers reveal the truth, so these answers were not protected."
 NO_CHEATER_PROPORTION = "The cheater proportion is not identified by this design under its cheater model."
 FEW_ANSWERS = "{found} said {answer} in arm {arm}, subsample {subsample}: intervals and p-values, which rest on many answers, are rough."
-BOUNDARY = "The cheater proportion was estimated at {raw:.3f}, outside [0, 1]: the most likely possible one is given."
+BOUNDARY = (
+    "Without limits the cheater proportion would be {raw:.3f}, which leaves shares outside [0, 1]: the most likely possible one is given."
+)
 CONTRADICTED = (
     "The answers contradict the model: no shares of honest people, cheaters and yes between 0 and 1 explain them (likelihood ratio "
     "{test.statistic:.2f}, p ≤ {p_value}). So an assumption fails, or the die was not the stated one; no cheater proportion, effect or "
@@ -95,6 +97,7 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     fit = maximum_likelihood_fit(table, design)
     simple = difference_in_means_kernel(table, design)
     region = likelihood_region(table, design, level=level)
+    possible = _is_possible(simple)
     contradicted = region.model_test.contradicts(level)
     few = _notes_about_few_answers(table, design)
 
@@ -123,7 +126,7 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
         )
 
     prevalence, about_prevalence = _prevalence(fit, region, design, level=level) if identification.prevalence else ((), [])
-    cheaters, about_cheaters = _cheater_proportion(table, region, design, level=level)
+    cheaters, about_cheaters = _cheater_proportion(table, region, design, possible=possible, level=level)
     notes = [INFINITE_EPSILON] if math.isinf(design.epsilon) else []
     notes += [contradiction(region.model_test)] if contradicted else [*about_cheaters, *about_prevalence]
     notes += few
@@ -173,8 +176,14 @@ def _cheaters(honest: tuple[float, float]) -> tuple[float, float]:
     return 1 - honest[1], 1 - honest[0]
 
 
+def _is_possible(joint: JointEstimates) -> bool:
+    """Whether 0 ≤ x̂ ≤ 1 and no effect is larger than 1."""
+    honest, largest = float(joint.honest_proportion), float(np.abs(joint.honest_times_effect).max())
+    return largest - ROUNDING <= honest <= 1 + ROUNDING
+
+
 def _cheater_proportion(
-    table: FloatArray, region: LikelihoodRegion, design: Design, *, level: float
+    table: FloatArray, region: LikelihoodRegion, design: Design, *, possible: bool, level: float
 ) -> tuple[CheaterProportion, list[str]]:
     """λ̂ by the paper's closed form, or the most likely λ where that is impossible, with notes."""
     contradicted = region.model_test.contradicts(level)
@@ -183,10 +192,10 @@ def _cheater_proportion(
         return CheaterProportion(value=None, raw=None, standard_error=None, interval=interval), [NO_CHEATER_PROPORTION]
     estimate = cheater_proportion_kernel(table, design)
     raw, error = float(estimate.raw), math.sqrt(float(estimate.variance))
-    notes = [] if 0 <= raw <= 1 else [BOUNDARY.format(raw=raw)]
+    notes = [] if possible else [BOUNDARY.format(raw=raw)]
     if error < 1e-12:
         notes.append("No standard error of the cheater proportion: the answers within every subsample do not vary.")
-    value = None if contradicted else raw if 0 <= raw <= 1 else 1 - region.best.honest_proportion
+    value = None if contradicted else min(max(raw, 0.0), 1.0) if possible else 1 - region.best.honest_proportion
     return CheaterProportion(value=value, raw=raw, standard_error=error if error >= 1e-12 else None, interval=interval), notes
 
 

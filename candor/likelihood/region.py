@@ -21,7 +21,7 @@ from candor.results import ModelTest
 ROUNDS = 80
 BISECTIONS = 30
 TOLERANCE = 1e-10
-NOBODY = 1e-7
+NOBODY = 1e-5
 """An honest share this smalldef critical_value_of_honest_proportion(level: float) -> float:
     return normal_quantile(level)
 
@@ -181,10 +181,16 @@ def explaining_kappa(counts: npt.ArrayLike, design: Design, *, contrast: int = 0
 def _parameters(coordinates: FloatArray, design: Design) -> BestParameters:
     """x, τ and p of coordinates (P_0 … P_{K−1}, x, …)."""
     arms = len(design.arms)
-    honest = float(np.clip(coordinates[arms], 0, 1))
-    prevalences = np.clip(coordinates[:arms] / honest, 0, 1) if honest > NOBODY else np.full(arms, np.nan)
+    honest = float(_to_the_end(coordinates[arms]))
+    prevalences = _to_the_end(coordinates[:arms] / honest) if honest > 0 else np.full(arms, np.nan)
     effects = prevalences[list(design.treatment_indexes)] - prevalences[design.control_index]
     return BestParameters(honest_proportion=honest, effects=tuple(effects.tolist()), prevalences=tuple(prevalences.tolist()))
+
+
+def _to_the_end(shares: npt.ArrayLike) -> FloatArray:
+    """Shares in [0, 1]; the search comes close to an end, and never quite there."""
+    found = np.asarray(shares, dtype=float)
+    return np.where(found < NOBODY, 0.0, np.where(found > 1 - NOBODY, 1.0, found))
 
 
 def _crossings(excess: Callable[[FloatArray], FloatArray], *, start: float, lowest: float, highest: float, critical: float) -> Ends:
@@ -239,8 +245,8 @@ def _left_open(coordinates: FloatArray, polytope: Polytope) -> dict[str, Any]:
         with np.errstate(divide="ignore", invalid="ignore"):
             reach = slack / change
         ends += [coordinates + reach[change > ROUNDED].min() * direction, coordinates + reach[change < -ROUNDED].max() * direction]
-    honest = np.clip([one[arms] for one in ends], 0, 1)
-    if honest.min() <= NOBODY:
+    honest = _to_the_end([one[arms] for one in ends])
+    if honest.min() == 0:
         effects = tuple((-1.0, 1.0) for _ in design.treatments)
     else:
         shares = np.array([one[:arms] for one in ends]) / honest[:, None]
