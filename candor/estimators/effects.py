@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from candor.designs.design import Design, FloatArray
-from candor.estimators.cell_means import CellFit, efficient_from_cell_means, efficient_kernel, maximum_likelihood_fit
+from candor.estimators.cell_means import CellFit, efficient_from_cell_means, efficient_kernel, maximum_likelihood_fit, null_variances
 from candor.estimators.cheaters import cheater_proportion_kernel
 from candor.estimators.contrasts import Shadow, defined, effects_from_joint_estimates
 from candor.estimators.counts import checked_counts
@@ -16,7 +16,18 @@ from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.intervals import normal_quantile
 from candor.estimators.joint_estimates import ROUNDING, JointEstimates
 from candor.likelihood.region import LikelihoodRegion, likelihood_region
-from candor.results import Bounds, CheaterProportion, Effect, Interval, ModelTest, OutcomeEstimate, Prevalence
+from candor.results import (
+    DIFFERENCE_IN_MEANS,
+    EFFICIENT,
+    EFFICIENT_ARM_SPECIFIC,
+    Bounds,
+    CheaterProportion,
+    Effect,
+    Interval,
+    ModelTest,
+    OutcomeEstimate,
+    Prevalence,
+)
 
 __all__ = [
     "cheater_proportion_kernel",
@@ -59,8 +70,8 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     Returns
     -------
     OutcomeEstimate
-        With one effect per treatment arm and method: ``difference_in_means`` and ``efficient``; with three subsamples that identify it also
-        ``efficient_arm_specific_cheaters``. Undefined values are None, with a sentence in the notes.
+        With one effect per treatment arm and method: ``efficient`` (`candor.results.HEADLINE`), ``difference_in_means``, and with three
+        subsamples that identify it ``efficient_arm_specific_cheaters``. Undefined values are None, with a sentence in the notes.
 
     Raises
     ------
@@ -89,7 +100,7 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
     >>> estimate = estimate_outcome([[[130, 70], [110, 90]], [[90, 110], [70, 130]]], design=design)
     >>> round(estimate.cheater_proportion.value, 6), round(estimate.effects[0].value, 6), estimate.effects[0].method
-    (0.4, 0.666667, 'difference_in_means')
+    (0.4, 0.666667, 'efficient')
     """
     normal_quantile(level)
     table = checked_counts(counts, design=design)
@@ -97,7 +108,6 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     fit = maximum_likelihood_fit(table, design)
     simple = difference_in_means_kernel(table, design)
     region = likelihood_region(table, design, level=level)
-    possible = _is_possible(simple)
     contradicted = region.model_test.contradicts(level)
     few = _notes_about_few_answers(table, design)
 
@@ -113,20 +123,20 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
         )
 
     settled = () if bool(fit.converged) else (NOT_CONVERGED,)
-    effects = described(simple, "difference_in_means")
-    effects += described(fit.joint_estimates(), "efficient", settled)
+    efficient = fit.joint_estimates(null_variance=null_variances(table, design))
+    effects = described(efficient, EFFICIENT, settled) + described(simple, DIFFERENCE_IN_MEANS)
     if identification.arm_specific_cheaters and design.cheater_model.yes_rate is None:
         effects += effects_from_joint_estimates(
             efficient_kernel(table, design, arm_specific_cheaters=True),
             design=design,
-            method="efficient_arm_specific_cheaters",
+            method=EFFICIENT_ARM_SPECIFIC,
             level=level,
             assumption=ARM_SPECIFIC,
             shadows=_shadows(likelihood_region(table, design, level=level, kappa=1.0), level=level),
         )
 
     prevalence, about_prevalence = _prevalence(fit, region, design, level=level) if identification.prevalence else ((), [])
-    cheaters, about_cheaters = _cheater_proportion(table, region, design, possible=possible, level=level)
+    cheaters, about_cheaters = _cheater_proportion(fit, region, possible=_is_possible(efficient), level=level)
     notes = [INFINITE_EPSILON] if math.isinf(design.epsilon) else []
     notes += [contradiction(region.model_test)] if contradicted else [*about_cheaters, *about_prevalence]
     notes += few
@@ -183,20 +193,18 @@ def _is_possible(joint: JointEstimates) -> bool:
 
 
 def _cheater_proportion(
-    table: FloatArray, region: LikelihoodRegion, design: Design, *, possible: bool, level: float
+    fit: CellFit, region: LikelihoodRegion, *, possible: bool, level: float
 ) -> tuple[CheaterProportion, list[str]]:
-    """λ̂ by the paper's closed form, or the most likely λ where that is impossible, with notes."""
+    """λ̂ = 1 − x̂ of the efficient fit, or the most likely λ where that is impossible, with notes."""
     contradicted = region.model_test.contradicts(level)
     interval = _empty(level) if contradicted else _interval(_cheaters(region.honest_proportion), level=level)
-    if not design.identification.honest_proportion:
+    if fit.model.honest is None:
         return CheaterProportion(value=None, raw=None, standard_error=None, interval=interval), [NO_CHEATER_PROPORTION]
-    estimate = cheater_proportion_kernel(table, design)
-    raw, error = float(estimate.raw), math.sqrt(float(estimate.variance))
-    notes = [] if possible else [BOUNDARY.format(raw=raw)]
-    if error < 1e-12:
-        notes.append("No standard error of the cheater proportion: the answers within every subsample do not vary.")
+    raw = 1 - float(fit.coefficients[fit.model.honest])
+    error = math.sqrt(float(fit.covariance[fit.model.honest, fit.model.honest]))
     value = None if contradicted else min(max(raw, 0.0), 1.0) if possible else 1 - region.best.honest_proportion
-    return CheaterProportion(value=value, raw=raw, standard_error=error if error >= 1e-12 else None, interval=interval), notes
+    notes = [] if possible else [BOUNDARY.format(raw=raw)]
+    return CheaterProportion(value=value, raw=raw, standard_error=error, interval=interval), notes
 
 
 def _prevalence(fit: CellFit, region: LikelihoodRegion, design: Design, *, level: float) -> tuple[tuple[Prevalence, ...], list[str]]:
