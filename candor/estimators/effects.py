@@ -192,9 +192,7 @@ def _is_possible(joint: JointEstimates) -> bool:
     return largest - ROUNDING <= honest <= 1 + ROUNDING
 
 
-def _cheater_proportion(
-    fit: CellFit, region: LikelihoodRegion, *, possible: bool, level: float
-) -> tuple[CheaterProportion, list[str]]:
+def _cheater_proportion(fit: CellFit, region: LikelihoodRegion, *, possible: bool, level: float) -> tuple[CheaterProportion, list[str]]:
     """λ̂ = 1 − x̂ of the efficient fit, or the most likely λ where that is impossible, with notes."""
     contradicted = region.model_test.contradicts(level)
     interval = _empty(level) if contradicted else _interval(_cheaters(region.honest_proportion), level=level)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy.typing as npt
 
 from candor.designs.design import Design
+from candor.estimators.counts import checked_counts
+from candor.estimators.intervals import normal_quantile
 from candor.likelihood.region import explaining_kappa, likelihood_region
 from candor.results import Interval
 
@@ -75,7 +77,9 @@ def sensitivity_to_arm_dependent_cheating(
     >>> one.interval.low > 0, sensitivity_to_arm_dependent_cheating(table, design=design, kappa=0.0)[0].interval.low > one.interval.low
     (True, True)
     """
-    region = likelihood_region(counts, design, level=level, kappa=kappa)
+    normal_quantile(level)
+    table = checked_counts(counts, design=design)
+    region = likelihood_region(table, design, level=level, kappa=kappa)
     contradicted = region.model_test.contradicts(level)
     return tuple(
         CheatingSensitivity(
@@ -85,7 +89,7 @@ def sensitivity_to_arm_dependent_cheating(
             interval=Interval(kind="empty", low=None, high=None, level=level)
             if contradicted
             else Interval(kind="likelihood", low=region.effects[contrast][0], high=region.effects[contrast][1], level=level),
-            breakdown=explaining_kappa(counts, design, contrast=contrast, level=level),
+            breakdown=explaining_kappa(table, design, contrast=contrast, level=level),
         )
         for contrast, treatment in enumerate(design.treatments)
     )

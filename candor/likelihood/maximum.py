@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from candor.designs.design import FloatArray
-from candor.estimators.counts import NO, YES
 
+NO, YES = 0, 1
 ITERATIONS = 80
 GAP = 1e-10
 """A log-likelihood this close to the largest one is the largest one."""
@@ -102,14 +102,10 @@ def maximise(counts: FloatArray, means: MeansWithin) -> Maximum:
     offsets = np.broadcast_to(means.offset, (*batch, cells)).reshape(-1, cells)
     coordinates, settled = _climb(tables, matrices, offsets, means)
     found = log_likelihood_of_means(tables, np.einsum("bcd,bd->bc", matrices, coordinates) + offsets)
-    return Maximum(
-        log_likelihood=found.reshape(batch), coordinates=coordinates.reshape(*batch, dimensions), settled=settled.reshape(batch)
-    )
+    return Maximum(log_likelihood=found.reshape(batch), coordinates=coordinates.reshape(*batch, dimensions), settled=settled.reshape(batch))
 
 
-def _climb(
-    tables: FloatArray, matrices: FloatArray, offsets: FloatArray, means: MeansWithin
-) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+def _climb(tables: FloatArray, matrices: FloatArray, offsets: FloatArray, means: MeansWithin) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     """Where the log-likelihoods of tables (B, cells, 2) are largest: φ (B, D), and whether each search settled."""
     found = np.tile(means.inside, (len(tables), 1))
     moving = np.arange(len(tables))

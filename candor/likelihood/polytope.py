@@ -75,10 +75,14 @@ class Polytope:
         arms, treatment, control = len(self.design.arms), self.design.treatment_indexes[contrast], self.design.control_index
         effect = np.asarray(values, dtype=float)
         matrix, kept = self._matrix(), [arm for arm in range(arms) if arm != treatment]
-        reduced = np.broadcast_to(matrix[:, [*kept, *range(arms, matrix.shape[1])]], (*effect.shape, len(matrix), matrix.shape[1] - 1)).copy()
+        reduced = np.broadcast_to(
+            matrix[:, [*kept, *range(arms, matrix.shape[1])]], (*effect.shape, len(matrix), matrix.shape[1] - 1)
+        ).copy()
         both = matrix[:, treatment] + matrix[:, control]
         reduced[..., kept.index(control)] = (1 - np.abs(effect))[..., None] * both
-        reduced[..., arms - 1] += np.maximum(-effect, 0)[..., None] * matrix[:, control] + np.maximum(effect, 0)[..., None] * matrix[:, treatment]
+        reduced[..., arms - 1] += (
+            np.maximum(-effect, 0)[..., None] * matrix[:, control] + np.maximum(effect, 0)[..., None] * matrix[:, treatment]
+        )
         return self._within(reduced, arms - 1)
 
     def at_prevalence(self, arm: int, values: npt.ArrayLike) -> MeansWithin:

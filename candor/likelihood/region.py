@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
-from scipy.special import chdtrc
+from scipy.special import chdtrc, chdtri
 
 from candor.designs.design import Design, FloatArray
-from candor.estimators.counts import checked_counts
-from candor.estimators.intervals import normal_quantile
 from candor.likelihood.maximum import Maximum, MeansWithin, maximise
 from candor.likelihood.polytope import ROUNDED, Polytope
 from candor.results import ModelTest
@@ -22,11 +21,7 @@ ROUNDS = 80
 BISECTIONS = 30
 TOLERANCE = 1e-10
 NOBODY = 1e-5
-"""An honest share this smalldef critical_value_of_honest_proportion(level: float) -> float:
-    return normal_quantile(level)
-
-
- is zero, blurred by the search."""
+"""An honest share this small is zero, blurred by the search."""
 
 Ends = tuple[float, float]
 
@@ -70,17 +65,13 @@ class LikelihoodRegion:
     model_test: ModelTest
 
 
-def critical_value_of_honest_proportion(level: float) -> float:
-    return normal_quantile(level)
-
-
-def likelihood_region(counts: npt.ArrayLike, design: Design, *, level: float = 0.95, kappa: float = 0.0) -> LikelihoodRegion:
+def likelihood_region(counts: FloatArray, design: Design, *, level: float = 0.95, kappa: float = 0.0) -> LikelihoodRegion:
     """The likelihood region of one question.
 
     Parameters
     ----------
-    counts : array_like of int, shape (K, S, 2)
-        People by arm, subsample and reported answer (no, yes).
+    counts : ndarray of float, shape (K, S, 2)
+        People by arm, subsample and reported answer (no, yes); not checked.
     design : Design
         Identified or not. Its cheater model decides whether q is free or stated.
     level : float
@@ -90,10 +81,8 @@ def likelihood_region(counts: npt.ArrayLike, design: Design, *, level: float = 0
 
     Raises
     ------
-    DataError, TooFewResponsesError
-        As `candor.estimators.effects.estimate_outcome`.
     MethodError
-        When level or κ is impossible.
+        When κ is impossible.
 
     Notes
     -----
@@ -113,12 +102,12 @@ def likelihood_region(counts: npt.ArrayLike, design: Design, *, level: float = 0
 
     >>> design = Design.of(arms=("a", "b"), control="a", subsamples={
     ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
-    >>> region = likelihood_region([[[50, 50], [50, 50]], [[50, 50], [50, 50]]], design)
+    >>> region = likelihood_region(np.full((2, 2, 2), 50.0), design)
     >>> region.effects, region.honest_proportion[0]
     (((-1.0, 1.0),), 0.0)
     """
-    quantile = normal_quantile(level)
-    table = checked_counts(counts, design=design).reshape(-1, 2)
+    quantile = float(np.sqrt(chdtri(1, 1 - level)))
+    table = counts.reshape(-1, 2)
     polytope = Polytope(design=design, kappa=kappa)
     free = maximise(table, polytope.free())
     largest, best = float(free.log_likelihood), _parameters(free.coordinates, design)
@@ -130,41 +119,41 @@ def likelihood_region(counts: npt.ArrayLike, design: Design, *, level: float = 0
 
         return _crossings(excess, start=start, lowest=lowest, highest=1.0, critical=critical)
 
-    contrasts, arms = range(len(design.treatments)), range(len(design.arms))
+    def effect(contrast: int) -> Ends:
+        return shadow(partial(polytope.at_effect, contrast), best.effects[contrast], lowest=-1.0, critical=quantile)
+
+    def prevalence(arm: int) -> Ends:
+        return shadow(partial(polytope.at_prevalence, arm), best.prevalences[arm], lowest=0.0, critical=quantile)
+
     return LikelihoodRegion(
         best=best,
         honest_proportion=shadow(
             polytope.at_honest_proportion,
             best.honest_proportion,
             lowest=0.0,
-            critical=critical_value_of_honest_proportion(level),
+            critical=quantile,
         ),
-        effects=tuple(
-            shadow(lambda values, one=one: polytope.at_effect(one, values), best.effects[one], lowest=-1.0, critical=quantile) for one in contrasts
-        ),
-        prevalences=tuple(
-            shadow(lambda values, one=one: polytope.at_prevalence(one, values), best.prevalences[one], lowest=0.0, critical=quantile)
-            for one in arms
-        ),
+        effects=tuple(map(effect, range(len(design.treatments)))),
+        prevalences=tuple(map(prevalence, range(len(design.arms)))),
         **_left_open(free.coordinates, polytope),
         model_test=_model_test(table, polytope, free),
     )
 
 
-def explaining_kappa(counts: npt.ArrayLike, design: Design, *, contrast: int = 0, level: float = 0.95) -> float | None:
+def explaining_kappa(counts: FloatArray, design: Design, *, contrast: int = 0, level: float = 0.95) -> float | None:
     """The smallest κ at which the region holds no effect of one contrast; 0 when it does so already, None when it never does.
 
     Examples
     --------
-    Everybody says yes in one arm and no in the other, which even cheaters of opposite habits cannot do: x would have to be 0.
+    Where the arms do not differ, nothing has to be explained:
 
     >>> design = Design.of(arms=("a", "b"), control="a", subsamples={
     ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
-    >>> explaining_kappa([[[50, 50], [50, 50]], [[50, 50], [50, 50]]], design)
+    >>> explaining_kappa(np.full((2, 2, 2), 50.0), design)
     0.0
     """
-    quantile = normal_quantile(level)
-    table = checked_counts(counts, design=design).reshape(-1, 2)
+    quantile = float(np.sqrt(chdtri(1, 1 - level)))
+    table = counts.reshape(-1, 2)
 
     def excess(kappa: float) -> float:
         polytope = Polytope(design=design, kappa=kappa)

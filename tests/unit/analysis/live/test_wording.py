@@ -107,4 +107,7 @@ def test_chance_alone_is_said_of_the_answers_and_not_of_the_cheaters() -> None:
 
 
 def test_bounds_carry_the_same_condition() -> None:
-    assert bounds_sentence(replace(ESTIMATED, bounds=(0.15, 0.25), interval=Interval(kind="likelihood", low=0.1, high=0.3, level=0.95))) == f"The effect lies between +10 and +30 in 100, {CONDITION}"
+    assert (
+        bounds_sentence(replace(ESTIMATED, bounds=(0.15, 0.25), interval=Interval(kind="likelihood", low=0.1, high=0.3, level=0.95)))
+        == f"The effect lies between +10 and +30 in 100, {CONDITION}"
+    )
