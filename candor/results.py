@@ -136,7 +136,9 @@ class SpecificationTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelTest:
-    """Whether any shares of honest people, cheaters and yes between 0 and 1 explain the answers: what the limits cost the log-likelihood, twice.
+    """Whether any shares of honest people, cheaters and yes between 0 and 1 explain the answers.
+
+    ``statistic`` is twice what these limits cost the log-likelihood.
 
     ``p_value`` is an upper limit; a small one says that an assumption of the model fails.
     """
@@ -166,8 +168,8 @@ class OutcomeEstimate:
 
     ``epsilon`` is the privacy loss of one answer (None, with a note, when it is infinite). ``identified`` says whether λ and τ can be
     learned from this design under its cheater model, ``assumption`` on what that rests. ``bounds`` are what the design
-    leaves open at the most likely shares of yes. ``model_test`` says whether any parameters between 0 and 1 explain the answers; when they do
-    not, λ, effects and prevalences are None and their intervals ``"empty"``. ``honest_times_effect`` and ``bounds`` belong to the first
+    leaves open at the most likely shares of yes. ``model_test`` says whether any parameters between 0 and 1 explain the answers; when
+    none do, λ, effects and prevalences are None and their intervals ``"empty"``. ``honest_times_effect`` and ``bounds`` belong to the first
     contrast; every effect carries its own. ``effects`` begin with those of the method `HEADLINE`.
     """
 

@@ -22,8 +22,8 @@ class CheatingSensitivity:
     interval : Interval
         Of τ, from the likelihood region in which they do; kind "empty" when the answers contradict even that.
     breakdown : float or None
-        The smallest κ at which this interval contains no effect at all: 0 when it does without any difference, None when it does not even at
-        κ = 1.
+        The smallest κ at which this interval contains an effect of 0: 0 when it does so without any difference, None when it does not even
+        at κ = 1.
     """
 
     treatment: str
@@ -63,8 +63,8 @@ def sensitivity_to_arm_dependent_cheating(
 
     Notes
     -----
-    m(a,·) − m(0,·) = t̄·xτ + (1 − x)(q_a − q_0): the more people may cheat, the more κ moves. The region knows how many may, also where λ̂ = 0.
-    See `candor.likelihood.region.likelihood_region`.
+    m(a,·) − m(0,·) = t̄·xτ + (1 − x)(q_a − q_0): the more people may cheat, the more κ moves. The region knows how many may, also where
+    λ̂ = 0. See `candor.likelihood.region.likelihood_region`.
 
     Examples
     --------

@@ -78,9 +78,9 @@ def maximise(counts: FloatArray, means: MeansWithin) -> Maximum:
 
     Notes
     -----
-    The log-likelihood is concave, since the means are linear. A primal-dual interior-point method follows the central path: every step solves
-    Newton's equations for the derivative of the Lagrangian and for slack·multiplier = a number that shrinks; it goes 99 % of the way to the
-    nearest limit at most [1]_. The sum of slack·multiplier bounds what the log-likelihood still can gain.
+    The log-likelihood is concave, since the means are linear. A primal-dual interior-point method follows the central path: every step
+    solves Newton's equations for the derivative of the Lagrangian and for slack·multiplier = a number that shrinks; it goes 99 % of the way
+    to the nearest limit at most [1]_. The sum of slack·multiplier bounds what the log-likelihood still can gain.
 
     References
     ----------

@@ -70,7 +70,8 @@ class Polytope:
 
         Notes
         -----
-        P_a = P_0 + τx keeps both arms between 0 and x when P_0 = (1 − |τ|)R + max(−τ, 0)·x for some 0 ≤ R ≤ x, which takes the place of P_0.
+        P_a = P_0 + τx keeps both arms between 0 and x when P_0 = (1 − |τ|)R + max(−τ, 0)·x for some 0 ≤ R ≤ x, which takes the place of
+        P_0.
         """
         arms, treatment, control = len(self.design.arms), self.design.treatment_indexes[contrast], self.design.control_index
         effect = np.asarray(values, dtype=float)
