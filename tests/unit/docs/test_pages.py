@@ -1,4 +1,4 @@
-"""The examples of docs/methods.md, docs/library.md and docs/replication.md give the answers that the pages promise, including those that they state in words."""
+"""The examples of docs/methods.md, library.md and replication.md give the answers that the pages promise, also those stated in words."""
 
 from __future__ import annotations
 
