@@ -10,8 +10,12 @@ from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.errors import MethodError
+from candor.estimators.cell_means import null_variances
 
 Array = NDArray[np.float64]
+
+MANY = 1e9
+"""So many people that chance does not matter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +169,27 @@ def precision(design: Design, scenario: Scenario) -> Precision:
         identified=design.identification.effect,
         scenario=scenario,
     )
+
+
+def unit_test_errors(design: Design, scenario: Scenario, expected: Precision) -> Array:
+    """√n times what the test of each Δ = 0 divides Δ̂ by: its standard error, or the one without an effect if that is larger; shape (K−1,).
+
+    Examples
+    --------
+    The same prevalence everywhere, so that both are the same: 16 · (5/12) · (7/12), see docs/methods.md §5.
+
+    >>> design = Design.of(
+    ...     arms=("control", "treatment"), control="control",
+    ...     subsamples={"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> even = Scenario(prevalence=(0.5, 0.5), honest_proportion=1.0, cheater_yes_rate=0.5)
+    >>> round(float(unit_test_errors(design, even, precision(design, even))[0]) ** 2, 4), round(16 * 35 / 144, 4)
+    (3.8889, 3.8889)
+    """
+    prevalence, x = np.array(scenario.prevalence), scenario.honest_proportion
+    yes = x * (design.truth * prevalence[:, None] + design.forced_yes) + (1 - x) * scenario.cheater_yes_rate
+    people = MANY * np.outer(design.arm_shares, design.subsample_shares)
+    without_effect = null_variances(np.stack([people * (1 - yes), people * yes], axis=-1), design)
+    return np.maximum(expected.unit_honest_times_effect_error, np.sqrt(MANY * without_effect))
 
 
 def precision_of(
