@@ -20,7 +20,6 @@ from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
 from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, adjusted_cells
 from candor.designs.design import Design
 from candor.errors import MethodError
-from candor.estimators.sequential import anytime_effects
 from candor.resampling.bootstrap import (
     BootstrapChunk,
     BootstrapReplicates,
@@ -33,6 +32,7 @@ from candor.resampling.bootstrap import (
 from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.resampled_people import ResampledPeople
 from candor.resampling.seeds import seed_of
+from candor.sequences.looks import NO_FITS, sequential_estimate
 from candor.studies.answers import Answers, resampled_people
 from surveys.definition import StudyDefinition
 
@@ -98,15 +98,15 @@ class QuestionAnalysis:
         """The estimates as JSON values, with the bootstraps that are given."""
         outcome = self.answers.estimate()
         effects = outcome.effects
-        adjusted_test = adjusted_cells(self.adjusted).fit.specification_test() if self.people.covariates else None
+        adjusted = {EFFICIENT_WITH_COVARIATES: adjusted_cells(self.adjusted).fit} if self.people.covariates else NO_FITS
         for study, replicates, question in resampled:
             effects = with_bootstrap(effects, replicates, study=study, question=question)
         return QuestionEstimate.of(
             outcome,
             effects=effects,
             private_methods=USES_COVARIATES,
-            anytime=anytime_effects(self.counts, design=self.design, planned_n=self.definition.planned_with_die),
-            test_with_covariates=adjusted_test,
+            sequence=sequential_estimate(self.counts, design=self.design, planned_n=self.definition.planned_with_die, adjusted=adjusted),
+            test_with_covariates=adjusted[EFFICIENT_WITH_COVARIATES].specification_test() if adjusted else None,
         )
 
 

@@ -18,7 +18,8 @@ OLDER_NAMES = {
     "analysis.methods.effects": "candor.estimators.effects",
     "analysis.methods.errors": "candor.errors",
     "analysis.methods.resampled_counts": "candor.resampling.resampled_counts",
-    "analysis.methods.sequential": "candor.estimators.sequential",
+    "analysis.methods.sequential": "candor.sequences.closed_form",
+    "candor.estimators.sequential": "candor.sequences.closed_form",
 }
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.errors import MethodError
-from candor.estimators.sequential import anytime_effects
+from candor.sequences.looks import sequential_estimate
 from candor.studies.answers import Answers
 
 TOLERANCE = 1e-9
@@ -42,10 +42,10 @@ def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replica
     answers = Answers(design=Design.from_document(protocol["design"]), counts=counts)
     try:
         outcome = answers.resample(answers.estimate(level=level), replicates=replicates, seed=seed, level=level, workers=1)
-        anytime = anytime_effects(counts, design=answers.design, planned_n=protocol["allocation"]["planned_with_die"])
+        sequence = sequential_estimate(counts, design=answers.design, planned_n=protocol["allocation"]["planned_with_die"], level=level)
     except MethodError as error:
         return {"n": int(counts.sum()), "not_estimated": str(error)}
-    return {**asdict(outcome), "anytime": [asdict(one) for one in anytime]}
+    return {**asdict(outcome), "sequence": asdict(sequence)}
 
 
 def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Looking while the study runs: intervals that hold at every time at once."""
+"""The confidence sequence of the closed-form estimate, as data packages were computed before there was a better one.
+
+Their programs recompute it and are never changed. Everything new uses `candor.sequences.looks`.
+"""
 
 from __future__ import annotations
 
@@ -7,65 +10,11 @@ import math
 import numpy.typing as npt
 
 from candor.designs.design import Design
-from candor.errors import MethodError
 from candor.estimators.counts import checked_counts
 from candor.estimators.difference_in_means import difference_in_means_kernel
-from candor.estimators.intervals import fieller_interval, normal_quantile, wald_interval
+from candor.estimators.intervals import fieller_interval, wald_interval
 from candor.results import AnytimeEffect, Interval
-
-
-def tuned_rho(planned_n: float, *, level: float = 0.95) -> float:
-    """The ρ that makes a confidence sequence narrowest at the planned number of participants.
-
-    Parameters
-    ----------
-    planned_n : float
-        Number of participants at which most will be decided, at least 1.
-    level : float
-        Coverage of the sequence.
-
-    Notes
-    -----
-    ρ = sqrt( (−2 ln α + ln(1 − 2 ln α)) / n ), an approximation of the exact minimum whose width differs by less than 1 %.
-
-    References
-    ----------
-    Waudby-Smith, I., Arbour, D., Sinha, R., Kennedy, E. H. & Ramdas, A. (2024). Time-uniform central limit theory and asymptotic confidence
-    sequences. Annals of Statistics 52, 2613–2640 (first version 2021).
-
-    Examples
-    --------
-    -2 ln .05 = 5.991 and ln 6.991 = 1.945, so ρ² = 7.936/1000:
-
-    >>> round(tuned_rho(1000), 4)
-    0.0891
-    """
-    normal_quantile(level)
-    if not (math.isfinite(planned_n) and planned_n >= 1):
-        raise MethodError(f"the planned number of participants must be at least 1, not {planned_n!r}")
-    logarithm = -2 * math.log(1 - level)
-    return math.sqrt((logarithm + math.log(1 + logarithm)) / planned_n)
-
-
-def anytime_multiplier(n: float, *, rho: float, level: float = 0.95) -> float:
-    """Half-width of a confidence sequence in standard errors σ̂/√n, in place of 1.96.
-
-    Notes
-    -----
-    half-width = σ̂·sqrt( 2(nρ² + 1)/(n²ρ²) · ln( sqrt(nρ² + 1)/α ) ), so the multiple of σ̂/√n is that with n² replaced by n.
-
-    Examples
-    --------
-    With nρ² = 1 and α = .05: sqrt(4·ln(√2/.05)) = 3.656.
-
-    >>> round(anytime_multiplier(100, rho=0.1), 3)
-    3.656
-    """
-    normal_quantile(level)
-    if not (n >= 1 and rho > 0):
-        raise MethodError(f"a confidence sequence needs n of at least 1 and rho above 0, not n = {n!r} and rho = {rho!r}")
-    scaled = n * rho**2
-    return math.sqrt(2 * (scaled + 1) / scaled * math.log(math.sqrt(scaled + 1) / (1 - level)))
+from candor.sequences.boundary import anytime_multiplier, tuned_rho
 
 
 def anytime_effects(counts: npt.ArrayLike, *, design: Design, planned_n: int, level: float = 0.95) -> tuple[AnytimeEffect, ...]:
