@@ -79,8 +79,8 @@ def effect_sentence(effect: FoundEffect, *, treatment: str, control: str, stated
         difference = _("Of 100 honest students, about %(points)d more would say yes with “%(treatment)s” than with “%(control)s”")
     else:
         difference = _("Of 100 honest students, about %(points)d fewer would say yes with “%(treatment)s” than with “%(control)s”")
-    chance = effect.direction == 0 and interval.contains(0)
-    certainty = _("; that may be chance (between %(low)+d and %(high)+d)") if chance else _(" (between %(low)+d and %(high)+d)")
+    chance = _("; that may be chance (between %(low)+d and %(high)+d)")
+    certainty = _(" (between %(low)+d and %(high)+d)") if effect.direction else chance
     return on_condition((difference + certainty) % (names | numbers), stated_rate=stated_rate)
 
 

@@ -7,7 +7,8 @@ from scipy import optimize
 from candor.designs.design import Design
 from candor.errors import MethodError, TooFewResponsesError
 from candor.estimators.effects import estimate_outcome
-from candor.estimators.sequential import anytime_effects, anytime_multiplier, tuned_rho
+from candor.sequences.boundary import anytime_multiplier, tuned_rho
+from candor.sequences.closed_form import anytime_effects
 
 TABLE = np.array([[[520, 280], [440, 360]], [[360, 440], [280, 520]]])
 
