@@ -1,10 +1,11 @@
-"""Is what the live page says ever wrong? Studies watched from their first look to their last, over sample size, cheaters, effect and design.
+"""Is what the live page says ever wrong? Studies watched from the first look to the last, over sample size, cheaters, effect and design.
 
     python -m benchmarks.sequences                                   minutes; resumes where it stopped
     python -m benchmarks.sequences --trials 200 --output quick.jsonl
 
 Nothing here uses `candor.sequences`: the distance of the efficient estimates from the truth is put against the boundary of the published
-formula, written out again. Cheaters always say no, which makes "yes" rarest. Somebody looks at each person up to 150, then at every 2 % more.
+formula, written out again. Cheaters always say no, which makes "yes" rarest. Somebody looks after each person up to 150, then after every
+2 % more.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """How often a sentence of the live page is wrong at some look, over 2,000 studies of each kind: in no more than 5 % of them.
 
-The evidence against the truth is computed by `benchmarks.sequences`, apart from the library's sequences. At the look where a study has most of it
-against one number, the page's own words are made from the counts, read as a reader would, and compared with the truth. (Where the evidence is
-far below its limit no words could be wrong.) The shares of wrong studies are between 1 and 3 %, and 5 % is seven standard errors from
-that; the seeds are fixed.
+The evidence against the truth is computed by `benchmarks.sequences`, apart from the library's sequences. At the look where a study has most
+of it against one number, the page's own words are made from the counts, read as a reader would, and compared with the truth. (Where the
+evidence is far below its limit no words could be wrong.) The shares of wrong studies are between 0 and 3 %: 5 % is five standard errors
+from that, and the seeds are fixed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ NEAR = math.log(20) - 1
 CONDITION = re.compile(r", if people who do not follow the die answer (?:alike in both groups|alike in all groups|as the study assumes)\.$")
 CHEATERS = re.compile(r"About \d+ in \d+ students did not follow the die \(between (\d+) and (\d+) in (\d+)\)")
 EFFECT = re.compile(
-    r"Of 100 honest students, about \d+ (more|fewer) would say yes with “.+” than with “.+”(; that may be chance)? ?\(between (.\d+) and (.\d+)\)"
+    r"Of 100 honest students, about \d+ (more|fewer) would say yes with “.+” than with “.+”"
+    r"(; that may be chance)? \(between (.\d+) and (.\d+)\)"
 )
 SIGN = re.compile(r"“.+” makes yes (more|less) frequent than “.+?”(?:, by at least (\d+) in 100)?")
 SAYS_NOTHING = (
