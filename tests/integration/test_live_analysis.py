@@ -88,7 +88,8 @@ def test_every_question_gets_every_method_with_bootstrap_test_and_anytime_interv
             assert effect["bootstrap"]["seed"] == run.seed
             assert effect["adjusted_p_value"] is not None
         assert outcome["specification_test"]["df"] == 1
-        assert outcome["anytime"][0]["planned_n"] == 240
+        assert outcome["sequence"]["planned_n"] == 240
+        assert [effect["method"] for effect in outcome["sequence"]["effects"]] == ["efficient", "efficient_with_covariates"]
     assert json.loads(json.dumps(run.results, allow_nan=False)) == run.results
 
 
