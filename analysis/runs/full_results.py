@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from analysis.answers.balance import answered_by_arm, in_steps, standardised_differences
 from analysis.answers.datasets import People
 from analysis.models import ChunkFamily
+from analysis.runs.families import questions_of_a_family
 from analysis.seeds import SEED_KEY
 from analysis.stored_results import Balance, NotYet, QuestionEstimate
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
@@ -105,7 +106,13 @@ class QuestionAnalysis:
             outcome,
             effects=effects,
             private_methods=USES_COVARIATES,
-            sequence=sequential_estimate(self.counts, design=self.design, planned_n=self.definition.planned_with_die, adjusted=adjusted),
+            sequence=sequential_estimate(
+                self.counts,
+                design=self.design,
+                planned_n=self.definition.planned_with_die,
+                questions=questions_of_a_family(self.definition),
+                adjusted=adjusted,
+            ),
             test_with_covariates=adjusted[EFFICIENT_WITH_COVARIATES].specification_test() if adjusted else None,
         )
 

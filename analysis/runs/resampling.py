@@ -10,6 +10,7 @@ import numpy as np
 
 from analysis.answers.datasets import People
 from analysis.models import Chunk, Run
+from analysis.runs.families import with_directions
 from analysis.runs.full_results import REPLICATES, StudyAnalysis, study_analysis
 from analysis.runs.low_priority import at_low_priority
 from analysis.stored_results import Results, read_results
@@ -36,7 +37,7 @@ def merged(run: Run) -> Results:
     for chunk in run.chunks.all():
         study = analysis.study(chunk.family, chunk.question)
         chunks[chunk.family, chunk.question].append(_unpacked(chunk, study, seed=run.seed or 0))
-    outcomes = analysis.results(chunks)
+    outcomes = with_directions(analysis.results(chunks), protocol_in_force(run.study).definition)
     kept.forget()
     return replace(begun, outcomes=outcomes)
 

@@ -96,6 +96,7 @@ def count_complete_batches() -> None:
 
 def first_results(study: Study, definition: StudyDefinition) -> Results:
     """Per question the cheater proportion and the effects with their intervals."""
+    from analysis.runs.families import questions_of_a_family
     from candor.estimators.effects import estimate_outcome  # SciPy, which web processes can do without
     from candor.sequences.looks import sequential_estimate
 
@@ -104,7 +105,8 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
     for question, counts in cell_counts(study, definition).items():
         try:
             outcomes[question] = QuestionEstimate.of(
-                estimate_outcome(counts, design=design), sequence=sequential_estimate(counts, design=design, planned_n=planned)
+                estimate_outcome(counts, design=design),
+                sequence=sequential_estimate(counts, design=design, planned_n=planned, questions=questions_of_a_family(definition)),
             )
         except MethodError as error:
             outcomes[question] = NotYet(n=int(counts.sum()), not_yet=str(error))
@@ -129,10 +131,12 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
 def _results(
     study: Study, definition: StudyDefinition, outcomes: Mapping[str, QuestionEstimate | NotYet], *, balance: Balance | None = None
 ) -> Results:
+    from analysis.runs.families import with_directions  # SciPy, which web processes can do without
+
     return Results(
         n=max((outcome.n for outcome in outcomes.values()), default=0),
         design=definition.design().to_document(),
-        outcomes=outcomes,
+        outcomes=with_directions(outcomes, definition),
         balance=balance,
         direct_group=direct_results(study, definition) if definition.direct_group else None,
     )

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,7 @@ LEAST = 5
 """So many people must have said yes, and so many no, in every arm and subsample before the sequence starts."""
 EFFICIENT = "efficient"
 ARM_SPECIFIC = "efficient_arm_specific_cheaters"
+Look = TypeVar("Look", bound=SequentialEstimate)
 NO_FITS: Mapping[str, CellFit] = MappingProxyType({})
 
 
@@ -125,7 +127,7 @@ def sequential_estimate(
     return decided_together([found])[0] if questions == 1 else found
 
 
-def decided_together(looks: Sequence[SequentialEstimate]) -> tuple[SequentialEstimate, ...]:
+def decided_together(looks: Sequence[Look]) -> tuple[Look, ...]:
     """The same looks, with the directions of all their effects decided as one family for every method.
 
     A question that has not started, or lacks a method that others have, counts with e-values of 1.
