@@ -44,7 +44,7 @@ from candor.results import (
 from surveys.batches.selectors import BatchProgress, batch_progress
 from surveys.definition import StudyDefinition
 from surveys.models import Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import frozen_protocol, protocol_at_launch
 
 HEADLINE = "efficient"
 """The method whose numbers stand in sentences: what the plan of a study is computed for."""
@@ -160,7 +160,7 @@ class LiveView:
         """The fixed-n analysis; None before its moment."""
         if not self.batch.shows_results:
             return None
-        found = PlannedAnalysis(study=self.study, planned=self.definition.planned_with_die, names=self.names)
+        found = PlannedAnalysis(study=self.study, planned=protocol_at_launch(self.study).definition.planned_with_die, names=self.names)
         return found if found.run is not None else None
 
     @cached_property

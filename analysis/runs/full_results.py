@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from analysis.answers.balance import answered_by_arm, in_steps, standardised_differences
 from analysis.answers.datasets import People
 from analysis.models import ChunkFamily
-from analysis.runs.families import questions_of_a_family
+from analysis.runs.sequence_plans import SequencePlan
 from analysis.seeds import SEED_KEY
 from analysis.stored_results import Balance, NotYet, QuestionEstimate
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
@@ -55,6 +55,7 @@ class QuestionAnalysis:
 
     people: People
     definition: StudyDefinition
+    plan: SequencePlan
     question: str
 
     @cached_property
@@ -109,8 +110,8 @@ class QuestionAnalysis:
             sequence=sequential_estimate(
                 self.counts,
                 design=self.design,
-                planned_n=self.definition.planned_with_die,
-                questions=questions_of_a_family(self.definition),
+                planned_n=self.plan.planned_n,
+                questions=self.plan.questions,
                 adjusted=adjusted,
             ),
             test_with_covariates=adjusted[EFFICIENT_WITH_COVARIATES].specification_test() if adjusted else None,
@@ -164,9 +165,9 @@ class StudyAnalysis(dict[str, QuestionAnalysis]):
         return seed_of((one.counts for one in self.values()), key=SEED_KEY)
 
 
-def study_analysis(people: People, definition: StudyDefinition) -> StudyAnalysis:
+def study_analysis(people: People, definition: StudyDefinition, *, plan: SequencePlan) -> StudyAnalysis:
     return StudyAnalysis(
-        {one.name: QuestionAnalysis(people=people, definition=definition, question=one.name) for one in definition.questions}
+        {one.name: QuestionAnalysis(people=people, definition=definition, plan=plan, question=one.name) for one in definition.questions}
     )
 
 

@@ -21,7 +21,7 @@ from surveys.batches.selectors import batch_is_complete
 from surveys.batches.services import count_next_batch
 from surveys.definition import StudyDefinition
 from surveys.models import RUNNING, Study
-from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.protocols import protocol_at_launch, protocol_in_force
 from webhooks.models import Event
 from webhooks.services import emit
 
@@ -96,17 +96,17 @@ def count_complete_batches() -> None:
 
 def first_results(study: Study, definition: StudyDefinition) -> Results:
     """Per question the cheater proportion and the effects with their intervals."""
-    from analysis.runs.families import questions_of_a_family
+    from analysis.runs.sequence_plans import SequencePlan
     from candor.estimators.effects import estimate_outcome  # SciPy, which web processes can do without
     from candor.sequences.looks import sequential_estimate
 
-    design, planned = definition.design(), definition.planned_with_die
+    design, plan = definition.design(), SequencePlan.of(study)
     outcomes: dict[str, QuestionEstimate | NotYet] = {}
     for question, counts in cell_counts(study, definition).items():
         try:
             outcomes[question] = QuestionEstimate.of(
                 estimate_outcome(counts, design=design),
-                sequence=sequential_estimate(counts, design=design, planned_n=planned, questions=questions_of_a_family(definition)),
+                sequence=sequential_estimate(counts, design=design, planned_n=plan.planned_n, questions=plan.questions),
             )
         except MethodError as error:
             outcomes[question] = NotYet(n=int(counts.sum()), not_yet=str(error))
@@ -116,9 +116,10 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
 def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     """Keep a copy of the data, which all chunks use while more answers come in, and list the chunks."""
     from analysis.runs.full_results import balance_of, outcome_results, study_analysis
+    from analysis.runs.sequence_plans import SequencePlan
 
     people = people_of(run.study, definition)
-    analysis, now = study_analysis(people, definition), timezone.now()
+    analysis, now = study_analysis(people, definition, plan=SequencePlan.of(run.study)), timezone.now()
     outcomes = {question: at_low_priority(outcome_results, one) for question, one in analysis.items()}
     chunks = [Chunk(run=run, family=family, question=question, index=index, due_at=now) for family, question, index in analysis.chunks()]
     results = _results(run.study, definition, outcomes, balance=balance_of(people, definition, shown=balance_shown_before(run)))
@@ -131,12 +132,12 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
 def _results(
     study: Study, definition: StudyDefinition, outcomes: Mapping[str, QuestionEstimate | NotYet], *, balance: Balance | None = None
 ) -> Results:
-    from analysis.runs.families import with_directions  # SciPy, which web processes can do without
+    from analysis.runs.sequence_plans import SequencePlan  # SciPy, which web processes can do without
 
     return Results(
         n=max((outcome.n for outcome in outcomes.values()), default=0),
         design=definition.design().to_document(),
-        outcomes=with_directions(outcomes, definition),
+        outcomes=SequencePlan.of(study).with_directions(outcomes),
         balance=balance,
         direct_group=direct_results(study, definition) if definition.direct_group else None,
     )
@@ -178,7 +179,7 @@ def tell(run: Run) -> None:
     emit(run.study_id, Event.RESULTS_UPDATED)
     if run.kind != RunKind.FIRST_RESULTS or run.study.protocol_id is None:
         return
-    if (run.n or 0) >= frozen_protocol(run.study.protocol_id).definition.planned_with_die:
+    if (run.n or 0) >= protocol_at_launch(run.study).definition.planned_with_die:
         emit(run.study_id, Event.N_REACHED)
 
 
@@ -187,7 +188,7 @@ def thin_history(run: Run) -> None:
 
     The first one with the planned number of people stays for good: it is the one whose fixed-n numbers are shown.
     """
-    planned = protocol_in_force(run.study).definition.planned_with_die
+    planned = protocol_at_launch(run.study).definition.planned_with_die
     done = Run.objects.filter(study_id=run.study_id, kind=run.kind, status=RunStatus.DONE, pk__lt=run.pk)
     last = [(pk, n or 0) for pk, n in done.order_by("-pk").values_list("pk", "n")[:2]]
     if len(last) == 2:
