@@ -37,7 +37,9 @@ from analysis.stored_results import (
 from candor.results import (
     DirectDifference,
     DirectPrevalence,
+    Effect,
     Prevalence,
+    SequentialEffect,
     SequentialPrevalence,
     UnderReporting,
 )
@@ -45,9 +47,6 @@ from surveys.batches.selectors import BatchProgress, batch_progress
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 from surveys.protocols import frozen_protocol, protocol_at_launch
-
-HEADLINE = "efficient"
-"""The method whose numbers stand in sentences: what the plan of a study is computed for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,10 +192,9 @@ class LiveView:
                 outcome = results.estimate(question)
                 if outcome is None:
                     continue
-                for one in outcome.sequence.effects:
-                    if one.method == HEADLINE:
-                        moment = Moment(n=n, value=one.value, ends=ends_of(one.interval))
-                        found.setdefault((question, one.treatment, one.control), []).append(moment)
+                for one in outcome.sequence.headline:
+                    moment = Moment(n=n, value=one.value, ends=ends_of(one.interval))
+                    found.setdefault((question, one.treatment, one.control), []).append(moment)
         return found
 
     def questions_in(self, outcomes: Collection[str]) -> list[str]:
@@ -244,25 +242,23 @@ class LiveView:
     def _sentences(self, sequence: MarkedSequence) -> Iterator[str]:
         stated = self._stated_rate
         yield cheater_sentence(sequence.cheater_proportion, stated_rate=stated)
-        for effect in sequence.effects:
-            if effect.method == HEADLINE:
-                found, names = FoundEffect.of(effect), self._shown_arms(effect)
-                if sequence.cheater_proportion is not None:
-                    yield effect_sentence(found, **names, stated_rate=stated)
-                yield always_known_sentence(found, **names)
+        for effect in sequence.headline:
+            found, names = FoundEffect.of(effect), self._shown_arms(effect)
+            if sequence.cheater_proportion is not None:
+                yield effect_sentence(found, **names, stated_rate=stated)
+            yield always_known_sentence(found, **names)
         if self.names.hides_contrasts:
             yield _("Effects are compared with the control arm, which would tell who is who; they are shown when the study is closed.")
 
     def _planned_sentences(self, outcome: QuestionEstimate) -> Iterator[str]:
-        for effect in outcome.effects:
-            if effect.method == HEADLINE:
-                found, names = FoundEffect.of_one_look(effect), self._shown_arms(effect)
-                if outcome.identified:
-                    yield effect_sentence(found, **names, stated_rate=self._stated_rate)
-                yield from filter(None, (always_known_sentence(found, **names), bounds_sentence(effect)))
+        for effect in outcome.headline:
+            found, names = FoundEffect.of_one_look(effect), self._shown_arms(effect)
+            if outcome.identified:
+                yield effect_sentence(found, **names, stated_rate=self._stated_rate)
+            yield from filter(None, (always_known_sentence(found, **names), bounds_sentence(effect)))
         yield from filter(None, [specification_sentence(outcome.specification_test)])
 
-    def _shown_arms(self, effect: MarkedEffect | MarkedSequentialEffect) -> dict[str, str]:
+    def _shown_arms(self, effect: Effect | SequentialEffect) -> dict[str, str]:
         return {"treatment": self.names.shown[effect.treatment], "control": self.names.shown[effect.control]}
 
     def _shown_sequence(self, sequence: MarkedSequence) -> ShownSequence:

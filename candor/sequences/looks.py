@@ -20,15 +20,22 @@ from candor.estimators.cell_means import CellFit, maximum_likelihood_fit
 from candor.estimators.cheaters import constrained_honest_proportion
 from candor.estimators.counts import checked_counts
 from candor.estimators.joint_estimates import NOBODY_IS_HONEST
-from candor.results import Interval, SequentialEffect, SequentialEstimate, SequentialPrevalence, SequentialTest, SequentialValue
+from candor.results import (
+    EFFICIENT,
+    EFFICIENT_ARM_SPECIFIC,
+    Interval,
+    SequentialEffect,
+    SequentialEstimate,
+    SequentialPrevalence,
+    SequentialTest,
+    SequentialValue,
+)
 from candor.sequences.boundary import anytime_multiplier, log_e_value, log_one_sided_e_values, tuned_rho
 from candor.sequences.closed_testing import directions
 from candor.sequences.ratio import KIND, interval_of_ratio, interval_of_value
 
 LEAST = 5
 """So many people must have said yes, and so many no, in every arm and subsample before the sequence starts."""
-EFFICIENT = "efficient"
-ARM_SPECIFIC = "efficient_arm_specific_cheaters"
 Look = TypeVar("Look", bound=SequentialEstimate)
 NO_FITS: Mapping[str, CellFit] = MappingProxyType({})
 
@@ -114,7 +121,7 @@ def sequential_estimate(
     fit = maximum_likelihood_fit(table, design)
     fits = {EFFICIENT: fit}
     if design.identification.arm_specific_cheaters and design.cheater_model.yes_rate is None:
-        fits[ARM_SPECIFIC] = maximum_likelihood_fit(table, design, arm_specific_cheaters=True)
+        fits[EFFICIENT_ARM_SPECIFIC] = maximum_likelihood_fit(table, design, arm_specific_cheaters=True)
     found = replace(
         look,
         cheater_proportion=_cheater_proportion(fit, table, design, look),
@@ -161,7 +168,7 @@ def _waits_for(table: FloatArray, design: Design) -> str | None:
 
 
 def _effects(fit: CellFit, table: FloatArray, design: Design, look: SequentialEstimate, *, method: str) -> list[SequentialEffect]:
-    used = _used(fit, table, design, arm_specific=method == ARM_SPECIFIC)
+    used = _used(fit, table, design, arm_specific=method == EFFICIENT_ARM_SPECIFIC)
     joint = fit.joint_estimates(honest_proportion_used=used)
     level = 1 - (1 - look.level) / look.family
     multiplier = anytime_multiplier(look.n, rho=look.rho, level=level)

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy import integrate
+from scipy import integrate, optimize
 from scipy.stats import multivariate_normal, norm
 
+from candor.errors import MethodError
 from candor.sequences.boundary import anytime_multiplier, log_e_value, log_one_sided_e_values, tuned_rho
 
 
@@ -51,3 +52,27 @@ def test_no_way_of_stopping_makes_evidence_out_of_nothing() -> None:
         assert evidence[np.arange(4000), last].mean() <= 1 + 0.13
     assert (evidence >= 20).any(axis=1).mean() <= 0.05
     assert (np.abs(z) > 1.96).any(axis=1).mean() > 0.4
+
+
+def test_the_half_width_is_that_of_the_published_formula() -> None:
+    n, rho, alpha, sigma = 750.0, 0.07, 0.1, 2.3
+    published = sigma * math.sqrt(2 * (n * rho**2 + 1) / (n**2 * rho**2) * math.log(math.sqrt(n * rho**2 + 1) / alpha))
+    assert anytime_multiplier(n, rho=rho, level=1 - alpha) * sigma / math.sqrt(n) == pytest.approx(published)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+def test_rho_makes_the_sequence_nearly_narrowest_at_the_planned_number(level: float) -> None:
+    best = optimize.minimize_scalar(lambda log: anytime_multiplier(2000, rho=math.exp(log), level=level), bounds=(-8, 0), method="bounded")
+    assert anytime_multiplier(2000, rho=tuned_rho(2000, level=level), level=level) <= 1.01 * best.fun
+
+
+@pytest.mark.parametrize("planned", [0, -5, float("inf"), float("nan")])
+def test_the_planned_number_must_be_a_number_of_people(planned: float) -> None:
+    with pytest.raises(MethodError, match="planned number"):
+        tuned_rho(planned)
+
+
+@pytest.mark.parametrize(("n", "rho"), [(0, 0.1), (10, 0)])
+def test_a_sequence_needs_people_and_a_positive_rho(n: float, rho: float) -> None:
+    with pytest.raises(MethodError, match="rho"):
+        anytime_multiplier(n, rho=rho)
