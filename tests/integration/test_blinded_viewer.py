@@ -44,16 +44,16 @@ NAMES = {
 
 @pytest.fixture
 def study() -> Study:
-    """Three in four people are in one arm, and their answers differ as far as they can."""
+    """Three in four people are in one arm, and their answers differ much."""
     sample = document()
     slides, instructor = sample["arms"]
     study = recruiting_study(
         arms=[slides, {**instructor, "weight": 3}],
         questions=sample["questions"][:1],
         die=TELLING_DIE,
-        allocation={"planned_participants": 400},
+        allocation={"planned_participants": 360},
     )
-    add_finished_people(study, 400, cheaters=0.0, prevalence=0.3, effect=0.4)
+    add_finished_people(study, 360, cheaters=0.0, prevalence=0.5, effect=0.4)
     compute(study)
     return study
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +11,10 @@ import pytest
 from django.urls import reverse
 
 from analysis.models import Run, RunKind
+from surveys.allocation.services import draw_allocation_list
+from surveys.definition import Allocation
 from surveys.models import Study
+from surveys.protocols import next_protocol, protocol_in_force
 from surveys.studies import services as studies
 from tests.api_requests import get
 from tests.factories import logged_in, page_of, recruiting_study
@@ -33,6 +37,8 @@ def study_of(planned: int, people: int) -> Study:
 
 
 def more(study: Study, people: int, seed: int) -> None:
+    """So many more people than before, for whom the allocation list is continued."""
+    draw_allocation_list(study, protocol_in_force(study).definition)
     add_finished_people(study, people, seed=seed, cheaters=0.0, prevalence=0.3, effect=0.4)
     compute(study)
 
@@ -169,3 +175,32 @@ def test_it_is_withheld_with_all_other_numbers() -> None:
     Study.objects.filter(pk=study.pk).update(numbers_withheld=True)
     assert results(study)["planned_analysis"] is None
     assert "Planned analysis" not in page(study)
+
+
+def test_an_amendment_does_not_move_it() -> None:
+    """Otherwise somebody who has seen the sequence could choose the moment, and with it the width of the sequence."""
+    study = study_of(400, 200)
+    amended = protocol_in_force(study).definition.model_copy(update={"allocation": Allocation(planned_participants=200), "family": "study"})
+    protocol = next_protocol(study, amended, media={})
+    protocol.save()
+    Study.objects.filter(pk=study.pk).update(protocol=protocol)
+    compute(study)
+    found = results(study)
+    assert found["planned_analysis"] is None
+    assert found["first_results"]["outcomes"][0]["sequence"]["planned_n"] == 400
+
+
+@pytest.mark.parametrize(("family", "contrasts"), [("question", 1), ("study", 2)])
+def test_the_protocol_names_the_effects_that_share_the_error_probability(family: str, contrasts: int) -> None:
+    """With both questions as one family every interval is wider; directions are decided over both."""
+    questions = [{"name": "attention", "text": "Did your attention wander?"}, {"name": "retention", "text": "Did you remember less?"}]
+    study = recruiting_study(allocation={"planned_participants": 400}, die=TELLING_DIE, questions=questions, family=family)
+    add_finished_people(study, 400, cheaters=0.0, prevalence=0.3, effect=0.4)
+    compute(study)
+    found = results(study)
+    for run in found["first_results"], found["full_results"]:
+        looks = [outcome["sequence"] for outcome in run["outcomes"]]
+        assert [look["family"] for look in looks] == [contrasts, contrasts]
+        for look in looks:
+            evidence = look["effects"][0]["log_e_more"]
+            assert look["effects"][0]["direction"] == (1 if evidence > math.log(2 * 20 * contrasts) else 0)
