@@ -10,10 +10,10 @@ from candor.adjustment.covariates import model_matrix, notes_about_balance
 from candor.designs.design import Design, FloatArray
 from candor.estimators.cell_means import efficient_kernel, maximum_likelihood_fit
 from candor.estimators.difference_in_means import difference_in_means_kernel
-from candor.estimators.sequential import anytime_multiplier, tuned_rho
 from candor.likelihood.maximum import maximise
 from candor.likelihood.polytope import Polytope
 from candor.likelihood.region import likelihood_region, quantile, quantile_for_effects
+from candor.sequences.boundary import anytime_multiplier, tuned_rho
 from tests.designs import Cells, means_of, some_tables
 
 
