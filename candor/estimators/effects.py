@@ -43,6 +43,7 @@ ARM_SPECIFIC = "Cheaters may answer differently in each arm, but alike in every 
 INFINITE_EPSILON = "Epsilon is infinite: some answers reveal the truth, so these answers were not protected."
 NO_CHEATER_PROPORTION = "The cheater proportion is not identified by this design under its cheater model."
 FEW_ANSWERS = "{found} said {answer} in arm {arm}, subsample {subsample}: intervals and p-values, which rest on many answers, are rough."
+NO_VARIATION = "No standard error of the cheater proportion: the answers within every subsample do not vary."
 BOUNDARY = (
     "Without limits the cheater proportion would be {raw:.3f}, which leaves shares outside [0, 1]: the most likely possible one is given."
 )
@@ -136,7 +137,9 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
         )
 
     prevalence, about_prevalence = _prevalence(fit, region, design, level=level) if identification.prevalence else ((), [])
-    cheaters, about_cheaters = _cheater_proportion(fit, region, possible=_is_possible(efficient), level=level)
+    cheaters, about_cheaters = _cheater_proportion(
+        fit, region, possible=_is_possible(efficient), no_variation=_is_constant(table), level=level
+    )
     notes = [INFINITE_EPSILON] if math.isinf(design.epsilon) else []
     notes += [contradiction(region.model_test)] if contradicted else [*about_cheaters, *about_prevalence]
     notes += few
@@ -192,16 +195,24 @@ def _is_possible(joint: JointEstimates) -> bool:
     return largest - ROUNDING <= honest <= 1 + ROUNDING
 
 
-def _cheater_proportion(fit: CellFit, region: LikelihoodRegion, *, possible: bool, level: float) -> tuple[CheaterProportion, list[str]]:
+def _is_constant(table: FloatArray) -> bool:
+    """Whether everybody in a subsample answers alike, in every subsample."""
+    return bool((table.sum(axis=0).min(axis=-1) == 0).all())
+
+
+def _cheater_proportion(
+    fit: CellFit, region: LikelihoodRegion, *, possible: bool, no_variation: bool, level: float
+) -> tuple[CheaterProportion, list[str]]:
     """λ̂ = 1 − x̂ of the efficient fit, or the most likely λ where that is impossible, with notes."""
     contradicted = region.model_test.contradicts(level)
     interval = _empty(level) if contradicted else _interval(_cheaters(region.honest_proportion), level=level)
     if fit.model.honest is None:
         return CheaterProportion(value=None, raw=None, standard_error=None, interval=interval), [NO_CHEATER_PROPORTION]
     raw = 1 - float(fit.coefficients[fit.model.honest])
-    error = math.sqrt(float(fit.covariance[fit.model.honest, fit.model.honest]))
+    error = None if no_variation else math.sqrt(float(fit.covariance[fit.model.honest, fit.model.honest]))
     value = None if contradicted else min(max(raw, 0.0), 1.0) if possible else 1 - region.best.honest_proportion
-    notes = [] if possible else [BOUNDARY.format(raw=raw)]
+    notes = [NO_VARIATION] if no_variation else []
+    notes += [] if possible else [BOUNDARY.format(raw=raw)]
     return CheaterProportion(value=value, raw=raw, standard_error=error, interval=interval), notes
 
 

@@ -47,7 +47,7 @@ def test_a_case_by_hand(mirrored: Design) -> None:
     assert one.honest_times_effect.value == pytest.approx(0.4)
     assert one.honest_times_effect.standard_error == pytest.approx(0.0048**0.5)
     assert estimate.cheater_proportion.value == pytest.approx(0.4)
-    assert estimate.cheater_proportion.standard_error == pytest.approx(0.04455**0.5)
+    assert estimate.cheater_proportion.standard_error == pytest.approx(0.04455**0.5, rel=0.03)  # the efficient one is a little smaller
     assert one.value == pytest.approx(2 / 3)
     assert one.standard_error == pytest.approx(0.025**0.5 / 0.6)
     assert one.fieller is not None
@@ -153,7 +153,7 @@ def test_several_arms_get_holm_adjusted_p_values() -> None:
     assert second.p_value is not None
     assert second.adjusted_p_value == pytest.approx(2 * second.p_value)
     assert first.adjusted_p_value == pytest.approx(first.p_value)
-    assert estimate.honest_times_effect == effect(estimate, "difference_in_means", "a").honest_times_effect
+    assert estimate.honest_times_effect == effect(estimate, "efficient", "a").honest_times_effect
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_a_model_that_the_data_contradict_is_told_so(mirrored: Design) -> None:
 def test_answers_that_call_for_more_cheaters_than_people_are_told_to_contradict_the_model(mirrored: Design) -> None:
     """λ̂ = 1 − 6·(.4 − .642) = 2.452 was printed as a cheater proportion of 0.000, because that was likelier than one of 1."""
     estimate = estimate_outcome([[[1100, 900], [1580, 420]], [[332, 1668], [820, 1180]]], design=mirrored)
-    assert estimate.cheater_proportion.raw == pytest.approx(2.452)
+    assert estimate.cheater_proportion.raw == pytest.approx(2.452, abs=0.001)
     assert estimate.cheater_proportion.value is None
     assert estimate.cheater_proportion.interval is not None
     assert estimate.cheater_proportion.interval.kind == "empty"
