@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from candor.packages.loading import DataPackage, load_package
     from candor.pooling.pooled_estimates import PooledEstimates, pool
+    from candor.regression.trait_regression import TraitRegressions, regress
     from candor.studies.estimates import StudyEstimates, estimate
     from candor.studies.plans import PlannedStudy, plan
     from candor.studies.simulations import simulate
@@ -41,12 +42,14 @@ __all__ = [
     "PooledEstimates",
     "StudyEstimates",
     "TooFewResponsesError",
+    "TraitRegressions",
     "__version__",
     "estimate",
     "load_package",
     "plan",
     "pool",
     "read_design",
+    "regress",
     "simulate",
 ]
 
@@ -57,6 +60,7 @@ _HOMES = {
     **dict.fromkeys(("NotIdentifiedError", "PackageError", "TooFewResponsesError"), "errors"),
     **dict.fromkeys(("DataPackage", "load_package"), "packages.loading"),
     **dict.fromkeys(("PooledEstimates", "pool"), "pooling.pooled_estimates"),
+    **dict.fromkeys(("TraitRegressions", "regress"), "regression.trait_regression"),
     **dict.fromkeys(("StudyEstimates", "estimate"), "studies.estimates"),
     **dict.fromkeys(("PlannedStudy", "plan"), "studies.plans"),
     "simulate": "studies.simulations",
