@@ -1,4 +1,4 @@
-"""What makes the seed of a bootstrap this server's own: the page and the release of the same answers show the same numbers."""
+"""The server's part of a bootstrap's seed: the page and the release of the same answers show the same numbers."""
 
 from django.utils.crypto import salted_hmac
 

@@ -6,7 +6,7 @@ from typing import TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from surveys.definition import BackgroundQuestion, Group, MultipleChoice, Number, SingleChoice
+from surveys.questions.background import BackgroundQuestion, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
 
 Numbers = NDArray[np.float64]
 Covariate = NDArray[np.float64 | np.str_]
@@ -17,8 +17,8 @@ TAKEN = "subsample"  # the methods give the design's own column this name
 def covariates_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, object]]) -> Covariates:
     """One array for each covariate, in the order of `answers`. Missing answers are "" in text and NaN in numbers.
 
-    A single choice is a category, a multiple choice one 0/1 for each option, a number itself, a group of fields the number of its entries
-    and the mean of each of its numbers.
+    A single choice is a category, a multiple choice one 0/1 for each option, a number itself, an ordinal scale its score, a group of
+    fields the number of its entries and the mean of each of its numbers and scores. Short texts are no covariates.
     """
     columns: Covariates = {}
     for question in questions:
@@ -28,16 +28,18 @@ def covariates_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Map
         match question:
             case SingleChoice():
                 columns[name] = np.array([value or "" for value in given], dtype=str)
-            case Number():
-                columns[name] = _numbers(given)
+            case Number() | OrdinalScale():
+                columns[name] = _numbers([_number_of(question, value) for value in given])
+            case ShortText():
+                continue
             case MultipleChoice():
                 for option in question.options:
                     columns[f"{name}: {option.name}"] = _numbers([None if value is None else option.name in value for value in several])
             case Group():
                 columns[f"{name}: entries"] = _numbers([None if value is None else len(value) for value in several])
                 for field in question.fields:
-                    if isinstance(field, Number):
-                        columns[f"{name}: mean {field.name}"] = _numbers([_mean(value, field.name) for value in several])
+                    if isinstance(field, Number | OrdinalScale):
+                        columns[f"{name}: mean {field.name}"] = _numbers([_mean(value, field) for value in several])
     return columns
 
 
@@ -50,6 +52,11 @@ def _numbers(values: Sequence[object]) -> Numbers:
     return np.array([np.nan if value is None else value for value in values], dtype=float)
 
 
-def _mean(entries: Sequence[Mapping[str, float | None]] | None, field: str) -> float | None:
-    numbers = [number for entry in entries or () if (number := entry.get(field)) is not None]
+def _number_of(question: Number | OrdinalScale, answer: object) -> object:
+    """The number behind an answer: itself, or the score of the chosen option; None for an option that an amendment took away."""
+    return question.scores.get(str(answer)) if isinstance(question, OrdinalScale) else answer
+
+
+def _mean(entries: Sequence[Mapping[str, object]] | None, field: Number | OrdinalScale) -> float | None:
+    numbers = [float(str(number)) for entry in entries or () if (number := _number_of(field, entry.get(field.name))) is not None]
     return sum(numbers) / len(numbers) if numbers else None

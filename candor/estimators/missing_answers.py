@@ -18,7 +18,7 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingByContrast:
-    """What missing answers leave open about one contrast.
+    """The values of one contrast that missing answers leave open.
 
     ``observed`` is Δ̂ = xτ from the people who answered, ``lee`` its bounds among people who would answer in both arms, ``worst_case`` those
     for everybody, whatever the missing answers would have been.

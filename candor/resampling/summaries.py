@@ -1,4 +1,4 @@
-"""What the replicates of one effect say: standard error, percentile and BCa interval."""
+"""A summary of the replicates of one effect: standard error, percentile and BCa interval."""
 
 from __future__ import annotations
 

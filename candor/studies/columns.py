@@ -1,4 +1,4 @@
-"""Which columns hold the sensitive answers: those that were named, or those that hold nothing else, with the reason for every other one."""
+"""The columns that hold the sensitive answers: those that were named, or those that hold nothing else. Every other one has its reason."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ColumnChoice:
     named: bool
 
     def sentences(self) -> tuple[str, ...]:
-        """What was taken and why; nothing when the outcomes were named."""
+        """The columns that were taken, and why; nothing when the outcomes were named."""
         if self.named:
             return ()
         taken = f"No outcome was named. Analysed as sensitive, because they hold yes/no answers: {', '.join(self.outcomes)}."

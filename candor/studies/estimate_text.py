@@ -175,7 +175,7 @@ def _grouped(methods: Mapping[str, Mapping[str, None]]) -> dict[str, dict[str, N
 
 
 def _models(notes: Sequence[str]) -> str:
-    """What is said about the working models of groups, group by group."""
+    """Notes about the working models, group by group."""
     said: dict[str, list[str]] = {}
     for note in notes:
         _, group, what = WORKING_MODEL.split(note)[:3]

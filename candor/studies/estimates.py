@@ -250,7 +250,7 @@ class StudyEstimates:
         return estimate_text(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
 
     def _about(self) -> tuple[str, ...]:
-        """What to know before the first number: how the outcomes were chosen, and whether the shares are not as planned."""
+        """Notes that stand before the first number: how the outcomes were chosen, and whether the shares are not as planned."""
         ratio = self.sample_ratio
         return (*self.choice.sentences(), *((RATIO_ALARM.format(ratio=ratio),) if ratio is not None and ratio.alarm else ()))
 

@@ -9,8 +9,10 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -20,7 +22,7 @@ from lxml import html
 
 from accounts.models import User
 from analysis import services as analysis
-from analysis.models import Run, RunStatus
+from analysis.models import Release, Run, RunStatus
 from analysis.runs import full_results, resampling
 from audit.models import Entry
 from surveys.batches.rules import LEAST
@@ -34,6 +36,7 @@ from tests.audits.test_permissions import ARGUMENTS, EVERYWHERE, RECRUITING, VIS
 from tests.factories import recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people, count_everybody
 from tests.jobs import catch, work_off
+from tests.releases import built_release, closed_study, published_release, rows_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
 fixtures = (people,)
@@ -276,3 +279,34 @@ def test_the_auditor_notices_numbers_that_follow_one_person(
         after = auditor.poll()
         assert set(auditor.differences(before, after)) == {"surveys:study as owner", "analysis:api_counts as owner"}, act.__name__
         assert auditor.small_steps(before, after) != [], act.__name__
+
+
+def people_of(release: Release) -> Counter[tuple[str, str]]:
+    """How many people of each group stand in the package."""
+    return Counter((row["subsample"], row["arm"]) for row in rows_in(release))
+
+
+def steps_between(releases: Sequence[Counter[tuple[str, str]]]) -> list[int]:
+    """By how many people the groups of any two packages differ."""
+    pairs = combinations(releases, 2)
+    return sorted({abs(one[group] - other[group]) for one, other in pairs for group in one | other})
+
+
+def packages_between_withdrawals(study: Study) -> list[Counter[tuple[str, str]]]:
+    """Somebody who may build releases keeps each package, and has the last two published."""
+    found = []
+    for _person in range(2):
+        found.append(people_of(built_release(study)))
+        withdraws(study, counted=True)
+    return [*found, *(people_of(published_release(study)) for _version in range(2))]
+
+
+def test_any_two_releases_differ_by_nobody_or_ten_people(db: None) -> None:
+    packages = packages_between_withdrawals(closed_study())
+    assert steps_between(packages) in ([0, LEAST], [0, LEAST, 2 * LEAST])
+    assert packages[-1] == packages[-2], "nobody leaves what is published"
+
+
+def test_releases_of_everybody_would_tell_who_left(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(participation, "hide_withdrawal", lambda study, *, withdrawn: None)
+    assert 1 in steps_between(packages_between_withdrawals(closed_study()))

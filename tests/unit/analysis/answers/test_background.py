@@ -41,3 +41,21 @@ def test_entries_without_the_number_count_but_have_no_mean() -> None:
 def test_a_question_called_like_the_designs_own_column_gets_another_name() -> None:
     question = {"kind": "number", "name": "subsample", "text": "?", "role": "auxiliary", "minimum": 0, "maximum": 9}
     assert list(covariates_of(definition(background=[question]).background, [{"subsample": 3}])) == ["background subsample"]
+
+
+GRADES = [{"name": name, "text": name, "score": score} for name, score in (("a", 4), ("b", 3), ("f", 0))]
+SCALE = {"kind": "ordinal_scale", "name": "grade", "text": "?", "role": "sensitive", "options": GRADES}
+WORDS = {"kind": "short_text", "name": "major", "text": "?"}
+
+
+def test_an_ordinal_scale_is_its_score_alone_and_in_entries() -> None:
+    group = {"kind": "group", "name": "courses", "text": "?", "fields": [SCALE]}
+    asked = definition(background=[SCALE, group]).background
+    found = covariates_of(asked, [{"grade": "b", "courses": [{"grade": "a"}, {"grade": "f"}, {}]}, {"grade": "gone"}])
+    assert {name: values.tolist()[0] for name, values in found.items()} == {"grade": 3, "courses: entries": 3, "courses: mean grade": 2}
+    assert np.isnan(found["grade"][1]), "an option that an amendment took away"
+
+
+def test_short_texts_are_no_covariates() -> None:
+    assert covariates_of(definition(background=[WORDS]).background, [{"major": "history"}]) == {}
+    assert list(covariates_of(definition(background=[WORDS, SCALE]).background, [{"major": "history"}])) == ["grade"]
