@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from candor.pooling.pooled_estimates import PooledEstimates, pool
     from candor.regression.trait_regression import TraitRegressions, regress
     from candor.studies.estimates import StudyEstimates, estimate
-    from candor.studies.plans import PlannedStudy, plan
+    from candor.studies.plans import PlannedStudy, PlannedSurvey, plan, plan_survey
     from candor.studies.simulations import simulate
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "NotIdentifiedError",
     "PackageError",
     "PlannedStudy",
+    "PlannedSurvey",
     "PooledEstimates",
     "StudyEstimates",
     "TooFewResponsesError",
@@ -47,6 +48,7 @@ __all__ = [
     "estimate",
     "load_package",
     "plan",
+    "plan_survey",
     "pool",
     "read_design",
     "regress",
@@ -62,7 +64,7 @@ _HOMES = {
     **dict.fromkeys(("PooledEstimates", "pool"), "pooling.pooled_estimates"),
     **dict.fromkeys(("TraitRegressions", "regress"), "regression.trait_regression"),
     **dict.fromkeys(("StudyEstimates", "estimate"), "studies.estimates"),
-    **dict.fromkeys(("PlannedStudy", "plan"), "studies.plans"),
+    **dict.fromkeys(("PlannedStudy", "PlannedSurvey", "plan", "plan_survey"), "studies.plans"),
     "simulate": "studies.simulations",
 }
 

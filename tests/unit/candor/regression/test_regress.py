@@ -59,7 +59,7 @@ def test_differences_of_prevalence_between_arms_are_the_efficient_effect(design)
     """Without covariates, the identity link is another way to the estimate of `candor.estimate`."""
     data = simulated(design, n=4000, seed=31, honest=0.75, yes_rate=0.3 if design is not KNOWN else 0.0)
     found = candor.regress(data, design, outcomes="attention", link="identity")["attention"]
-    effect = candor.estimate(data, design, outcomes="attention", bootstrap=0)["attention"].effects[1]
+    effect = candor.estimate(data, design, outcomes="attention", bootstrap=0)["attention"].effects[0]
     assert 0.05 < effect.honest_proportion < 0.999
     one = next(row for row in found.coefficients if row.label == "arm: treatment")
     assert (one.value, one.standard_error) == pytest.approx((effect.value, effect.standard_error), rel=2e-4)
