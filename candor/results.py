@@ -24,8 +24,8 @@ class Interval:
     Parameters
     ----------
     kind : str
-        How it was made: ``"likelihood"``, ``"fieller"``, ``"wald"``, ``"bca"``, ``"sequence"`` (holds at every look); ``"unbounded"`` when a
-        method of comparison excludes nothing, ``"empty"`` when the answers contradict the model (both ends are then None).
+        How it was made: ``"likelihood"``, ``"fieller"``, ``"wald"``, ``"bca"``, ``"sequence"`` (holds at every look); ``"unbounded"`` when
+        a method of comparison excludes nothing, ``"empty"`` when the answers contradict the model (both ends are then None).
     low, high : float or None
         The ends; None where there is none.
     level : float
@@ -119,10 +119,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Bounds when τ is not identified: of λ, and of τ for the first contrast (each effect carries its own)."""
+    """Bounds when τ is not identified: of λ, and of τ for the first contrast (each effect carries its own; a survey has none)."""
 
     cheater_proportion: tuple[float, float]
-    effect: tuple[float, float]
+    effect: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,12 +154,13 @@ class ModelTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prevalence:
-    """p_a, the share of honest participants of one arm whose true answer is yes."""
+    """p_a, the share of honest participants of one arm whose true answer is yes; ``bounds`` where a survey's design leaves it open."""
 
     arm: str
     value: float | None
     standard_error: float | None
     interval: Interval | None
+    bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +171,8 @@ class OutcomeEstimate:
     learned from this design under its cheater model, ``assumption`` on what that rests. ``bounds`` are what the design
     leaves open at the most likely shares of yes. ``model_test`` says whether any parameters between 0 and 1 explain the answers; when
     none do, λ, effects and prevalences are None and their intervals ``"empty"``. ``honest_times_effect`` and ``bounds`` belong to the first
-    contrast; every effect carries its own. ``effects`` begin with those of the method `HEADLINE`.
+    contrast; every effect carries its own. ``effects`` begin with those of the method `HEADLINE`. A survey, a study of one arm, has none:
+    its result is ``prevalence``.
     """
 
     n: int

@@ -15,6 +15,7 @@ from candor.estimators.counts import checked_counts
 from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.intervals import normal_quantile
 from candor.estimators.joint_estimates import ROUNDING, JointEstimates
+from candor.estimators.one_group import PREVALENCE_OPEN
 from candor.likelihood.region import LikelihoodRegion, likelihood_region
 from candor.results import (
     DIFFERENCE_IN_MEANS,
@@ -23,6 +24,7 @@ from candor.results import (
     Bounds,
     CheaterProportion,
     Effect,
+    HonestTimesEffect,
     Interval,
     ModelTest,
     OutcomeEstimate,
@@ -54,6 +56,8 @@ CONTRADICTED = (
 )
 PREVALENCE_OUTSIDE = "The prevalence in arm {arm!r} was estimated at {raw:.3f}, outside [0, 1]: the most likely possible one is given."
 NOT_CONVERGED = "The efficient fit did not settle: its numbers are approximate."
+
+NO_CONTRAST = HonestTimesEffect(value=None, standard_error=None, p_value=None)
 
 
 def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.95) -> OutcomeEstimate:
@@ -141,6 +145,8 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
         fit, region, possible=_is_possible(efficient), no_variation=_is_constant(table), level=level
     )
     notes = [INFINITE_EPSILON] if math.isinf(design.epsilon) else []
+    if design.is_survey and not identification.prevalence:
+        prevalence, about_prevalence = (_prevalence_left_open(region, design, level=level),), [PREVALENCE_OPEN]
     notes += [contradiction(region.model_test)] if contradicted else [*about_cheaters, *about_prevalence]
     notes += few
     notes += [f"{effect.method}, {effect.treatment}: {note}" for effect in effects for note in effect.notes]
@@ -152,13 +158,19 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
         assumption=identification.assumption,
         cheater_proportion=cheaters,
         effects=effects,
-        honest_times_effect=effects[0].honest_times_effect,
-        bounds=Bounds(cheater_proportion=_cheaters(region.open_honest_proportion), effect=region.open_effects[0]) if is_open else None,
+        honest_times_effect=effects[0].honest_times_effect if effects else NO_CONTRAST,
+        bounds=_bounds(region) if is_open else None,
         model_test=region.model_test,
-        specification_test=fit.specification_test(),
+        specification_test=fit.specification_test() if fit.df else None,
         prevalence=prevalence,
         notes=tuple(notes),
     )
+
+
+def _bounds(region: LikelihoodRegion) -> Bounds:
+    """What the design leaves open, of the first contrast."""
+    effect = region.open_effects[0] if region.open_effects else None
+    return Bounds(cheater_proportion=_cheaters(region.open_honest_proportion), effect=effect)
 
 
 def contradiction(test: ModelTest) -> str:
@@ -191,7 +203,7 @@ def _cheaters(honest: tuple[float, float]) -> tuple[float, float]:
 
 def _is_possible(joint: JointEstimates) -> bool:
     """Whether 0 ≤ x̂ ≤ 1 and no effect is larger than 1."""
-    honest, largest = float(joint.honest_proportion), float(np.abs(joint.honest_times_effect).max())
+    honest, largest = float(joint.honest_proportion), float(np.abs(joint.honest_times_effect).max(initial=0.0))
     return largest - ROUNDING <= honest <= 1 + ROUNDING
 
 
@@ -242,6 +254,18 @@ def _prevalence(fit: CellFit, region: LikelihoodRegion, design: Design, *, level
             )
         )
     return tuple(found), notes
+
+
+def _prevalence_left_open(region: LikelihoodRegion, design: Design, *, level: float) -> Prevalence:
+    """The prevalence in a survey whose design leaves it open."""
+    contradicted = region.model_test.contradicts(level)
+    return Prevalence(
+        arm=design.arms[0],
+        value=None,
+        standard_error=None,
+        interval=_empty(level) if contradicted else _interval(region.prevalences[0], level=level),
+        bounds=None if contradicted else region.open_prevalences[0],
+    )
 
 
 def _notes_about_few_answers(table: FloatArray, design: Design) -> list[str]:

@@ -49,9 +49,9 @@ class LikelihoodRegion:
         Of τ for every contrast, within [−1, 1].
     prevalences : tuple of (low, high)
         Of p_a for every arm, within [0, 1].
-    open_honest_proportion, open_effects
-        What the design leaves open even without chance: x and τ over all parameters with the largest likelihood. One point each where they
-        are identified.
+    open_honest_proportion, open_effects, open_prevalences
+        What the design leaves open even without chance: x, τ and p_a over all parameters with the largest likelihood. One point each
+        where they are identified.
     model_test : ModelTest
         Whether any parameters between 0 and 1 explain the answers. If not, the region is not to be used.
     """
@@ -62,6 +62,7 @@ class LikelihoodRegion:
     prevalences: tuple[Ends, ...]
     open_honest_proportion: Ends
     open_effects: tuple[Ends, ...]
+    open_prevalences: tuple[Ends, ...]
     model_test: ModelTest
 
 
@@ -256,7 +257,7 @@ def _crossings(excess: Callable[[FloatArray], FloatArray], *, start: float, lowe
 
 
 def _left_open(coordinates: FloatArray, polytope: Polytope) -> dict[str, Any]:
-    """x and τ over all parameters that give the same means as these.
+    """x, τ and p over all parameters that give the same means as these.
 
     Notes
     -----
@@ -275,12 +276,16 @@ def _left_open(coordinates: FloatArray, polytope: Polytope) -> dict[str, Any]:
         ends += [coordinates + reach[change > ROUNDED].min() * direction, coordinates + reach[change < -ROUNDED].max() * direction]
     honest = _to_the_end([one[arms] for one in ends])
     if honest.min() == 0:
-        effects = tuple((-1.0, 1.0) for _ in design.treatments)
+        effects, prevalences = tuple((-1.0, 1.0) for _ in design.treatments), tuple((0.0, 1.0) for _ in design.arms)
     else:
-        shares = np.array([one[:arms] for one in ends]) / honest[:, None]
-        differences = np.clip(shares[:, list(design.treatment_indexes)] - shares[:, [design.control_index]], -1, 1)
-        effects = tuple((float(one.min()), float(one.max())) for one in differences.T)
-    return {"open_honest_proportion": (float(honest.min()), float(honest.max())), "open_effects": effects}
+        shares = _to_the_end(np.array([one[:arms] for one in ends]) / honest[:, None])
+        differences = shares[:, list(design.treatment_indexes)] - shares[:, [design.control_index]]
+        effects, prevalences = (tuple((float(one.min()), float(one.max())) for one in columns.T) for columns in (differences, shares))
+    return {
+        "open_honest_proportion": (float(honest.min()), float(honest.max())),
+        "open_effects": effects,
+        "open_prevalences": prevalences,
+    }
 
 
 def model_test(table: FloatArray, polytope: Polytope, free: Maximum) -> tuple[FloatArray, FloatArray, int]:
