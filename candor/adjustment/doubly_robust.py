@@ -382,7 +382,7 @@ def effects_with_covariates(study: AdjustedStudy, *, level: float = 0.95) -> tup
 
 
 def _contributions(study: AdjustedStudy, group: IntArray, models: Sequence[WorkingModel]) -> FloatArray:
-    """What every participant contributes to the augmented mean of every group, as far off as for people whom the models have not seen."""
+    """Each participant's contribution to the augmented mean of every group, as far off as for people whom the models have not seen."""
     found = augmented_means(study.reported, group, study.matrix.values, models)
     return augmented_outcomes(found.predictions[np.arange(len(group)), group] + found.residuals, group, found.predictions)
 
