@@ -256,11 +256,16 @@ class PlanRequestSerializer(serializers.Serializer[object]):
     prevalence = NumberField(low=0, high=1, default=0.4)
     cheaters = NumberField(low=0, high=1, default=0.0)
     cheaters_yes_rate = NumberField(low=0, high=1, default=None, allow_null=True)
+    r_squared = NumberField(low=0, high=1, default=0.0, help_text="Share of the variance of true answers that covariates explain.")
     n = WholeField(low=1, high=1_000_000_000, default=None, allow_null=True, help_text="Default: as many as `power` needs.")
     power = NumberField(low=0, high=1, default=0.8)
     questions = WholeField(low=1, high=1000, default=1)
     epsilon_cap = NumberField(low=0, high=100, default=None, allow_null=True)
     level = NumberField(low=0, high=1, default=0.95)
+    front = serializers.BooleanField(
+        default=False, help_text="Whether to search designs of which none beats another in people, both errors and privacy."
+    )
+    least_truth = NumberField(low=0, high=0.95, default=0.25, help_text="Smallest share of rolls for the truth in these designs.")
 
     def validate_design(self, document: dict[str, object]) -> Design:
         for part, most in (("arms", MOST_ARMS), ("subsamples", MOST_SUBSAMPLES)):

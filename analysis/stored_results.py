@@ -9,10 +9,6 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from candor.results import AnytimeEffect, DirectComparison, Effect, OutcomeEstimate, SpecificationTest
 
-METHOD_VERSION = "2"
-"""Raise it when a method gives other numbers or these classes change: a routine then has the results of older versions computed again."""
-
-
 NOTABLE = 0.1
 """A standardised difference beyond this is usually worth a look (Austin 2009, Statistics in Medicine 28, 3083–3107)."""
 

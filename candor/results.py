@@ -10,6 +10,12 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+DIFFERENCE_IN_MEANS = "difference_in_means"
+EFFICIENT = "efficient"
+EFFICIENT_ARM_SPECIFIC = "efficient_arm_specific_cheaters"
+HEADLINE = EFFICIENT
+"""The method of the headline, of Δ and its test, and of the plan's power; its effects come first. Others stand beside it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
@@ -54,7 +60,10 @@ class CheaterProportion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HonestTimesEffect:
-    """Δ = x·τ, the share of honest people times their average effect, with the test of Δ = 0, which is the test of τ = 0."""
+    """Δ = x·τ, the share of honest people times their average effect, with the test of Δ = 0, which is the test of τ = 0.
+
+    The test divides by the larger of ``standard_error`` and of the standard error that Δ̂ would have without an effect.
+    """
 
     value: float | None
     standard_error: float | None
@@ -141,7 +150,8 @@ class OutcomeEstimate:
     ``epsilon`` is the privacy loss of one answer (None, with a note, when it is infinite). ``identified`` says whether λ and τ can be
     learned from this design under its cheater model, ``assumption`` on what that rests. ``bounds`` are what the design
     leaves open at the estimated means, None also when no parameters give these; ``confidence_bounds`` allow for chance as well.
-    ``honest_times_effect`` and both bounds belong to the first contrast; every effect carries its own.
+    ``honest_times_effect`` and both bounds belong to the first contrast; every effect carries its own. ``effects`` begin with those of
+    the method `HEADLINE`.
     """
 
     n: int
@@ -156,6 +166,11 @@ class OutcomeEstimate:
     specification_test: SpecificationTest | None
     prevalence: tuple[Prevalence, ...]
     notes: tuple[str, ...]
+
+    @property
+    def headline(self) -> tuple[Effect, ...]:
+        """The effects by the method `HEADLINE`, one for each treatment arm."""
+        return tuple(effect for effect in self.effects if effect.method == HEADLINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

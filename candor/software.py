@@ -8,6 +8,10 @@ from pathlib import Path
 
 __version__ = "0.2.0"
 DISTRIBUTION = "candor-trials"
+METHOD_VERSION = "2"
+"""Raise it when a method gives other numbers or the classes of results change: a routine of the server then has stored results computed
+again, and data packages of older versions are compared with care (`candor.packages.replicate`).
+"""
 
 
 @cache
@@ -36,9 +40,9 @@ def software() -> dict[str, str]:
     Examples
     --------
     >>> sorted(software())
-    ['candor', 'distribution', 'library_sha256']
+    ['candor', 'distribution', 'library_sha256', 'methods']
     """
-    return {"candor": __version__, "distribution": DISTRIBUTION, "library_sha256": library_sha256()}
+    return {"candor": __version__, "distribution": DISTRIBUTION, "library_sha256": library_sha256(), "methods": METHOD_VERSION}
 
 
 def described(named: Mapping[str, object]) -> str:

@@ -1,6 +1,6 @@
 """Letter grades as points, so that "A, A-, B+, …" is one ordered covariate and not a dozen categories."""
 
-from surveys.definition import SingleChoice
+from surveys.questions.background import SingleChoice
 
 POINTS = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0, "e": 0.5, "f": 0.0}
 SIGNS = {"+": 0.3, "plus": 0.3, "-": -0.3, "\N{MINUS SIGN}": -0.3, "\N{EN DASH}": -0.3, "minus": -0.3}

@@ -156,7 +156,7 @@ class LiveView:
                 outcome = results.estimate(question)
                 if outcome is None:
                     continue
-                fixed = {one.treatment: one.interval for one in outcome.effects if one.method == "difference_in_means"}
+                fixed = {one.treatment: one.interval for one in outcome.headline}
                 for one in outcome.anytime:
                     moment = Moment(n=n, value=one.value, fixed=_ends(fixed.get(one.treatment)), anytime=_ends(one.interval))
                     found.setdefault((question, one.treatment, one.control), []).append(moment)
@@ -195,12 +195,11 @@ class LiveView:
             )
 
     def _sentences(self, outcome: QuestionEstimate) -> Iterator[str]:
-        for effect in outcome.effects:
-            if effect.method == "difference_in_means":
-                names = {"treatment": self.names.shown[effect.treatment], "control": self.names.shown[effect.control]}
-                if outcome.identified:
-                    yield effect_sentence(effect, **names)
-                yield from filter(None, (always_known_sentence(effect, **names), bounds_sentence(effect)))
+        for effect in outcome.headline:
+            names = {"treatment": self.names.shown[effect.treatment], "control": self.names.shown[effect.control]}
+            if outcome.identified:
+                yield effect_sentence(effect, **names)
+            yield from filter(None, (always_known_sentence(effect, **names), bounds_sentence(effect)))
         if self.names.hides_contrasts:
             yield _("Effects are compared with the control arm, which would tell who is who; they are shown when the study is closed.")
 

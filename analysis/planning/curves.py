@@ -42,7 +42,8 @@ class Curves:
     # With n students
 
     def power(self, n: float) -> float:
-        return self._power(self.contrast.honest_times_effect, self.contrast.honest_times_effect_standard_error * sqrt(self.plan.n / n))
+        error = self.contrast.honest_times_effect_standard_error * sqrt(self.plan.n / n)
+        return self._power(self.contrast.honest_times_effect, error, larger=self.larger_in_the_test)
 
     def ordinary_power(self, n: float) -> float | None:
         error = self.ordinary_error(n)
@@ -68,7 +69,8 @@ class Curves:
     # With the best design of a privacy loss
 
     def best_power(self, epsilon: float) -> float:
-        return self._power(self.contrast.honest_times_effect, self.best[epsilon].unit_honest_times_effect_error / sqrt(self.plan.n))
+        error = self.best[epsilon].unit_honest_times_effect_error / sqrt(self.plan.n)
+        return self._power(self.contrast.honest_times_effect, error, larger=self.larger_in_the_test)
 
     def best_error(self, epsilon: float) -> float:
         return self.best[epsilon].unit_effect_error / sqrt(self.plan.n)
@@ -77,12 +79,18 @@ class Curves:
         return participants_for_power(
             effect=self.contrast.honest_times_effect,
             unit_standard_error=self.best[epsilon].unit_honest_times_effect_error,
+            unit_test_error=self.best[epsilon].unit_honest_times_effect_error * self.larger_in_the_test,
             power=self.plan.target_power,
             level=self.strict_level,
         )
 
-    def _power(self, effect: float, error: float) -> float:
-        return power_of_z_test(effect=effect, standard_error=error, level=self.strict_level)
+    @property
+    def larger_in_the_test(self) -> float:
+        """The standard error by which the test divides Δ̂, in standard errors of Δ̂; another die changes it very little."""
+        return self.contrast.test_standard_error / self.contrast.honest_times_effect_standard_error
+
+    def _power(self, effect: float, error: float, *, larger: float = 1.0) -> float:
+        return power_of_z_test(effect=effect, standard_error=error, test_standard_error=larger * error, level=self.strict_level)
 
     @property
     def words(self) -> dict[str, str]:

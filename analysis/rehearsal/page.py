@@ -17,8 +17,6 @@ from surveys.definition import StudyDefinition
 from surveys.models import BotRun, BotRunStatus, Study
 from surveys.protocols import protocol_in_force
 
-MAIN_METHOD = "difference_in_means"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
@@ -104,18 +102,17 @@ def _comparisons(
     definition: StudyDefinition, bot_run: BotRun, outcome: QuestionEstimate, under_reporting: Sequence[UnderReporting], language: str
 ) -> Iterator[Comparison]:
     labels = _labels(definition, language)
-    for effect in outcome.effects:
-        if effect.method == MAIN_METHOD:
-            arms = {"treatment": labels[effect.treatment], "control": labels[effect.control]}
-            boot = effect.bootstrap
-            yield _compared(
-                _("Effect: %(treatment)s minus %(control)s") % arms,
-                _("effect"),
-                bot_run.effect,
-                effect.value,
-                effect.interval,
-                bootstrap=_spread(boot.low, boot.high) if boot else "",
-            )
+    for effect in outcome.headline:
+        arms = {"treatment": labels[effect.treatment], "control": labels[effect.control]}
+        boot = effect.bootstrap
+        yield _compared(
+            _("Effect: %(treatment)s minus %(control)s") % arms,
+            _("effect"),
+            bot_run.effect,
+            effect.value,
+            effect.interval,
+            bootstrap=_spread(boot.low, boot.high) if boot else "",
+        )
     cheaters = outcome.cheater_proportion
     yield _compared(
         _("Share who did not follow the die"), _("share of cheaters"), bot_run.cheater_proportion, cheaters.value, cheaters.interval

@@ -13,8 +13,9 @@ from analysis.answers.datasets import cell_counts, people_of
 from analysis.answers.direct_results import direct_results
 from analysis.models import Chunk, Run, RunKind, RunStatus
 from analysis.runs.low_priority import at_low_priority
-from analysis.stored_results import METHOD_VERSION, Balance, NotYet, QuestionEstimate, Results, document_of, read_results
+from analysis.stored_results import Balance, NotYet, QuestionEstimate, Results, document_of, read_results
 from candor.errors import MethodError
+from candor.software import METHOD_VERSION
 from jobs.registry import FIRST, HEAVY, LAST, job, routine
 from jobs.tasks import send
 from surveys.batches.selectors import batch_is_complete

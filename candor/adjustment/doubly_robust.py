@@ -13,7 +13,7 @@ from candor.adjustment.adjusted_study import AdjustedStudy, IntArray, adjusted_s
 from candor.adjustment.held_out import augmented_means
 from candor.adjustment.working_models import WorkingModel
 from candor.designs.design import Design, FloatArray
-from candor.estimators.cell_means import HALF_A_PERSON, CellFit, maximum_likelihood_fit
+from candor.estimators.cell_means import CellFit, maximum_likelihood_fit
 from candor.estimators.cheaters import constrained_honest_proportion, influence_of_honest_proportion, subsample_weights
 from candor.estimators.contrasts import effects_from_joint_estimates
 from candor.estimators.counts import YES, margins_of
@@ -22,6 +22,7 @@ from candor.results import Effect, SpecificationTest
 
 DOUBLY_ROBUST = "doubly_robust"
 EFFICIENT_WITH_COVARIATES = "efficient_with_covariates"
+HALF_A_PERSON = 0.5
 
 
 def augmented_outcomes(outcome: FloatArray, group: IntArray, predictions: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""``candor replicate``: run the program that a data package brings, also one that was written for an older library."""
+"""``candor replicate``: compute the numbers of a data package again, also of one that older methods made."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def replicate(context: click.Context, package: Input, key_path: Input | None) ->
     """Compute every published number of a data package again.
 
     PACKAGE is the ZIP file, or the folder that it was unpacked to. The package's own replicate.py is run, if it is as it was signed: use
-    --key, or a package that you trust. Exit status 1 when a number is another than the published one, or the program was not run.
+    --key, or a package that you trust. If the methods of the package are of another version than the library's, this is said, and the
+    numbers that both versions compute alike are compared. Exit status 1 when a compared number is another than the published one, or
+    the program was not run.
     """
     key = key_path.read_bytes() if key_path else None
     with tempfile.TemporaryDirectory(prefix="candor-") as temporary:

@@ -14,14 +14,11 @@ from candor.designs.identification import on_one_line, truth_is_equal
 from candor.errors import DataError, NotIdentifiedError
 from candor.estimators.cheaters import constrained_honest_proportion
 from candor.estimators.counts import NO, YES
-from candor.estimators.joint_estimates import JointEstimates
+from candor.estimators.joint_estimates import NOBODY_IS_HONEST, JointEstimates
+from candor.fitting.identity_link import gram, most_likely
 from candor.results import SpecificationTest
 
-ITERATIONS = 100
-HALVINGS = 30
-TOLERANCE = 1e-9
-HALF_A_PERSON = 0.5
-NEARLY_ALL = 0.95
+HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +34,15 @@ class CellModel:
         Rows that give Δ_a = Π_a − Π_0.
     honest : int or None
         The column of x; None when x is not identified.
+    inside : ndarray, shape (K·S,)
+        Cell means that the model gives if half of the people are honest, half of them with a true yes: between 0 and 1 in every design.
     """
 
     matrix: FloatArray
     offset: float
     contrasts: FloatArray
     honest: int | None
+    inside: FloatArray
 
 
 def cell_model(design: Design, *, arm_specific_cheaters: bool = False) -> CellModel:
@@ -75,6 +75,7 @@ def cell_model(design: Design, *, arm_specific_cheaters: bool = False) -> CellMo
     by_arm = np.kron(np.eye(arms), design.truth[:, None])
     known = design.cheater_model.yes_rate
     offset = float(known or 0)
+    half_honest = (design.truth / 2 + design.forced_yes) / 2 + float(HALF if known is None or arm_specific_cheaters else known) / 2
     forced = np.tile(design.forced_yes - offset, arms)[:, None]
     line, identified = on_one_line(design.forced_responses), design.identification.honest_proportion
     if arm_specific_cheaters:
@@ -92,7 +93,13 @@ def cell_model(design: Design, *, arm_specific_cheaters: bool = False) -> CellMo
     contrasts = np.zeros((arms - 1, matrix.shape[1]))
     for row, arm in enumerate(design.treatment_indexes):
         contrasts[row, arm], contrasts[row, design.control_index] = 1, -1
-    return CellModel(matrix=matrix, offset=offset, contrasts=contrasts, honest=arms if identified or arm_specific_cheaters else None)
+    return CellModel(
+        matrix=matrix,
+        offset=offset,
+        contrasts=contrasts,
+        honest=arms if identified or arm_specific_cheaters else None,
+        inside=np.tile(half_honest, arms),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,13 +127,17 @@ class CellFit:
     df: int
     converged: npt.NDArray[np.bool_]
 
-    def joint_estimates(self, *, honest_proportion_used: FloatArray | None = None) -> JointEstimates:
+    def joint_estimates(
+        self, *, honest_proportion_used: FloatArray | None = None, null_variance: FloatArray | None = None
+    ) -> JointEstimates:
         """Δ̂ and x̂ of the fit.
 
         Parameters
         ----------
         honest_proportion_used : ndarray, shape (...), optional
             x̂ after the boundary rule (default: cut to [0, 1]). Where it differs from x̂, the effect comes from the fit constrained to it.
+        null_variance : ndarray, shape (..., K − 1), optional
+            See `null_variances`.
 
         Notes
         -----
@@ -144,6 +155,7 @@ class CellFit:
                 honest_proportion_variance=unknown,
                 covariance=np.full(delta.shape, np.nan),
                 honest_proportion_used=unknown,
+                honest_times_effect_null_variance=null_variance,
             )
         raw, variance = self.coefficients[..., honest], self.covariance[..., honest, honest]
         used = np.clip(raw, 0, 1) if honest_proportion_used is None else honest_proportion_used
@@ -158,6 +170,7 @@ class CellFit:
             covariance=covariance,
             honest_proportion_used=used,
             numerator_used=delta - slope * (raw - used)[..., None],
+            honest_times_effect_null_variance=null_variance,
         )
 
     def specification_test(self) -> SpecificationTest:
@@ -246,26 +259,18 @@ def maximum_likelihood_fit(counts: FloatArray, design: Design, *, arm_specific_c
 
     Notes
     -----
-    The log-likelihood Σ yes·ln μ + no·ln(1 − μ) is concave in the coefficients, since μ is linear in them. Newton's steps, cut to stay
-    inside 0 < μ < 1 and halved while they gain too little, climb it from any start. A cell in which nobody said yes (or no) counts half a
-    person who did, so that the maximum lies inside; variances take μ at least ½/(n + 1) from 0 and 1. The covariance is the inverse
-    expected information, J is Pearson's χ².
+    See `candor.fitting.identity_link.most_likely`. The covariance is the inverse expected information, with μ at least ½/(n + 1) from 0 and
+    1. It is that for the people who are in each cell, whether these numbers were left to chance or fixed by permuted blocks. J is Pearson's
+    χ².
     """
     model = cell_model(design, arm_specific_cheaters=arm_specific_cheaters)
     matrix, batch = model.matrix, counts.shape[:-3]
-    tables = counts.reshape(-1, len(matrix), 2)
-    complete = np.all(tables.sum(axis=-1) > 0, axis=-1)
-    tables = np.where(complete[:, None, None], tables, 1.0)
+    tables, complete = complete_tables(counts, len(matrix))
     size = tables.sum(axis=-1)
-    known = None if arm_specific_cheaters else design.cheater_model.yes_rate
-    inside = (design.truth / 2 + design.forced_yes) / 2 + float(HALF_A_PERSON if known is None else known) / 2
-    start = np.asarray(np.linalg.lstsq(matrix, np.tile(inside, design.shape[0]) - model.offset)[0], dtype=float)
-    coefficients, converged = _climb(np.where(tables > 0, tables, HALF_A_PERSON), matrix, model.offset, start)
+    coefficients, converged = maximum_likelihood(tables, model)
     mu = coefficients @ matrix.T + model.offset
-    floor = HALF_A_PERSON / (size + 1)
-    spread = np.clip(mu, floor, 1 - floor)
-    weights = size / (spread * (1 - spread))
-    covariance = np.asarray(np.linalg.inv(_gram(weights, matrix)), dtype=float)
+    weights = _weights(size, mu)
+    covariance = np.asarray(np.linalg.inv(gram(weights, matrix)), dtype=float)
     undefined = np.where(complete, 0.0, np.nan)
     return CellFit(
         model=model,
@@ -278,40 +283,79 @@ def maximum_likelihood_fit(counts: FloatArray, design: Design, *, arm_specific_c
     )
 
 
-def _gram(weights: FloatArray, matrix: FloatArray) -> FloatArray:
-    """matrixᵀ · diag(weights) · matrix for weights of shape (B, cells), as one product of matrices."""
-    parameters = matrix.shape[1]
-    products = (matrix[:, :, None] * matrix[:, None, :]).reshape(len(matrix), -1)
-    return (weights @ products).reshape(-1, parameters, parameters)
+def null_variances(counts: FloatArray, design: Design, *, arm_specific_cheaters: bool = False) -> FloatArray:
+    """The variance that every Δ̂ of `maximum_likelihood_fit` would have without an effect, for many count tables at once.
+
+    Parameters
+    ----------
+    counts, design, arm_specific_cheaters
+        See `maximum_likelihood_fit`.
+
+    Returns
+    -------
+    ndarray, shape (..., K − 1)
+
+    Notes
+    -----
+    For each contrast the model with Π_a = Π_0 is fitted, which pools the two arms; the variance is that of Δ̂ at its cell means, times
+    n/(n − parameters), as a pooled variance is usually corrected.
+
+    Examples
+    --------
+    In a mirrored design it pools the subsamples' means, .45 and .55. Each of four cells has the variance .45·.55/10; Δ̂ is the mean of two
+    differences, each divided by ½: 4·.02475, times 40/(40 − 2).
+
+    >>> design = Design.of(arms=("a", "b"), control="a", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> counts = np.array([[[6.5, 3.5], [5.5, 4.5]], [[4.5, 5.5], [3.5, 6.5]]])
+    >>> null_variances(counts, design).round(5).tolist(), round(4 * 0.02475 * 40 / 38, 5)
+    ([0.10421], 0.10421)
+    """
+    model = cell_model(design, arm_specific_cheaters=arm_specific_cheaters)
+    tables, complete = complete_tables(counts, len(model.matrix))
+    size = tables.sum(axis=-1)
+    found = np.empty((len(tables), len(model.contrasts)))
+    for contrast, arm in enumerate(design.treatment_indexes):
+        alike = model.matrix.copy()
+        alike[:, design.control_index] += alike[:, arm]
+        alike = np.delete(alike, arm, axis=1)
+        coefficients, _ = maximum_likelihood(tables, model, matrix=alike)
+        weights = _weights(size, coefficients @ alike.T + model.offset)
+        row, people = model.contrasts[contrast], size.sum(axis=-1)
+        variance = np.einsum("p,bpq,q->b", row, np.linalg.inv(gram(weights, model.matrix)), row)
+        found[:, contrast] = variance * people / np.maximum(people - alike.shape[1], 1)
+    found[~complete] = np.nan
+    return found.reshape(*counts.shape[:-3], -1)
 
 
-def _climb(tables: FloatArray, matrix: FloatArray, offset: float, start: FloatArray) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
-    """Where the binomial log-likelihoods of tables (B, cells, 2) are largest: coefficients (B, P), and whether each search settled."""
-    no, yes = tables[..., NO], tables[..., YES]
-    coefficients = np.tile(start, (len(tables), 1))
-    moving = np.arange(len(tables))
-    for _ in range(ITERATIONS):
-        y, z = yes[moving], no[moving]
-        mu = coefficients[moving] @ matrix.T + offset
-        score = (y / mu - z / (1 - mu)) @ matrix
-        change = np.linalg.solve(_gram(y / mu**2 + z / (1 - mu) ** 2, matrix), score[..., None])[..., 0]
-        shift, slope = change @ matrix.T, (score * change).sum(axis=-1)
-        length = NEARLY_ALL / np.maximum(-shift / mu, shift / (1 - mu)).max(axis=-1).clip(NEARLY_ALL)
-        height = (y * np.log(mu) + z * np.log(1 - mu)).sum(axis=-1)
-        for _ in range(HALVINGS):
-            new = mu + length[:, None] * shift
-            gained = (y * np.log(new) + z * np.log(1 - new)).sum(axis=-1) - height
-            short = gained < 0.1 * length * slope - 1e-12 * np.abs(height)
-            if not np.any(short):
-                break
-            length = np.where(short, length / 2, length)
-        coefficients[moving] += length[:, None] * change
-        moving = moving[np.abs(change).max(axis=-1) > TOLERANCE]
-        if len(moving) == 0:
-            break
-    converged = np.ones(len(tables), dtype=bool)
-    converged[moving] = False
-    return coefficients, converged
+def complete_tables(counts: FloatArray, cells: int) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Count tables as (B, cells, 2), those with an empty cell replaced, and which have none."""
+    tables = counts.reshape(-1, cells, 2)
+    complete = np.all(tables.sum(axis=-1) > 0, axis=-1)
+    return np.where(complete[:, None, None], tables, 1.0), complete
+
+
+def maximum_likelihood(
+    counts: FloatArray, model: CellModel, *, matrix: FloatArray | None = None
+) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """Maximum likelihood coefficients of a cell model, or of another matrix for the same cells, and whether each search settled.
+
+    Parameters
+    ----------
+    counts : ndarray of float, shape (B, K·S, 2)
+        No cell is empty. One in which nobody said yes (or no) counts half a person who did, so that the maximum lies inside.
+    """
+    matrix = model.matrix if matrix is None else matrix
+    inside = np.linalg.lstsq(matrix, model.inside - model.offset)[0]
+    counted = np.where(counts > 0, counts, HALF)
+    return most_likely(counted[..., NO], counted[..., YES], matrix=matrix, offset=model.offset, inside=inside)
+
+
+def _weights(size: FloatArray, means: FloatArray) -> FloatArray:
+    """n/(μ(1 − μ)) of every cell, with μ at least ½/(n + 1) from 0 and 1."""
+    floor = HALF / (size + 1)
+    spread = np.clip(means, floor, 1 - floor)
+    return np.asarray(size / (spread * (1 - spread)))
 
 
 def efficient_kernel(counts: FloatArray, design: Design, *, arm_specific_cheaters: bool = False) -> JointEstimates:
@@ -319,11 +363,8 @@ def efficient_kernel(counts: FloatArray, design: Design, *, arm_specific_cheater
 
     Parameters
     ----------
-    counts : ndarray of float, shape (..., K, S, 2)
-        Not checked; a table with an empty cell gives NaN.
-    design : Design
-    arm_specific_cheaters : bool
-        See `cell_model`.
+    counts, design, arm_specific_cheaters
+        See `maximum_likelihood_fit`.
 
     Returns
     -------
@@ -343,8 +384,21 @@ def efficient_kernel(counts: FloatArray, design: Design, *, arm_specific_cheater
     [0.666667]
     """
     fit = maximum_likelihood_fit(counts, design, arm_specific_cheaters=arm_specific_cheaters)
+    null_variance = null_variances(counts, design, arm_specific_cheaters=arm_specific_cheaters)
     if fit.model.honest is None:
-        return fit.joint_estimates()
+        return fit.joint_estimates(null_variance=null_variance)
     raw = fit.coefficients[..., fit.model.honest]
     used = constrained_honest_proportion(counts, raw, design, arm_specific_cheaters=arm_specific_cheaters)
-    return fit.joint_estimates(honest_proportion_used=used)
+    return fit.joint_estimates(honest_proportion_used=used, null_variance=null_variance)
+
+
+def efficient_ratios(counts: FloatArray, design: Design, *, arm_specific_cheaters: bool = False) -> FloatArray:
+    """Δ̂/x̂ of `efficient_kernel` before the boundary rule, and nothing else, for resamples; shape (..., K − 1)."""
+    model = cell_model(design, arm_specific_cheaters=arm_specific_cheaters)
+    if model.honest is None:
+        raise NotIdentifiedError(f"the honest proportion is not identified: {design.identification.assumption}")
+    tables, complete = complete_tables(counts, len(model.matrix))
+    coefficients, _ = maximum_likelihood(tables, model)
+    honest = coefficients[:, model.honest]
+    ratios = coefficients @ model.contrasts.T / np.where(complete & (honest > NOBODY_IS_HONEST), honest, np.nan)[:, None]
+    return np.asarray(ratios.reshape(*counts.shape[:-3], -1))

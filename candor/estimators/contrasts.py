@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from candor.designs.design import Design
+import numpy as np
+from scipy.special import ndtr
+
+from candor.designs.design import Design, FloatArray
 from candor.estimators.intervals import fieller_interval, two_sided_p_value, wald_interval
 from candor.estimators.joint_estimates import ROUNDING, JointEstimates
 from candor.estimators.multiplicity import holm
@@ -44,18 +47,25 @@ def defined(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def honest_times_effect(value: float, variance: float) -> HonestTimesEffect:
-    """Δ̂ with its standard error and test; both None when the answers do not vary.
+def honest_times_effect(value: float, variance: float, *, test_variance: float) -> HonestTimesEffect:
+    """Δ̂ with its standard error and the test that uses another, larger variance; both None when the answers do not vary.
 
     Examples
     --------
-    >>> result = honest_times_effect(0.2, 0.01)
-    >>> result.standard_error, round(result.p_value, 4)
-    (0.1, 0.0455)
+    >>> result = honest_times_effect(0.2, 0.0096, test_variance=0.01)
+    >>> round(result.standard_error, 3), round(result.p_value, 4)
+    (0.098, 0.0455)
     """
     error = math.sqrt(max(variance, 0.0)) if math.isfinite(variance) else math.nan
-    error = error if error > 1e-12 else math.nan
-    return HonestTimesEffect(value=defined(value), standard_error=defined(error), p_value=two_sided_p_value(value, error))
+    if not error > 1e-12:
+        return HonestTimesEffect(value=defined(value), standard_error=None, p_value=None)
+    return HonestTimesEffect(value=defined(value), standard_error=error, p_value=two_sided_p_value(value, math.sqrt(test_variance)))
+
+
+def p_values(joint: JointEstimates) -> FloatArray:
+    """P-values of Δ = 0 for a batch of data sets, shape (..., K − 1), as `effects_from_joint_estimates` gives them for one."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(2 * ndtr(-np.abs(joint.honest_times_effect) / np.sqrt(joint.test_variance)))
 
 
 def effects_from_joint_estimates(
@@ -89,13 +99,14 @@ def effects_from_joint_estimates(
 
     Notes
     -----
-    The headline interval is Fieller's on the raw (Δ̂, x̂); the p-value is that of Δ = 0, so that the interval contains 0 exactly when the
-    test does not reject. An estimate outside of [−1, 1] is brought to the nearer end, which is never farther from the truth; the Wald
-    interval stays about the estimate as it was. Where an interval has no end, or none of it is possible, there is no estimate.
+    The headline interval is Fieller's on the raw (Δ̂, x̂); the p-value is that of Δ = 0. Both use `JointEstimates.test_variance` for Δ̂, so
+    that the interval contains 0 exactly when the test does not reject. An estimate outside of [−1, 1] is brought to the nearer end, which
+    is never farther from the truth; the Wald interval stays about the estimate as it was. Where an interval has no end, or none of it is
+    possible, there is no estimate.
     """
     tests = [
-        honest_times_effect(float(value), float(variance))
-        for value, variance in zip(joint.honest_times_effect, joint.honest_times_effect_variance, strict=True)
+        honest_times_effect(float(value), float(variance), test_variance=float(larger))
+        for value, variance, larger in zip(joint.honest_times_effect, joint.honest_times_effect_variance, joint.test_variance, strict=True)
     ]
     adjusted = holm([test.p_value for test in tests])
     return tuple(
@@ -146,7 +157,7 @@ def _one_effect(
         interval = fieller_interval(
             float(joint.honest_times_effect[contrast]),
             raw,
-            numerator_variance=float(joint.honest_times_effect_variance[contrast]),
+            numerator_variance=float(joint.test_variance[contrast]),
             denominator_variance=float(joint.honest_proportion_variance),
             covariance=float(joint.covariance[contrast]),
             level=level,

@@ -6,8 +6,8 @@ import numpy as np
 
 from candor.designs.design import Design, FloatArray
 from candor.estimators.cheaters import constrained_honest_proportion, influence_of_honest_proportion, subsample_weights
-from candor.estimators.counts import margins_of
-from candor.estimators.joint_estimates import JointEstimates
+from candor.estimators.counts import YES, margins_of
+from candor.estimators.joint_estimates import NOBODY_IS_HONEST, JointEstimates
 
 
 def influence_of_honest_times_effect(counts: FloatArray, design: Design) -> FloatArray:
@@ -36,6 +36,24 @@ def influence_of_honest_times_effect(counts: FloatArray, design: Design) -> Floa
         influence[..., contrast, design.control_index, :, :] -= by_arm[..., design.control_index, None, :]
     influence -= (delta[..., None] * (design.truth - mean_truth[..., None])[..., None, :])[..., None, :, None]
     return np.asarray(influence / mean_truth[..., None, None, None, None])
+
+
+def null_variance_of_difference(counts: FloatArray, design: Design) -> FloatArray:
+    """The variance that every Δ̂ would have without an effect: that of the pooled share of yes in the two arms; shape (..., K − 1).
+
+    Notes
+    -----
+    m(1 − m)(1/n_a + 1/n_0)/t̄² with m the share of yes in both arms together, times (n_a + n_0)/(n_a + n_0 − 1).
+    """
+    margins = margins_of(counts)
+    treated, control = margins.arm_sizes[..., design.treatment_indexes], margins.arm_sizes[..., [design.control_index]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        yes = margins.arm_means * margins.arm_sizes
+        both = treated + control
+        pooled = (yes[..., design.treatment_indexes] + yes[..., [design.control_index]]) / both
+        mean_truth = margins.subsample_sizes / margins.n[..., None] @ design.truth
+        variance = pooled * (1 - pooled) * (1 / treated + 1 / control) * both / np.maximum(both - 1, 1)
+        return np.asarray(variance / mean_truth[..., None] ** 2)
 
 
 def difference_in_means_kernel(counts: FloatArray, design: Design) -> JointEstimates:
@@ -82,6 +100,7 @@ def difference_in_means_kernel(counts: FloatArray, design: Design) -> JointEstim
         delta = difference / mean_truth[..., None]
         square = margins.n[..., None] ** 2
         delta_variance = np.einsum("...ksy,...cksy->...c", counts, by_contrast**2) / square
+        null_variance = null_variance_of_difference(counts, design)
         if not design.identification.honest_proportion:
             unknown = np.full(batch, np.nan)
             return JointEstimates(
@@ -91,6 +110,7 @@ def difference_in_means_kernel(counts: FloatArray, design: Design) -> JointEstim
                 honest_proportion_variance=unknown,
                 covariance=np.full((*batch, contrasts), np.nan),
                 honest_proportion_used=unknown,
+                honest_times_effect_null_variance=null_variance,
             )
         ξ = influence_of_honest_proportion(counts, design)
         honest = np.asarray((margins.subsample_means - float(design.cheater_model.yes_rate or 0)) @ subsample_weights(design))
@@ -101,4 +121,16 @@ def difference_in_means_kernel(counts: FloatArray, design: Design) -> JointEstim
             honest_proportion_variance=np.asarray(np.einsum("...ksy,...ksy->...", counts, ξ**2) / margins.n**2),
             covariance=np.einsum("...ksy,...ksy,...cksy->...c", counts, ξ, by_contrast) / square,
             honest_proportion_used=constrained_honest_proportion(counts, honest, design),
+            honest_times_effect_null_variance=null_variance,
         )
+
+
+def difference_in_means_ratios(counts: FloatArray, design: Design) -> FloatArray:
+    """Δ̂/x̂ of `difference_in_means_kernel` before the boundary rule, and nothing else, for resamples; shape (..., K − 1)."""
+    yes, cells = counts[..., YES], counts.sum(axis=-1)
+    arms, subsamples = cells.sum(axis=-1), cells.sum(axis=-2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = yes.sum(axis=-1) / arms
+        honest = (yes.sum(axis=-2) / subsamples - float(design.cheater_model.yes_rate or 0)) @ subsample_weights(design)
+        scale = subsamples @ design.truth / subsamples.sum(axis=-1) * np.where(honest > NOBODY_IS_HONEST, honest, np.nan)
+        return np.asarray((means[..., design.treatment_indexes] - means[..., [design.control_index]]) / scale[..., None])

@@ -9,14 +9,23 @@ import numpy.typing as npt
 
 from candor.designs.design import Design, FloatArray
 from candor.estimators.bounds import ParameterBounds, confidence_bounds, sharp_bounds
-from candor.estimators.cell_means import CellFit, efficient_from_cell_means, efficient_kernel, maximum_likelihood_fit
+from candor.estimators.cell_means import CellFit, efficient_from_cell_means, efficient_kernel, maximum_likelihood_fit, null_variances
 from candor.estimators.cheaters import cheater_proportion_kernel, constrained_honest_proportion
 from candor.estimators.contrasts import defined, effects_from_joint_estimates
 from candor.estimators.counts import checked_counts
 from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.intervals import cut_to, fieller_interval, normal_quantile, wald_interval
 from candor.estimators.joint_estimates import NOBODY_IS_HONEST, ROUNDING, JointEstimates
-from candor.results import Bounds, CheaterProportion, Effect, OutcomeEstimate, Prevalence
+from candor.results import (
+    DIFFERENCE_IN_MEANS,
+    EFFICIENT,
+    EFFICIENT_ARM_SPECIFIC,
+    Bounds,
+    CheaterProportion,
+    Effect,
+    OutcomeEstimate,
+    Prevalence,
+)
 
 __all__ = [
     "cheater_proportion_kernel",
@@ -55,8 +64,8 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     Returns
     -------
     OutcomeEstimate
-        With one effect per treatment arm and method: ``difference_in_means`` and ``efficient``; with three subsamples that identify it also
-        ``efficient_arm_specific_cheaters``. Undefined values are None, with a sentence in the notes.
+        With one effect per treatment arm and method: ``efficient`` (`candor.results.HEADLINE`), ``difference_in_means``, and with three
+        subsamples that identify it ``efficient_arm_specific_cheaters``. Undefined values are None, with a sentence in the notes.
 
     Raises
     ------
@@ -84,7 +93,7 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
     >>> estimate = estimate_outcome([[[130, 70], [110, 90]], [[90, 110], [70, 130]]], design=design)
     >>> round(estimate.cheater_proportion.value, 6), round(estimate.effects[0].value, 6), estimate.effects[0].method
-    (0.4, 0.666667, 'difference_in_means')
+    (0.4, 0.666667, 'efficient')
     """
     normal_quantile(level)
     table = checked_counts(counts, design=design)
@@ -109,19 +118,19 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     if fit.model.honest is not None:
         used = constrained_honest_proportion(table, fit.coefficients[fit.model.honest], design)
     settled = () if bool(fit.converged) else (NOT_CONVERGED,)
-    effects = described(simple, "difference_in_means")
-    effects += described(fit.joint_estimates(honest_proportion_used=used), "efficient", settled)
+    efficient = fit.joint_estimates(honest_proportion_used=used, null_variance=null_variances(table, design))
+    effects = described(efficient, EFFICIENT, settled) + described(simple, DIFFERENCE_IN_MEANS)
     if identification.arm_specific_cheaters and design.cheater_model.yes_rate is None:
         effects += effects_from_joint_estimates(
             efficient_kernel(table, design, arm_specific_cheaters=True),
             design=design,
-            method="efficient_arm_specific_cheaters",
+            method=EFFICIENT_ARM_SPECIFIC,
             level=level,
             assumption=ARM_SPECIFIC,
         )
 
     prevalence = _prevalence(fit, used=float(used), design=design, level=level) if identification.prevalence else ()
-    cheaters, about_cheaters = _cheater_proportion(table, design, level=level)
+    cheaters, about_cheaters = _cheater_proportion(fit, used=float(used), level=level)
     notes = [INFINITE_EPSILON] if math.isinf(design.epsilon) else []
     notes += [*about_cheaters, *few]
     if not identification.effect:
@@ -156,16 +165,13 @@ def _of_first_contrast(bounds: ParameterBounds | None) -> Bounds | None:
     return None if bounds is None else Bounds(cheater_proportion=bounds.cheater_proportion, effect=bounds.effects[0])
 
 
-def _cheater_proportion(table: FloatArray, design: Design, *, level: float) -> tuple[CheaterProportion, list[str]]:
-    """λ̂ by the paper's closed form, with notes."""
-    if not design.identification.honest_proportion:
+def _cheater_proportion(fit: CellFit, *, used: float, level: float) -> tuple[CheaterProportion, list[str]]:
+    """λ̂ = 1 − x̂ of the efficient fit, the share that its effects were divided by, with notes."""
+    if fit.model.honest is None:
         return CheaterProportion(value=None, raw=None, standard_error=None, interval=None), [NO_CHEATER_PROPORTION]
-    estimate = cheater_proportion_kernel(table, design)
-    raw, value, error = float(estimate.raw), float(estimate.constrained), math.sqrt(float(estimate.variance))
+    raw, value = 1 - float(fit.coefficients[fit.model.honest]), 1 - used
+    error = math.sqrt(float(fit.covariance[fit.model.honest, fit.model.honest]))
     boundary = [] if abs(raw - value) <= ROUNDING else [BOUNDARY.format(raw=raw, value=value)]
-    if error < 1e-12:
-        boundary.append("No standard error of the cheater proportion: the answers within every subsample do not vary.")
-        return CheaterProportion(value=value, raw=raw, standard_error=None, interval=None), boundary
     interval = cut_to(wald_interval(raw, error, level=level), low=0.0, high=1.0)
     if interval.kind == "empty":
         return CheaterProportion(value=None, raw=raw, standard_error=error, interval=interval), [CONTRADICTION.format(raw=raw)]

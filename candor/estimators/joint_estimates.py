@@ -34,6 +34,8 @@ class JointEstimates:
         x̂ after the boundary rule, in [0, 1].
     numerator_used : ndarray, shape (..., K − 1), optional
         Δ̂ given that x is ``honest_proportion_used``, where the method has such a thing (a constrained fit); otherwise Δ̂.
+    honest_times_effect_null_variance : ndarray, shape (..., K − 1), optional
+        Sampling variance of Δ̂ if Δ were 0, where the method has such a thing.
     """
 
     honest_times_effect: FloatArray
@@ -43,6 +45,21 @@ class JointEstimates:
     covariance: FloatArray
     honest_proportion_used: FloatArray
     numerator_used: FloatArray | None = None
+    honest_times_effect_null_variance: FloatArray | None = None
+
+    @property
+    def test_variance(self) -> FloatArray:
+        """The variance of Δ̂ in the test of Δ = 0 and in Fieller's set, shape (..., K − 1): the larger of the two.
+
+        Notes
+        -----
+        The variance at the estimates is too small too often where an arm is small, because it is smallest just when the arm's answers are
+        most alike by chance; that without an effect pools the arms and hardly varies. The larger one serves the test and the interval
+        alike, so that the interval contains 0 exactly when the test does not reject.
+        """
+        if self.honest_times_effect_null_variance is None:
+            return self.honest_times_effect_variance
+        return np.maximum(self.honest_times_effect_variance, self.honest_times_effect_null_variance)
 
     @property
     def _honest(self) -> FloatArray:

@@ -1,11 +1,13 @@
 """Recompute every number of results.json from data.csv and protocol.json, and compare: `python replicate.py`, in the folder of the files.
 
-Needs Candor's library (`candor-trials`), nothing else. Exit 0: every number is the same to 1e-9. Exit 1: one is not.
+Needs Candor's library (`candor-trials`), nothing else. Exit 0: every number is the same to 1e-9. Exit 1: one is not. Where the library's
+methods are of another version than those that made the package, only the numbers that both compute alike are compared, and it says so.
 """
 
 import csv
 import json
 import math
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -18,9 +20,21 @@ from numpy.typing import NDArray
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.estimators.sequential import anytime_effects
+from candor.software import METHOD_VERSION, described
 from candor.studies.answers import Answers
 
 TOLERANCE = 1e-9
+FIRST_METHODS = "1"
+"""The methods of packages that name no version of them."""
+ALIKE = re.compile(
+    r"n|epsilon|identified|effects\..+\.(standard_error|honest_times_effect\.(value|standard_error))(?<!bootstrap\.standard_error)"
+    r"|specification_test\..+"
+)
+"""What all versions of the methods compute alike about a question; intervals, p-values and the bootstrap changed."""
+ANOTHER_VERSION = """\
+These numbers were published by {then}, whose methods are of version {before}; those of this library are of version {now}.
+Only numbers that both compute alike are compared. An installation of that library gives all of them as they were published.
+"""
 Difference = tuple[str, object, object]
 
 
@@ -78,6 +92,21 @@ def is_same(published: Any, again: Any) -> bool:
     return math.isclose(published, again, rel_tol=TOLERANCE, abs_tol=TOLERANCE) if all(numbers) else published == again
 
 
+def methods_of(published: Mapping[str, Any]) -> str:
+    """The version of the methods that made results.json."""
+    return str(published.get("software", {}).get("methods", FIRST_METHODS))
+
+
+def alike_in_all_versions(outcome: Mapping[str, Any] | None) -> dict[str, object]:
+    """The values of one question that every version of the methods computes alike, by their places; effects by method and arm."""
+    if outcome is None or "effects" not in outcome:
+        return {} if outcome is None else {"n": outcome["n"]}
+    effects = {f"{effect['method']} of {effect['treatment']}": effect for effect in outcome["effects"]}
+    named = {**outcome, "effects": effects}
+    values = {place: value for place, value, _ in pairs(named, named)}
+    return {place: value for place, value in values.items() if ALIKE.fullmatch(place)}
+
+
 def main(folder: Path) -> int:
     """Print a table with a line for the number of rows and for each question, and a line for each difference."""
     # Editors and spreadsheets may have put a byte order mark before a file that they saved.
@@ -86,6 +115,10 @@ def main(folder: Path) -> int:
     with (folder / "data.csv").open(encoding="utf-8-sig", newline="") as data:
         again = recomputed(data, protocol, published)
     outcomes = {name: (published["outcomes"].get(name), again["outcomes"].get(name)) for name in published["outcomes"] | again["outcomes"]}
+    same_methods = methods_of(published) == METHOD_VERSION
+    if not same_methods:
+        print(ANOTHER_VERSION.format(then=described(published.get("software", {})), before=methods_of(published), now=METHOD_VERSION))
+        outcomes = {name: (alike_in_all_versions(before), alike_in_all_versions(after)) for name, (before, after) in outcomes.items()}
     print(f"{'question':<40} {'values':>7} {'differ':>7}")
     different = 0
     for name, (before, after) in {"(number of rows)": (published["n"], again["n"]), **outcomes}.items():
@@ -95,7 +128,8 @@ def main(folder: Path) -> int:
         print(f"{name:<40} {len(values):>7} {len(wrong):>7}")
         for place, one, other in wrong:
             print(f"  {place}: published {one}, recomputed {other}")
-    print("Some numbers are not those that were published." if different else "Every number is the same.")
+    which = "Every number" if same_methods else "Every number that both versions compute alike"
+    print("Some numbers are not those that were published." if different else f"{which} is the same.")
     return 1 if different else 0
 
 

@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, optimal_mirrored
-from candor.planning.information import Precision, Scenario, precision
+from candor.planning.information import Precision, Scenario, precision, unit_test_errors
 
 MOST_PARTICIPANTS = 10**10
 """More people than there are on earth: no study has them."""
@@ -24,9 +24,10 @@ class ContrastPlan:
     """The expected findings about one treatment arm against control.
 
     ``standard_error`` belongs to the efficient estimate of τ, ``honest_times_effect_standard_error`` to that of Δ = xτ, whose test is the
-    test of τ = 0. ``power`` is that test's at the planned n; ``participants_needed`` is the n at which it reaches the target. The ordinary
-    trial sees true answers and has no cheaters; ``cost_of_privacy`` is the ratio of the two standard errors of τ. None: not identified, or
-    no n is large enough.
+    test of τ = 0; it divides by ``test_standard_error``, the larger of that error and of the one that Δ̂ would have without an effect.
+    ``power`` is that test's at the planned n; ``participants_needed`` is the n at which it reaches the target. The ordinary trial sees true
+    answers and has no cheaters; ``cost_of_privacy`` is the ratio of the two standard errors of τ. None: not identified, or no n is large
+    enough.
     """
 
     treatment: str
@@ -35,6 +36,7 @@ class ContrastPlan:
     honest_times_effect: float
     standard_error: float | None
     honest_times_effect_standard_error: float
+    test_standard_error: float
     power: float
     participants_needed: int | None
     ordinary_standard_error: float
@@ -77,8 +79,17 @@ class StudyPlan:
     notes: tuple[str, ...]
 
 
-def power_of_z_test(*, effect: float, standard_error: float, level: float = 0.95) -> float:
+def power_of_z_test(*, effect: float, standard_error: float, test_standard_error: float | None = None, level: float = 0.95) -> float:
     """Probability that the two-sided z-test of "no effect" rejects, both tails counted.
+
+    Parameters
+    ----------
+    effect, standard_error : float
+        Mean and standard deviation of the estimate.
+    test_standard_error : float, optional
+        What the test divides it by. Default: the same.
+    level : float
+        Confidence level of the test.
 
     Notes
     -----
@@ -92,12 +103,14 @@ def power_of_z_test(*, effect: float, standard_error: float, level: float = 0.95
     >>> round(power_of_z_test(effect=2.8, standard_error=1.0), 3), round(power_of_z_test(effect=0.0, standard_error=1.0), 3)
     (0.8, 0.05)
     """
-    critical = ndtri((1 + level) / 2)
+    critical = ndtri((1 + level) / 2) * (1.0 if test_standard_error is None else test_standard_error / standard_error)
     shift = abs(effect) / standard_error
     return float(ndtr(shift - critical) + ndtr(-critical - shift))
 
 
-def participants_for_power(*, effect: float, unit_standard_error: float, power: float, level: float = 0.95) -> int | None:
+def participants_for_power(
+    *, effect: float, unit_standard_error: float, power: float, level: float = 0.95, unit_test_error: float | None = None
+) -> int | None:
     """Fewest participants with which the two-sided z-test reaches a power; None when `MOST_PARTICIPANTS` would not be enough.
 
     Parameters
@@ -110,10 +123,12 @@ def participants_for_power(*, effect: float, unit_standard_error: float, power: 
         Wanted probability of rejecting, above 1 − level.
     level : float
         Confidence level of the test.
+    unit_test_error : float, optional
+        √n times what the test divides the estimate by. Default: the same.
 
     Notes
     -----
-    (z_{1−α/2} + z_{power})² σ²/effect² leaves out the rejections in the wrong direction, so it is enough; the fewest that are enough
+    (z_{1−α/2} σ_test + z_{power} σ)²/effect² leaves out the rejections in the wrong direction, so it is enough; the fewest that are enough
     are found below it by bisection.
 
     Examples
@@ -127,14 +142,17 @@ def participants_for_power(*, effect: float, unit_standard_error: float, power: 
         raise MethodError(f"the power must lie between {1 - level:.6g} (what no effect gives) and 1, found {power:.6g}")
     if effect == 0:
         return None
-    ratio = (float(ndtri((1 + level) / 2)) + float(ndtri(power))) * unit_standard_error / abs(effect)
+    tested = unit_standard_error if unit_test_error is None else unit_test_error
+    ratio = (float(ndtri((1 + level) / 2)) * tested + float(ndtri(power)) * unit_standard_error) / abs(effect)
     if not ratio < sqrt(MOST_PARTICIPANTS):
         return None
     enough = max(ceil(ratio**2), 1)
     return 1 + bisect_left(
         range(1, enough),
         power,
-        key=lambda n: power_of_z_test(effect=effect, standard_error=unit_standard_error / sqrt(n), level=level),
+        key=lambda n: power_of_z_test(
+            effect=effect, standard_error=unit_standard_error / sqrt(n), test_standard_error=tested / sqrt(n), level=level
+        ),
     )
 
 
@@ -145,6 +163,7 @@ def plan_study(
     effects: float | Mapping[str, float],
     cheater_proportion: float,
     cheater_yes_rate: float | None = None,
+    covariate_r_squared: float = 0.0,
     n: int | None = None,
     power: float = 0.8,
     level: float = 0.95,
@@ -165,6 +184,8 @@ def plan_study(
         Expected share of people who do not follow the die.
     cheater_yes_rate : float, optional
         How often they say "yes". Default: what the cheater model states, otherwise ½, at which the variance is largest.
+    covariate_r_squared : float
+        Expected share of the variance of true answers that covariates explain, if the analysis adjusts for them.
     n : int, optional
         Planned participants. Default: as many as the target power needs.
     power : float
@@ -188,8 +209,8 @@ def plan_study(
     Notes
     -----
     All variances come from the information matrix of the linear model of the cell means (`precision`), so they are those of the
-    efficient estimator; assumption: cheating does not depend on arm or subsample. With several treatment arms power is that of Holm's
-    first, strictest step, α/(K−1).
+    efficient estimator, whose test is the one that is shown. Assumption: cheating does not depend on arm or subsample. With several
+    treatment arms power is that of Holm's first, strictest step, α/(K−1).
 
     References
     ----------
@@ -220,13 +241,21 @@ def plan_study(
     if epsilon_cap is not None and not epsilon_cap > 0:
         raise MethodError(f"the cap on epsilon must be above 0, found {epsilon_cap:.6g}")
     scenario = Scenario.of(
-        design, prevalence=prevalence, effects=effects, cheater_proportion=cheater_proportion, cheater_yes_rate=cheater_yes_rate
+        design,
+        prevalence=prevalence,
+        effects=effects,
+        cheater_proportion=cheater_proportion,
+        cheater_yes_rate=cheater_yes_rate,
+        covariate_r_squared=covariate_r_squared,
     )
     expected = precision(design, scenario)
     strict = 1 - (1 - level) / len(design.treatments)
+    tested = unit_test_errors(design, scenario, expected)
     needed = [
-        participants_for_power(effect=float(difference), unit_standard_error=float(error), power=power, level=strict)
-        for difference, error in zip(expected.honest_times_effect, expected.unit_honest_times_effect_error, strict=True)
+        participants_for_power(
+            effect=float(difference), unit_standard_error=float(error), power=power, level=strict, unit_test_error=float(test)
+        )
+        for difference, error, test in zip(expected.honest_times_effect, expected.unit_honest_times_effect_error, tested, strict=True)
     ]
     found = [count for count in needed if count is not None]
     if n is None and not found:
@@ -247,7 +276,7 @@ def plan_study(
         identified=expected.identified,
         assumption=design.identification.assumption,
         contrasts=tuple(
-            _contrast(design, index, expected=expected, n=planned, needed=needed[index], power=power, level=strict)
+            _contrast(design, index, expected=expected, tested=tested[index], n=planned, needed=needed[index], power=power, level=strict)
             for index in range(len(design.treatments))
         ),
         cheater_proportion=cheaters,
@@ -258,7 +287,10 @@ def plan_study(
     )
 
 
-def _contrast(design: Design, index: int, *, expected: Precision, n: int, needed: int | None, power: float, level: float) -> ContrastPlan:
+def _contrast(
+    design: Design, index: int, *, expected: Precision, tested: float, n: int, needed: int | None, power: float, level: float
+) -> ContrastPlan:
+    test_error = float(tested) / sqrt(n)
     delta_error = float(expected.unit_honest_times_effect_error[index]) / sqrt(n)
     ordinary = float(expected.unit_ordinary_error[index])
     effect, error = float(expected.effect[index]), float(expected.unit_effect_error[index])
@@ -269,7 +301,10 @@ def _contrast(design: Design, index: int, *, expected: Precision, n: int, needed
         honest_times_effect=float(expected.honest_times_effect[index]),
         standard_error=error / sqrt(n) if error < inf else None,
         honest_times_effect_standard_error=delta_error,
-        power=power_of_z_test(effect=float(expected.honest_times_effect[index]), standard_error=delta_error, level=level),
+        test_standard_error=test_error,
+        power=power_of_z_test(
+            effect=float(expected.honest_times_effect[index]), standard_error=delta_error, test_standard_error=test_error, level=level
+        ),
         participants_needed=needed,
         ordinary_standard_error=ordinary / sqrt(n),
         ordinary_participants_needed=(

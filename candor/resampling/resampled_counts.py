@@ -10,16 +10,12 @@ import numpy.typing as npt
 from candor.adjustment.doubly_robust import effect_influence
 from candor.designs.design import Design, FloatArray
 from candor.errors import NotIdentifiedError
-from candor.estimators.cell_means import maximum_likelihood_fit
+from candor.estimators.cell_means import efficient_ratios, maximum_likelihood_fit
 from candor.estimators.cheaters import influence_of_honest_proportion
 from candor.estimators.counts import checked_counts
-from candor.estimators.difference_in_means import difference_in_means_kernel, influence_of_honest_times_effect
-from candor.estimators.joint_estimates import JointEstimates
+from candor.estimators.difference_in_means import difference_in_means_kernel, difference_in_means_ratios, influence_of_honest_times_effect
 from candor.resampling.summaries import acceleration
-
-DIFFERENCE_IN_MEANS = "difference_in_means"
-EFFICIENT = "efficient"
-EFFICIENT_ARM_SPECIFIC = "efficient_arm_specific_cheaters"
+from candor.results import DIFFERENCE_IN_MEANS, EFFICIENT, EFFICIENT_ARM_SPECIFIC
 
 
 class ResampledCounts:
@@ -69,9 +65,7 @@ class ResampledCounts:
     @property
     def estimates(self) -> Mapping[str, FloatArray]:
         """Δ̂/x̂ of the data before the boundary rule by method, each of shape (K − 1,)."""
-        simple = difference_in_means_kernel(self.counts, self.design).raw_effect
-        efficient = {method: self._efficient_estimates(self.counts, specific).raw_effect for method, specific in self._efficient.items()}
-        return {DIFFERENCE_IN_MEANS: simple, **efficient}
+        return {method: effects[0] for method, effects in self._effects(self.counts[None]).items()}
 
     @property
     def accelerations(self) -> Mapping[str, FloatArray]:
@@ -84,13 +78,12 @@ class ResampledCounts:
         """Draw resamples and return Δ̂/x̂ by method, each of shape (replicates, K − 1); NaN where x̂ is not above 0 or a cell is empty."""
         n = int(self.counts.sum())
         tables = rng.multinomial(n, self.counts.reshape(-1) / n, size=replicates).reshape(replicates, *self.counts.shape).astype(float)
-        effects = {DIFFERENCE_IN_MEANS: difference_in_means_kernel(tables, self.design).raw_effect}
-        for method, arm_specific in self._efficient.items():
-            effects[method] = self._efficient_estimates(tables, arm_specific).raw_effect
-        return effects
+        return self._effects(tables)
 
-    def _efficient_estimates(self, tables: FloatArray, arm_specific: bool) -> JointEstimates:
-        return maximum_likelihood_fit(tables, self.design, arm_specific_cheaters=arm_specific).joint_estimates()
+    def _effects(self, tables: FloatArray) -> dict[str, FloatArray]:
+        """Δ̂/x̂ of tables (B, K, S, 2) by method, each of shape (B, K − 1)."""
+        efficient = {method: efficient_ratios(tables, self.design, arm_specific_cheaters=one) for method, one in self._efficient.items()}
+        return {DIFFERENCE_IN_MEANS: difference_in_means_ratios(tables, self.design), **efficient}
 
     def _influence_on_difference(self) -> FloatArray:
         """ψ of every count, shape (K·S·2, K − 1)."""

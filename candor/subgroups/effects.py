@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from candor.designs.design import Design, FloatArray
 from candor.errors import DataError
-from candor.estimators.cell_means import maximum_likelihood_fit
-from candor.estimators.cheaters import constrained_honest_proportion
+from candor.estimators.cell_means import efficient_kernel
 from candor.estimators.contrasts import effects_from_joint_estimates
 from candor.estimators.counts import checked_counts
 from candor.estimators.intervals import normal_quantile
@@ -110,7 +109,7 @@ def subgroup_analysis(
         Counts of the wrong shape, negative or fractional, or no group at all.
 
     Notes ----- Each group is a trial of its own: background answers came before the assignment, so that arm and subsample are random
-    within it. Its Δ̂ and x̂ come from `maximum_likelihood_fit`. See `candor.subgroups.interaction` for the tests and
+    within it. Its Δ̂ and x̂ come from `efficient_kernel`. See `candor.subgroups.interaction` for the tests and
     `candor.subgroups.shrinkage` for the estimates that learn from one another. Assumes in each group what the design assumes of
     everybody; the cheaters may differ between groups.
 
@@ -148,7 +147,7 @@ def subgroup_analysis(
         notes.append(ONE_GROUP)
     else:
         notes.append(READ_THE_TEST)
-    joints = {group: _joint(table, design) for group, table in tables.items()}
+    joints = {group: efficient_kernel(table, design) for group, table in tables.items()}
     effects = {
         group: effects_from_joint_estimates(joint, design=design, method="efficient", level=level) for group, joint in joints.items()
     }
@@ -174,13 +173,6 @@ def subgroup_analysis(
         common=tuple(one.common for one in together),
         notes=tuple(notes),
     )
-
-
-def _joint(table: FloatArray, design: Design) -> JointEstimates:
-    fit = maximum_likelihood_fit(table, design)
-    if fit.model.honest is None:
-        return fit.joint_estimates()
-    return fit.joint_estimates(honest_proportion_used=constrained_honest_proportion(table, fit.coefficients[fit.model.honest], design))
 
 
 def _together(joints: list[JointEstimates], *, level: float) -> list[Shrinkage]:

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from analysis.models import Run, RunKind, RunStatus
 from analysis.runs import runner
-from analysis.stored_results import METHOD_VERSION
+from candor.software import METHOD_VERSION
 from surveys.models import Study
 from tests.api_requests import get
 from tests.factories import logged_in, page_of, recruiting_study

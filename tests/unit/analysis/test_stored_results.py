@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from analysis.stored_results import (
-    METHOD_VERSION,
     Balance,
     Difference,
     DirectGroup,
@@ -28,6 +27,7 @@ from candor.estimators.direct_comparison import direct_comparison
 from candor.estimators.effects import estimate_outcome
 from candor.estimators.sequential import anytime_effects
 from candor.results import BootstrapSummary, Interval, SpecificationTest
+from candor.software import METHOD_VERSION
 
 # A fingerprint of the stored names, by method version. If this changes, raise METHOD_VERSION, so that older results are computed again.
 SHAPES = {"1": "7debe749c96ce20c", "2": "7debe749c96ce20c"}

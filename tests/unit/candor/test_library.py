@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import candor
 from candor.cli import main
-from candor.software import library_sha256, software
+from candor.software import METHOD_VERSION, library_sha256, software
 
 ROOT = Path(__file__).parents[3]
 
@@ -55,7 +55,12 @@ def test_every_public_name_is_there_and_only_those():
 def test_the_version_stands_in_one_place():
     said = CliRunner().invoke(main, ["--version"])
     assert (said.exit_code, said.stdout) == (0, f"candor-trials {candor.__version__} (library SHA-256 {library_sha256()})\n")
-    assert software() == {"candor": candor.__version__, "distribution": "candor-trials", "library_sha256": library_sha256()}
+    assert software() == {
+        "candor": candor.__version__,
+        "distribution": "candor-trials",
+        "library_sha256": library_sha256(),
+        "methods": METHOD_VERSION,
+    }
     assert candor.__version__ not in (ROOT / "pyproject.toml").read_text().split("[project]")[1].split("[dependency-groups]")[0]
 
 

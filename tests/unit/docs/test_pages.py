@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from candor.packages.archive import files_in
+from tests.unit.candor.pooling.packages import package
 
 ROOT = Path(__file__).parents[3]
 PAGES = {"methods.md": 40, "library.md": 20}
@@ -18,13 +19,15 @@ PACKAGE = ROOT / "tests/unit/candor/data/package-of-an-older-library.zip"
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The files that the pages speak of: a data package with its key, and a study file."""
+    """The files that the pages speak of: data packages, the key of one, and a study file."""
     monkeypatch.chdir(tmp_path)
     shutil.copy(PACKAGE, "lecture-videos-1.zip")
     files = files_in(PACKAGE.read_bytes())
     Path("signing-key.pem").write_bytes(files["public-key.pem"])
     Path("protocol.json").write_bytes(files["protocol.json"])
     shutil.copy(ROOT / "surveys/sample/lecture-videos.yaml", "study.yaml")
+    package("spring").rename("spring.zip")
+    package("autumn", [[[124, 76], [100, 100]], [[90, 110], [66, 134]]]).rename("autumn.zip")
 
 
 def examples(page: str) -> doctest.DocTest:

@@ -5,7 +5,7 @@ import pytest
 
 from analysis.answers.background import covariates_of
 from analysis.answers.letter_grades import points_of
-from surveys.definition import SingleChoice
+from surveys.questions.background import SingleChoice
 from tests.factories import definition
 
 
@@ -101,3 +101,21 @@ def test_a_rare_course_makes_no_column_since_it_would_be_a_person() -> None:
     few, many = [{"course": "poetry"}], [{"course": "algebra"}]
     assert "courses: course poetry" not in with_courses(*[few] * 4, *[many] * 9)
     assert with_courses(*[few] * 5, *[many] * 9)["courses: course poetry"] == [1.0] * 5 + [0.0] * 9
+
+
+SCORES = [{"name": name, "text": name, "score": score} for name, score in (("a", 4), ("b", 3), ("f", 0))]
+SCALE = {"kind": "ordinal_scale", "name": "grade", "text": "?", "role": "sensitive", "options": SCORES}
+WORDS = {"kind": "short_text", "name": "major", "text": "?"}
+
+
+def test_an_ordinal_scale_is_its_score_alone_and_in_entries() -> None:
+    group = {"kind": "group", "name": "courses", "text": "?", "fields": [SCALE]}
+    asked = definition(background=[SCALE, group]).background
+    found = covariates_of(asked, [{"grade": "b", "courses": [{"grade": "a"}, {"grade": "f"}, {}]}, {"grade": "gone"}])
+    assert {name: values.tolist()[0] for name, values in found.items()} == {"grade": 3, "courses: entries": 3, "courses: mean grade": 2}
+    assert np.isnan(found["grade"][1]), "an option that an amendment took away"
+
+
+def test_short_texts_are_no_covariates() -> None:
+    assert covariates_of(definition(background=[WORDS]).background, [{"major": "history"}]) == {}
+    assert list(covariates_of(definition(background=[WORDS, SCALE]).background, [{"major": "history"}])) == ["grade"]

@@ -1,9 +1,10 @@
-"""Today's words about the numbers of a package that an older library made."""
+"""What today's library says about the numbers of a package of an older one."""
 
 
-def assert_only_bootstrap_errors_differ(output: str) -> None:
-    """Since then the bootstrap's standard errors come from quantiles (docs/methods.md §4); every other number is the same."""
-    lines = [line for line in output.splitlines() if ": published " in line]
-    assert lines
-    assert all(line.split(":")[0].endswith(".bootstrap.standard_error") for line in lines), output
-    assert output.splitlines()[-1] == "Some numbers are not those that were published."
+def assert_what_is_comparable_is_the_same(output: str, *, made_by: str) -> None:
+    """The difference of versions is named, and the numbers that both compute alike were compared."""
+    assert output.startswith(f"These numbers were published by {made_by}, whose methods are of version 1; those of this library are")
+    compared = {line.split()[0]: line.split()[-2:] for line in output.splitlines() if line.startswith(("attention ", "retention "))}
+    assert all(int(values) >= 10 and differ == "0" for values, differ in compared.values()), output
+    assert len(compared) == 2
+    assert output.splitlines()[-1] == "Every number that both versions compute alike is the same."

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-import sys
-import types
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import candor
+from candor.packages import replicate
 from candor.packages.archive import SIGNATURE, SUMS, files_in, signed, sums_of, zip_of
-from candor.packages.programs import OLDER_NAMES
+from candor.packages.replicate import alike_in_all_versions, recomputed
 from candor.packages.signing import private_key, public_pem
 from candor.packages.verification import faults_of_files, unsigned
 from candor.software import software
 from tests.unit.candor.cli.running import candor as command
-from tests.unit.candor.packages.older import assert_only_bootstrap_errors_differ
+from tests.unit.candor.packages.older import assert_what_is_comparable_is_the_same
 
 PACKAGE = (Path(__file__).parents[1] / "data" / "package-of-an-older-library.zip").read_bytes()
 FILES = files_in(PACKAGE)
@@ -63,10 +62,8 @@ def test_the_frame_of_a_package_gives_the_numbers_that_were_published(where, opt
     for question in ("attention", "retention"):
         published = package.results["outcomes"][question]
         again = found.to_dict()["outcomes"][f"answer_{question}"]
-        for one in (*again["effects"], *published["effects"]):
-            del one["bootstrap"]["standard_error"]  # then the deviation of the resamples, now from their quantiles
-        assert again["effects"] == published["effects"]
-        assert again["cheater_proportion"] == published["cheater_proportion"]
+        assert alike_in_all_versions(again) == pytest.approx(alike_in_all_versions(published), rel=1e-9)
+        assert len(alike_in_all_versions(again)) > 10
 
 
 def test_an_answer_that_was_not_given_is_nan():
@@ -174,30 +171,49 @@ def test_a_package_says_whether_its_library_is_the_one_installed_here():
 
 
 @pytest.mark.parametrize("where", ["package.zip", "unpacked"])
-def test_a_program_of_an_older_library_is_run_with_the_names_that_it_knows(where, monkeypatch):
-    strange = types.ModuleType("analysis.methods.designs")
-    monkeypatch.setitem(sys.modules, "analysis.methods.designs", strange)
+def test_a_package_of_older_methods_is_compared_where_methods_did_not_change(where):
     done = command("replicate", where, "--key", "key.pem")
-    assert_only_bootstrap_errors_differ(done.stdout)
-    assert sys.modules["analysis.methods.designs"] is strange
-    assert [name for name in OLDER_NAMES if name in sys.modules] == ["analysis.methods.designs"]
+    assert_what_is_comparable_is_the_same(done.stdout, made_by="candor 0.1.0 (it names no hash)")
+    assert done.exit_code == 0
 
 
-def test_a_number_that_does_not_follow_is_told(folder):
+def test_a_forged_number_of_older_methods_is_told():
+    """The negative control: the comparison of what versions compute alike can fail."""
     results = json.loads(FILES["results.json"])
-    results["outcomes"]["attention"]["effects"][0]["value"] += 1e-6
+    results["outcomes"]["attention"]["effects"][0]["honest_times_effect"]["value"] += 1e-6
     signed_anew(**{"results.json": json.dumps(results).encode()})
     for where in ("package.zip", "unpacked"):
         done = command("replicate", where)
         assert done.exit_code == 1
-        assert "attention.effects.0.value: published" in done.stdout
+        assert "attention.effects.difference_in_means of instructor.honest_times_effect.value: published" in done.stdout
+        assert done.stdout.splitlines()[-1] == "Some numbers are not those that were published."
+
+
+def published_today(**forged: float) -> None:
+    """Put the package in the place as today's library would make it, with an own program, but for the given values of an effect."""
+    old, protocol = json.loads(FILES["results.json"]), json.loads(FILES["protocol.json"])
+    results = old | recomputed(FILES["data.csv"].decode().splitlines(keepends=True), protocol, old) | {"software": software()}
+    results["outcomes"]["attention"]["effects"][0].update(forged)
+    program = Path(replicate.__file__).read_bytes()
+    signed_anew(**{"results.json": json.dumps(results).encode(), "replicate.py": program})
+
+
+@pytest.mark.parametrize("where", ["package.zip", "unpacked"])
+def test_a_package_of_the_same_methods_is_compared_in_every_number_by_its_own_program(where):
+    published_today()
+    done = command("replicate", where, "--key", "key.pem")
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "Every number is the same.")
+    published_today(value=0.123)
+    done = command("replicate", where, "--key", "key.pem")
+    assert done.exit_code == 1
+    assert "attention.effects.0.value: published 0.123" in done.stdout
 
 
 def test_a_changed_file_is_told_before_the_numbers_are_computed(folder):
     (folder / "README.md").write_text("# Something else")
     done = command("replicate", "unpacked")
     assert done.stderr == "README.md: it was changed\n"
-    assert_only_bootstrap_errors_differ(done.stdout)
+    assert_what_is_comparable_is_the_same(done.stdout, made_by="candor 0.1.0 (it names no hash)")
 
 
 @pytest.mark.parametrize("name", ["replicate.py", SUMS, SIGNATURE, "public-key.pem"])
@@ -214,7 +230,8 @@ def test_a_program_signed_with_another_key_is_not_run():
 
 
 def test_a_program_that_ends_with_a_word_has_failed():
-    signed_anew(**{"replicate.py": b"raise SystemExit('no')\n"})
+    results = json.loads(FILES["results.json"]) | {"software": software()}
+    signed_anew(**{"results.json": json.dumps(results).encode(), "replicate.py": b"raise SystemExit('no')\n"})
     assert command("replicate", "package.zip").exit_code == 1
     signed_anew(**{"replicate.py": b"import sys; assert __name__ == '__main__' and len(sys.argv) == 1\n"})
     assert command("replicate", "package.zip").exit_code == 0
