@@ -1,7 +1,7 @@
 """Turns participants' background answers into covariates, of the kinds that the study's definition states."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -24,8 +24,8 @@ TAKEN = "subsample"  # the methods give the design's own column this name
 def covariates_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, object]]) -> Covariates:
     """One array for each covariate, in the order of `answers`. Missing answers are "" in text and NaN in numbers.
 
-    A number is itself, an ordinal scale its score, a single choice a category, or points where its options are letter grades; a multiple
-    choice is one 0/1 for each option. A group of fields is the number of its entries, the mean of each of its numbers, scores and letter
+    A single choice is a category, or points where its options are letter grades; a multiple choice one 0/1 for each option, a number
+    itself, an ordinal scale its score. A group of fields is the number of its entries, the mean of each of its numbers, scores and letter
     grades, and for each other choice a 0/1 that says whether any entry has it (see `MOST_CHOICES`). Short texts are no covariates.
     """
     columns: Covariates = {}
@@ -34,11 +34,13 @@ def covariates_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Map
         given = [answer.get(question.name) for answer in answers]
         several = [value if isinstance(value, list) else None for value in given]
         match question:
-            case SingleChoice() if points_of(question) is None:
-                columns[name] = np.array([value or "" for value in given], dtype=str)
-            case Number() | OrdinalScale() | SingleChoice():
-                number_of = _numbers_in(question)
-                columns[name] = _numbers([None if value is None else number_of(value) for value in given])
+            case SingleChoice():
+                points = points_of(question)
+                columns[name] = np.array([value or "" for value in given], dtype=str) if points is None else _scores(given, points)
+            case OrdinalScale():
+                columns[name] = _scores(given, question.scores)
+            case Number():
+                columns[name] = _numbers(given)
             case ShortText():
                 continue
             case MultipleChoice():
@@ -60,24 +62,19 @@ def _numbers(values: Sequence[object]) -> Numbers:
     return np.array([np.nan if value is None else value for value in values], dtype=float)
 
 
-def _numbers_in(question: Number | OrdinalScale | SingleChoice) -> Callable[[Any], float | None]:
-    """Give the number behind an answer: itself, or that of the chosen option; None for an option that has none, or is gone."""
-    match question:
-        case Number():
-            return float
-        case OrdinalScale():
-            return question.scores.get
-        case SingleChoice():
-            return (points_of(question) or {}).get
+def _scores(given: Sequence[object], points: Mapping[str, float]) -> Numbers:
+    return _numbers([points.get(value) if isinstance(value, str) else None for value in given])
 
 
 def _of_entries(group: str, field: SingleChoice | MultipleChoice | Number | OrdinalScale, several: Sequence[Entries | None]) -> Covariates:
     """The columns of one field of a group that everybody fills in as often as needed."""
-    values = [None if entries is None else _values(entries, field.name) for entries in several]
-    if isinstance(field, Number | OrdinalScale) or (isinstance(field, SingleChoice) and points_of(field) is not None):
-        number_of = _numbers_in(field)
-        return {f"{group}: mean {field.name}": _numbers([_mean(map(number_of, found or ())) for found in values])}
-    chosen = [None if found is None else set(found) for found in values]
+    if isinstance(field, Number):
+        return {f"{group}: mean {field.name}": _numbers([_mean(_values(entries, field.name)) for entries in several])}
+    points = field.scores if isinstance(field, OrdinalScale) else points_of(field) if isinstance(field, SingleChoice) else None
+    if points is not None:
+        scores = [[points[value] for value in _values(entries, field.name) if value in points] for entries in several]
+        return {f"{group}: mean {field.name}": _numbers([_mean(found) for found in scores])}
+    chosen = [None if entries is None else set(_values(entries, field.name)) for entries in several]
     times = Counter(choice for choices in chosen if choices is not None for choice in choices)
     answered = sum(choices is not None for choices in chosen)
     usual = [option.name for option in field.options if FEWEST_PEOPLE <= times[option.name] <= answered - FEWEST_PEOPLE]
@@ -89,12 +86,11 @@ def _of_entries(group: str, field: SingleChoice | MultipleChoice | Number | Ordi
     }
 
 
-def _values(entries: Entries, field: str) -> list[Any]:
-    """The values of a field in all entries of one person, options of a multiple choice one by one."""
-    found = [value for entry in entries if (value := entry.get(field)) is not None]
+def _values(entries: Entries | None, field: str) -> list[Any]:
+    """What all entries of one person say in a field, options of a multiple choice one by one."""
+    found = [value for entry in entries or () if (value := entry.get(field)) is not None]
     return [choice for value in found for choice in (value if isinstance(value, list) else [value])]
 
 
-def _mean(found: Iterable[float | None]) -> float | None:
-    numbers = [number for number in found if number is not None]
+def _mean(numbers: Sequence[float]) -> float | None:
     return sum(numbers) / len(numbers) if numbers else None

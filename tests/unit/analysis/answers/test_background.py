@@ -46,6 +46,24 @@ def test_a_question_called_like_the_designs_own_column_gets_another_name() -> No
     assert list(covariates_of(definition(background=[question]).background, [{"subsample": 3}])) == ["background subsample"]
 
 
+SCORED = [{"name": name, "text": name, "score": score} for name, score in (("a", 4), ("b", 3), ("f", 0))]
+SCALE = {"kind": "ordinal_scale", "name": "grade", "text": "?", "role": "sensitive", "options": SCORED}
+WORDS = {"kind": "short_text", "name": "major", "text": "?"}
+
+
+def test_an_ordinal_scale_is_its_score_alone_and_in_entries() -> None:
+    group = {"kind": "group", "name": "courses", "text": "?", "fields": [SCALE]}
+    asked = definition(background=[SCALE, group]).background
+    found = covariates_of(asked, [{"grade": "b", "courses": [{"grade": "a"}, {"grade": "f"}, {}]}, {"grade": "gone"}])
+    assert {name: values.tolist()[0] for name, values in found.items()} == {"grade": 3, "courses: entries": 3, "courses: mean grade": 2}
+    assert np.isnan(found["grade"][1]), "an option that an amendment took away"
+
+
+def test_short_texts_are_no_covariates() -> None:
+    assert covariates_of(definition(background=[WORDS]).background, [{"major": "history"}]) == {}
+    assert list(covariates_of(definition(background=[WORDS, SCALE]).background, [{"major": "history"}])) == ["grade"]
+
+
 GRADES = {"a": "A", "a-minus": "A-", "ab": "AB", "b": "B", "c": "C", "f": "F", "pass": "Pass"}
 COURSES = ("algebra", "logic", "poetry")
 
@@ -101,21 +119,3 @@ def test_a_rare_course_makes_no_column_since_it_would_be_a_person() -> None:
     few, many = [{"course": "poetry"}], [{"course": "algebra"}]
     assert "courses: course poetry" not in with_courses(*[few] * 4, *[many] * 9)
     assert with_courses(*[few] * 5, *[many] * 9)["courses: course poetry"] == [1.0] * 5 + [0.0] * 9
-
-
-SCORES = [{"name": name, "text": name, "score": score} for name, score in (("a", 4), ("b", 3), ("f", 0))]
-SCALE = {"kind": "ordinal_scale", "name": "grade", "text": "?", "role": "sensitive", "options": SCORES}
-WORDS = {"kind": "short_text", "name": "major", "text": "?"}
-
-
-def test_an_ordinal_scale_is_its_score_alone_and_in_entries() -> None:
-    group = {"kind": "group", "name": "courses", "text": "?", "fields": [SCALE]}
-    asked = definition(background=[SCALE, group]).background
-    found = covariates_of(asked, [{"grade": "b", "courses": [{"grade": "a"}, {"grade": "f"}, {}]}, {"grade": "gone"}])
-    assert {name: values.tolist()[0] for name, values in found.items()} == {"grade": 3, "courses: entries": 3, "courses: mean grade": 2}
-    assert np.isnan(found["grade"][1]), "an option that an amendment took away"
-
-
-def test_short_texts_are_no_covariates() -> None:
-    assert covariates_of(definition(background=[WORDS]).background, [{"major": "history"}]) == {}
-    assert list(covariates_of(definition(background=[WORDS, SCALE]).background, [{"major": "history"}])) == ["grade"]
