@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, TypeAdapter, ValidationError
 
 from candor.results import AnytimeEffect, DirectComparison, Effect, OutcomeEstimate, SpecificationTest
+from candor.subgroups.results import SubgroupAnalysis
 
 NOTABLE = 0.1
 """A standardised difference beyond this is usually worth a look (Austin 2009, Statistics in Medicine 28, 3083–3107)."""
@@ -107,14 +108,25 @@ class DirectGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Subgroups:
+    """The effects by planned subgroup and question; none until the study has ended, and for ever once somebody withdrew after that."""
+
+    ended: bool
+    withdrawn: bool
+    outcomes: Mapping[str, tuple[SubgroupAnalysis, ...]]
+    for_publication: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """Everything that one run found. Only full results have a balance, only some studies a direct group."""
+    """Everything that one run found. Only full results have a balance, only some studies a direct group or subgroups."""
 
     n: int
     design: Mapping[str, object]
     outcomes: Mapping[str, Annotated[QuestionEstimate | NotYet, Field(union_mode="left_to_right")]]
     balance: Balance | None = None
     direct_group: DirectGroup | None = None
+    subgroups: Subgroups | None = None
 
     def estimate(self, question: str) -> QuestionEstimate | None:
         """None where there is none, or not yet."""

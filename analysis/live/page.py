@@ -12,6 +12,7 @@ from analysis.figures.intervals import BalanceLine, Moment, balance_figure, fore
 from analysis.live.blinding import ArmNames, arm_names, is_blinded, readable
 from analysis.live.notes import plain_note, plain_reason
 from analysis.live.progress import DayCount, Flow, Progress, progress_of
+from analysis.live.subgroups import ShownSubgroups, SubgroupView
 from analysis.live.wording import (
     always_known_sentence,
     bounds_sentence,
@@ -60,6 +61,7 @@ class ShownQuestion:
     is_full: bool
     forest: str
     running: str
+    subgroups: tuple[ShownSubgroups, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +173,10 @@ class LiveView:
         found = self.full_results and self.full_results.balance
         return found.differences if found else ()
 
+    @cached_property
+    def subgroups(self) -> SubgroupView:
+        return SubgroupView(results=self.full_results, definition=self.definition, names=self.names, language=self.language)
+
     def contrast(self, treatment: str, control: str) -> str:
         return _("%(treatment)s minus %(control)s") % {"treatment": self.names.shown[treatment], "control": self.names.shown[control]}
 
@@ -192,6 +198,7 @@ class LiveView:
                 is_full=bool(detailed and self.full_results and detailed is self.full_results.outcomes.get(question.name)),
                 forest=f"forest-{question.name}",
                 running=f"running-{question.name}",
+                subgroups=self.subgroups.of(question.name),
             )
 
     def _sentences(self, outcome: QuestionEstimate) -> Iterator[str]:
@@ -230,6 +237,7 @@ class LiveView:
         for question in self.definition.questions:
             found[f"forest-{question.name}"] = partial(self.forest, question.name)
             found[f"running-{question.name}"] = partial(self.running, question.name)
+            found |= self.subgroups.figures(question.name)
         return found
 
     def _balance_figure(self) -> Drawing | None:
@@ -280,6 +288,7 @@ class LiveView:
             "estimates": self._estimates_table,
             "running": self._running_table,
             **({"direct": self._direct_table} if self.direct_group else {}),
+            **({"subgroups": self.subgroups.table} if self.definition.subgroups else {}),
         }
 
     def _participants_table(self, flow: Flow) -> Iterator[Row]:

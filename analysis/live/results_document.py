@@ -12,7 +12,7 @@ from analysis.live.page import LiveView, live_view
 from analysis.live.progress import Group, progress_of
 from analysis.models import Run, RunKind
 from analysis.selectors import Work, state_of_work
-from analysis.stored_results import Balance, DirectGroup, MarkedEffect, NotYet, QuestionEstimate, Results
+from analysis.stored_results import Balance, DirectGroup, MarkedEffect, NotYet, QuestionEstimate, Results, Subgroups
 from candor.results import AnytimeEffect, CheaterProportion, Prevalence, SpecificationTest
 from surveys.batches.selectors import BatchProgress, batch_progress, shown_counts
 from surveys.counts import Counts
@@ -51,6 +51,7 @@ class FirstResults:
 class FullResults(FirstResults):
     seed: Annotated[int | None, Field(description="The bootstrap's seed; the same data and seed give the same numbers.")]
     balance: Balance | None
+    subgroups: Annotated[Subgroups | None, Field(description="Effects by planned subgroup, once, after the end; null without a plan.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +137,7 @@ def _described(run: Run | None, results: Results | None, live: LiveView) -> Full
         direct_group=found.direct_group if found else None,
         seed=run.seed,
         balance=found.balance if found else None,
+        subgroups=found.subgroups if found else None,
     )
 
 

@@ -59,9 +59,8 @@ def groups_to_show(
     ----------
     Hundepool, A. et al. (2012). Statistical Disclosure Control. Wiley, chapter 4 (secondary suppression).
 
-    Examples
-    --------
-    Twelve people in one cell say "a", twelve "b" and three "c". The three would be what remains of the whole, so "b" stands with them; where "d" is there, too, two groups are large enough:
+    Examples -------- Twelve people in one cell say "a", twelve "b" and three "c". The three would be what remains of the whole, so "b"
+    stands with them; where "d" is there, too, two groups are large enough:
 
     >>> answers = ["a"] * 12 + ["b"] * 12 + ["c"] * 3
     >>> groups_to_show({"year": answers}, np.zeros(27, dtype=int), cells=1, least=10)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +12,12 @@ from candor.errors import DataError
 from candor.estimators.cell_means import efficient_kernel
 from candor.estimators.contrasts import effects_from_joint_estimates
 from candor.estimators.counts import checked_counts
-from candor.estimators.intervals import normal_quantile
+from candor.estimators.intervals import normal_quantile, wald_interval
 from candor.estimators.joint_estimates import JointEstimates
 from candor.estimators.multiplicity import holm
 from candor.results import Effect, Interval
-from candor.subgroups.interaction import InteractionTest, same_effect, same_honest_times_effect
+from candor.subgroups.interaction import same_effect, same_honest_times_effect
+from candor.subgroups.results import InteractionTest, SubgroupAnalysis, SubgroupEffect
 from candor.subgroups.shrinkage import Shrinkage, shrunken
 
 FEWEST_IN_A_CELL = 5
@@ -27,59 +27,6 @@ ONE_GROUP = "Fewer than two groups are large enough, so that there is nothing to
 READ_THE_TEST = (
     "Compare groups by the test of equal effects: one p-value below .05 beside one above it does not tell that two groups differ."
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubgroupEffect:
-    """One group and contrast.
-
-    Attributes
-    ----------
-    group : str
-    n : int
-        People of the group who answered.
-    effect : Effect
-        By the efficient estimator from this group alone.
-    adjusted_p_value : float or None
-        Holm's, over all groups and contrasts of the analysis.
-    shrunken : Interval or None
-        Δ = xτ of the group when the groups learn from one another, with its interval; None for a single group.
-    shrunken_value : float or None
-        The middle of it.
-    """
-
-    group: str
-    n: int
-    effect: Effect
-    adjusted_p_value: float | None
-    shrunken: Interval | None
-    shrunken_value: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubgroupAnalysis:
-    """One question by the groups of one background variable.
-
-    Attributes
-    ----------
-    variable : str
-    planned : bool
-        Whether the protocol named it; otherwise it is exploratory.
-    effects : tuple of SubgroupEffect
-        Group by group, in each the contrasts in the design's order.
-    interaction : tuple of InteractionTest
-        For each contrast: the groups have the same Δ, and, where x is identified, the same τ.
-    common : tuple of Interval
-        For each contrast the mean of the groups' Δ, with its interval.
-    notes : tuple of str
-    """
-
-    variable: str
-    planned: bool
-    effects: tuple[SubgroupEffect, ...]
-    interaction: tuple[InteractionTest, ...]
-    common: tuple[Interval, ...]
-    notes: tuple[str, ...]
 
 
 def subgroup_analysis(
@@ -163,6 +110,7 @@ def subgroup_analysis(
                 group=group,
                 n=int(tables[group].sum()),
                 effect=effects[group][contrast],
+                alone=_alone(effects[group][contrast], level=level),
                 adjusted_p_value=p_value,
                 shrunken=together[contrast].intervals[place[group]] if together else None,
                 shrunken_value=together[contrast].values[place[group]] if together else None,
@@ -173,6 +121,13 @@ def subgroup_analysis(
         common=tuple(one.common for one in together),
         notes=tuple(notes),
     )
+
+
+def _alone(effect: Effect, *, level: float) -> Interval | None:
+    delta = effect.honest_times_effect
+    if delta.value is None or delta.standard_error is None:
+        return None
+    return wald_interval(delta.value, delta.standard_error, level=level)
 
 
 def _together(joints: list[JointEstimates], *, level: float) -> list[Shrinkage]:

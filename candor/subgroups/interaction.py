@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import chdtrc
 
 from candor.designs.design import FloatArray
+from candor.subgroups.results import EFFECT, HONEST_TIMES_EFFECT, InteractionTest
 
-HONEST_TIMES_EFFECT, EFFECT = "honest_times_effect", "effect"
 _STEPS = 801
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InteractionTest:
-    """A χ² test that one quantity is the same in all groups.
-
-    ``of`` says which: ``"honest_times_effect"`` is Δ = xτ, ``"effect"`` is τ. ``df`` is the number of groups less one.
-    """
-
-    treatment: str
-    control: str
-    of: str
-    statistic: float
-    df: int
-    p_value: float
 
 
 def same_honest_times_effect(values: FloatArray, variances: FloatArray, *, treatment: str, control: str) -> InteractionTest:
