@@ -108,12 +108,23 @@ class DirectGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionBySubgroup(SubgroupAnalysis):
+    """One sensitive question by the answers to one background question."""
+
+    question: str
+
+    @classmethod
+    def of(cls, analysis: SubgroupAnalysis, *, question: str) -> Self:
+        return cls(**_parts(analysis), question=question)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Subgroups:
     """The effects by planned subgroup and question; none until the study has ended, and for ever once somebody withdrew after that."""
 
     ended: bool
     withdrawn: bool
-    outcomes: Mapping[str, tuple[SubgroupAnalysis, ...]]
+    outcomes: tuple[QuestionBySubgroup, ...]
     for_publication: bool = False
 
 
@@ -147,7 +158,7 @@ def read_results(document: object) -> Results | None:
         return None
 
 
-def _parts(value: Effect | OutcomeEstimate | DirectComparison) -> dict[str, Any]:
+def _parts(value: Effect | OutcomeEstimate | DirectComparison | SubgroupAnalysis) -> dict[str, Any]:
     return {one.name: getattr(value, one.name) for one in fields(value)}
 
 

@@ -9,7 +9,7 @@ people who are held back to hide a withdrawal may all be of other subgroups. Wit
 import numpy as np
 
 from analysis.answers.datasets import People
-from analysis.stored_results import Subgroups
+from analysis.stored_results import QuestionBySubgroup, Subgroups
 from candor.errors import MethodError
 from surveys.batches.rules import LEAST
 from surveys.batches.selectors import nobody_comes_any_more, somebody_withdrew_after_the_end
@@ -26,23 +26,22 @@ def subgroups_of(study: Study, people: People, definition: StudyDefinition) -> S
 
     ended = nobody_comes_any_more(study)
     if not ended or somebody_withdrew_after_the_end(study):
-        return Subgroups(ended=ended, withdrawn=ended, outcomes={})
+        return Subgroups(ended=ended, withdrawn=ended, outcomes=())
     design = definition.design()
     arms, subsamples = design.shape
-    found = {}
+    found = []
     for question in (one.name for one in definition.questions):
         there = people.who_answered(question)
         cell = people.arm[there] * subsamples + people.subsample[there]
         labels = {name: people.groups[name][there] for name in definition.subgroups}
-        analyses = []
         for name, groups in groups_to_show(labels, cell, cells=arms * subsamples, least=LEAST).items():
             counts = {}
             for group in groups:
                 kind = (cell * 2 + people.reported[question][there])[labels[name] == group]
                 counts[group] = np.bincount(kind, minlength=arms * subsamples * 2).reshape(arms, subsamples, 2)
             try:
-                analyses.append(subgroup_analysis(counts, design=design, variable=name, planned=True))
+                analysis = subgroup_analysis(counts, design=design, variable=name, planned=True)
             except MethodError:
                 continue
-        found[question] = tuple(analyses)
-    return Subgroups(ended=True, withdrawn=False, outcomes=found)
+            found.append(QuestionBySubgroup.of(analysis, question=question))
+    return Subgroups(ended=True, withdrawn=False, outcomes=tuple(found))

