@@ -173,6 +173,8 @@ class StudyDefinition(Part):
     debrief: Text
     subgroups: Subgroups = ()
     analysis_plan: Text | None = None
+    # The effects among which none may be called certain by mistake: those of one question, or of all questions of the study.
+    family: Literal["question", "study"] = "question"
     release_plan: Text | None = None
     retention: Retention = Retention()
     translations: dict[Language, Annotated[tuple[Translated, ...], Field(max_length=10_000)]] | None = None
