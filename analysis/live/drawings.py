@@ -28,6 +28,7 @@ def figures_of(live: LiveView) -> dict[str, Callable[[], Drawing | None]]:
         found[f"forest-{question.name}"] = partial(_forest, live, question.name)
         found[f"running-{question.name}"] = partial(_running, live, question.name)
         found[f"planned-{question.name}"] = partial(_planned_forest, live, question.name)
+        found |= live.subgroups.figures(question.name)
     return found
 
 

@@ -61,6 +61,7 @@ def protocol_document(
         "background_questions": [
             {"name": one.name, "kind": one.kind, "text": text(one.text), "answers": _labels(one, language)} for one in definition.background
         ],
+        "subgroups": list(definition.subgroups),
         "quiz": [{"name": one.name, "text": text(one.text)} for one in definition.quiz],
         "allocation": {
             **definition.allocation.model_dump(mode="json"),
