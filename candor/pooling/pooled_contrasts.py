@@ -48,7 +48,7 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PooledEstimand:
-    """The effect τ (``"effect"``) or Δ = x·τ (``"honest_times_effect"``) over all studies; ``common`` is the likelihood's effect, of τ alone."""
+    """The effect τ (``"effect"``) or Δ = x·τ (``"honest_times_effect"``) over all studies; ``common`` is the effect by likelihood."""
 
     estimand: str
     studies: tuple[Contribution, ...]

@@ -19,6 +19,7 @@ from candor.adjustment.doubly_robust import (
     doubly_robust_estimates,
     efficient_estimates,
 )
+from candor.adjustment.held_out import augmented_means
 from candor.adjustment.working_models import WorkingModel
 from candor.designs.design import FloatArray
 from candor.errors import MethodError, NotIdentifiedError
@@ -183,9 +184,8 @@ class _Question:
 
 def _terms(study: AdjustedStudy, models: tuple[WorkingModel, ...], *, group: IntArray, groups: int) -> FloatArray:
     """Predictions of every model, then every participant's residual in the column of the own group; shape (n, 2·groups)."""
-    predictions = np.column_stack([model.predict(study.matrix.values) for model in models])
-    residuals = (group[:, None] == np.arange(groups)) * (study.reported[:, None] - predictions)
-    return np.hstack([predictions, residuals])
+    found = augmented_means(study.reported, group, study.matrix.values, models)
+    return np.hstack([found.predictions, (group[:, None] == np.arange(groups)) * found.residuals[:, None]])
 
 
 def _means(sums: FloatArray, sizes: FloatArray) -> FloatArray:
