@@ -9,7 +9,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from candor.equivalence.margins import MarginTest
 from candor.estimators.multiplicity import FamilyTest
-from candor.results import AnytimeEffect, DirectComparison, Effect, OutcomeEstimate, SpecificationTest
+from candor.results import DirectComparison, Effect, OutcomeEstimate, SequentialEffect, SequentialEstimate, SpecificationTest
+from candor.subgroups.results import SubgroupAnalysis
 
 ALWAYS = ("n", "design", "outcomes")
 NOTABLE = 0.1
@@ -28,11 +29,30 @@ class MarkedEffect(Effect):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedSequentialEffect(SequentialEffect):
+    """The same of an effect that holds at every look."""
+
+    for_publication: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedSequence(SequentialEstimate):
+    """Everything that holds at every look, with these marks."""
+
+    effects: tuple[MarkedSequentialEffect, ...] = ()
+
+    @classmethod
+    def of(cls, estimate: SequentialEstimate, *, private_methods: Collection[str] = ()) -> Self:
+        marked = (MarkedSequentialEffect(**_parts(one), for_publication=one.method not in private_methods) for one in estimate.effects)
+        return cls(**_parts(estimate) | {"effects": tuple(marked)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionEstimate(OutcomeEstimate):
-    """One sensitive question: its estimates by every method that was used, and how they look at any time."""
+    """One sensitive question: the sequence, which is true at every look, and the estimates of one look by every method that was used."""
 
     effects: tuple[MarkedEffect, ...]
-    anytime: tuple[AnytimeEffect, ...]
+    sequence: MarkedSequence
     specification_test_with_covariates: SpecificationTest | None = None
 
     @classmethod
@@ -40,7 +60,7 @@ class QuestionEstimate(OutcomeEstimate):
         cls,
         outcome: OutcomeEstimate,
         *,
-        anytime: tuple[AnytimeEffect, ...],
+        sequence: SequentialEstimate,
         effects: Iterable[Effect] | None = None,
         private_methods: Collection[str] = (),
         test_with_covariates: SpecificationTest | None = None,
@@ -50,7 +70,11 @@ class QuestionEstimate(OutcomeEstimate):
             MarkedEffect.of(one, for_publication=one.method not in private_methods)
             for one in (outcome.effects if effects is None else effects)
         )
-        return cls(**_parts(outcome) | {"effects": tuple(marked)}, anytime=anytime, specification_test_with_covariates=test_with_covariates)
+        return cls(
+            **_parts(outcome) | {"effects": tuple(marked)},
+            sequence=MarkedSequence.of(sequence, private_methods=private_methods),
+            specification_test_with_covariates=test_with_covariates,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +134,29 @@ class DirectGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionBySubgroup(SubgroupAnalysis):
+    """One sensitive question by the answers to one background question."""
+
+    question: str
+
+    @classmethod
+    def of(cls, analysis: SubgroupAnalysis, *, question: str) -> Self:
+        return cls(**_parts(analysis), question=question)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subgroups:
+    """The effects by planned subgroup and question; none until the study has ended, and for ever once somebody withdrew after that."""
+
+    ended: bool
+    withdrawn: bool
+    outcomes: tuple[QuestionBySubgroup, ...]
+    for_publication: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """Everything that one run found. Only full results have a balance, only some studies a direct group.
+    """Everything that one run found. Only full results have a balance, only some studies a direct group or subgroups.
 
     `margins`, by question, and `families` are tests at a fixed number of people: pages show them once, when it is reached or at the end.
     """
@@ -121,6 +166,7 @@ class Results:
     outcomes: Mapping[str, Annotated[QuestionEstimate | NotYet, Field(union_mode="left_to_right")]]
     balance: Balance | None = None
     direct_group: DirectGroup | None = None
+    subgroups: Subgroups | None = None
     margins: Mapping[str, tuple[MarginTest, ...]] = field(default_factory=dict)
     families: tuple[FamilyTest, ...] = ()
 
@@ -144,7 +190,7 @@ def read_results(document: object) -> Results | None:
         return None
 
 
-def _parts(value: Effect | OutcomeEstimate | DirectComparison) -> dict[str, Any]:
+def _parts(value: Effect | OutcomeEstimate | SequentialEffect | SequentialEstimate | DirectComparison | SubgroupAnalysis) -> dict[str, Any]:
     return {one.name: getattr(value, one.name) for one in fields(value)}
 
 

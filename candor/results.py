@@ -24,8 +24,8 @@ class Interval:
     Parameters
     ----------
     kind : str
-        How it was made: ``"fieller"``, ``"wald"``, ``"bca"``; ``"unbounded"`` when the data
-        exclude nothing, ``"empty"`` when they exclude every possible value (both ends are then None).
+        How it was made: ``"likelihood"``, ``"fieller"``, ``"wald"``, ``"bca"``, ``"sequence"`` (holds at every look); ``"unbounded"`` when
+        a method of comparison excludes nothing, ``"empty"`` when the answers contradict the model (both ends are then None).
     low, high : float or None
         The ends; None where there is none.
     level : float
@@ -48,8 +48,8 @@ class Interval:
 class CheaterProportion:
     """The share λ of people who did not follow the die.
 
-    ``value`` respects 0 ≤ λ ≤ 1 by the boundary rule, ``raw`` is the estimate before it; ``standard_error`` and ``interval`` belong to the
-    raw value, the interval being cut to [0, 1].
+    ``raw`` is the estimate without limits, ``standard_error`` belongs to it. ``value`` is ``raw`` within [0, 1], otherwise the most likely
+    share; None where the design leaves λ open or the answers contradict the model. ``interval`` is the shadow of the likelihood region.
     """
 
     value: float | None
@@ -92,10 +92,11 @@ class BootstrapSummary:
 class Effect:
     """One contrast of a treatment arm with the control arm by one method.
 
-    ``value`` is τ̂, the average effect among honest participants. ``interval`` is the headline (Fieller), ``wald`` the plain one.
+    ``value`` is τ̂, the average effect among honest participants. ``interval`` is the headline: the shadow of the likelihood region, or
+    Fieller's where a method uses background answers. ``fieller`` and ``wald`` are there to compare.
     ``p_value`` tests τ = 0 through Δ = 0; ``adjusted_p_value`` is Holm's over all contrasts of the method. ``honest_proportion`` is the
-    x̂ by which Δ̂ was divided. ``bounds`` are the sharp bounds of τ when it is not
-    identified, ``confidence_bounds`` those that allow for chance.
+    x̂ by which Δ̂ was divided. ``bounds`` are what the design leaves open of τ, when it is not identified, at the most likely shares of yes;
+    ``interval`` then allows for chance as well.
     """
 
     treatment: str
@@ -111,17 +112,17 @@ class Effect:
     honest_proportion: float | None
     assumption: str
     bounds: tuple[float, float] | None = None
-    confidence_bounds: tuple[float, float] | None = None
+    fieller: Interval | None = None
     bootstrap: BootstrapSummary | None = None
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Bounds when τ is not identified: of λ, and of τ for the first contrast (each effect carries its own)."""
+    """Bounds when τ is not identified: of λ, and of τ for the first contrast (each effect carries its own; a survey has none)."""
 
     cheater_proportion: tuple[float, float]
-    effect: tuple[float, float]
+    effect: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,13 +135,32 @@ class SpecificationTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTest:
+    """Whether any shares of honest people, cheaters and yes between 0 and 1 explain the answers.
+
+    ``statistic`` is twice what these limits cost the log-likelihood.
+
+    ``p_value`` is an upper limit; a small one says that an assumption of the model fails.
+    """
+
+    statistic: float
+    df: int
+    p_value: float
+
+    def contradicts(self, level: float) -> bool:
+        """Whether the answers contradict the model, with an error of at most 1 − level."""
+        return self.p_value < 1 - level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prevalence:
-    """p_a, the share of honest participants of one arm whose true answer is yes."""
+    """p_a, the share of honest participants of one arm whose true answer is yes; ``bounds`` where a survey's design leaves it open."""
 
     arm: str
     value: float | None
     standard_error: float | None
     interval: Interval | None
+    bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,9 +169,10 @@ class OutcomeEstimate:
 
     ``epsilon`` is the privacy loss of one answer (None, with a note, when it is infinite). ``identified`` says whether λ and τ can be
     learned from this design under its cheater model, ``assumption`` on what that rests. ``bounds`` are what the design
-    leaves open at the estimated means, None also when no parameters give these; ``confidence_bounds`` allow for chance as well.
-    ``honest_times_effect`` and both bounds belong to the first contrast; every effect carries its own. ``effects`` begin with those of
-    the method `HEADLINE`.
+    leaves open at the most likely shares of yes. ``model_test`` says whether any parameters between 0 and 1 explain the answers; when
+    none do, λ, effects and prevalences are None and their intervals ``"empty"``. ``honest_times_effect`` and ``bounds`` belong to the first
+    contrast; every effect carries its own. ``effects`` begin with those of the method `HEADLINE`. A survey, a study of one arm, has none:
+    its result is ``prevalence``.
     """
 
     n: int
@@ -162,7 +183,7 @@ class OutcomeEstimate:
     effects: tuple[Effect, ...]
     honest_times_effect: HonestTimesEffect
     bounds: Bounds | None
-    confidence_bounds: Bounds | None
+    model_test: ModelTest | None
     specification_test: SpecificationTest | None
     prevalence: tuple[Prevalence, ...]
     notes: tuple[str, ...]
@@ -174,22 +195,76 @@ class OutcomeEstimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnytimeEffect:
-    """One contrast, safe to look at after every participant.
+class SequentialValue:
+    """A number and its interval, which holds at every look at once."""
 
-    ``interval`` is the headline for τ (of Fieller's kind); ``wald`` the plain one, τ̂ ± half-width, None without an estimate;
-    ``honest_times_effect`` that for Δ. ``interval`` and ``honest_times_effect`` exclude 0 together.
+    value: float | None
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialPrevalence:
+    """p_a of one arm, and its interval, which holds at every look at once."""
+
+    arm: str
+    value: float | None
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialEffect:
+    """One contrast by one method, true whenever somebody looks.
+
+    ``interval`` is for τ; where the design does not identify τ it follows from |τ| ≥ |Δ|, and ``value`` is None. ``direction`` is 1 or
+    −1 where the sign of τ is certain enough among all contrasts of the family, else 0. ``log_e_more`` is the logarithm of the e-value
+    against τ ≤ 0, ``log_e_fewer`` of that against τ ≥ 0.
     """
 
     treatment: str
     control: str
+    method: str
+    value: float | None
+    interval: Interval
+    honest_times_effect: SequentialValue
+    log_e_more: float
+    log_e_fewer: float
+    direction: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialTest:
+    """The evidence that cheating depends on arm or subsample: J, its e-value, and whether that has ever to be believed (1/α or more)."""
+
+    statistic: float
+    df: int
+    log_e_value: float
+    contradicted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialEstimate:
+    """Everything that may be said about one question while the study runs, at any look.
+
+    ``waits_for`` is a sentence while there are too few answers; then there is nothing else. ``family`` is the number of contrasts among
+    which directions are certain together and intervals hold together.
+    """
+
     n: int
     planned_n: int
     rho: float
-    value: float | None
-    interval: Interval
-    wald: Interval | None
-    honest_times_effect: Interval
+    level: float
+    family: int
+    assumption: str
+    waits_for: str | None = None
+    cheater_proportion: SequentialValue | None = None
+    effects: tuple[SequentialEffect, ...] = ()
+    prevalence: tuple[SequentialPrevalence, ...] = ()
+    specification: SequentialTest | None = None
+
+    @property
+    def headline(self) -> tuple[SequentialEffect, ...]:
+        """The effects by the method `HEADLINE`, one for each treatment arm."""
+        return tuple(effect for effect in self.effects if effect.method == HEADLINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,9 @@ LARGEST_COUNT = 10**9
 MOST_STRATA = 60
 BETWEEN_ANSWERS = ", "
 MOST_LANGUAGES = 50
+MOST_SUBGROUP_QUESTIONS = 3
+MOST_GROUPS = 8
+"""As many groups as `candor.subgroups.disclosure` compares."""
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{1,49}$")]
 VideoName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.(?i:mp4|webm)$")]
@@ -185,6 +188,16 @@ class PlannedTests(Part):
         return {name for members in self.families.values() for name in members} | set(self.margins)
 
 
+def _different(names: tuple[str, ...]) -> tuple[str, ...]:
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"names must differ; repeated: {some(repeated)}")
+    return names
+
+
+Subgroups = Annotated[tuple[Name, ...], Field(max_length=MOST_SUBGROUP_QUESTIONS), AfterValidator(_different)]
+"""The background questions by whose answers the effects will be compared, named before anybody has answered; the first has precedence."""
+
+
 class StudyDefinition(Part):
     slug: Slug
     title: Text
@@ -205,7 +218,10 @@ class StudyDefinition(Part):
     allocation: Allocation
     debrief: Text
     analysis: PlannedTests = PlannedTests()
+    subgroups: Subgroups = ()
     analysis_plan: Text | None = None
+    # The effects among which none may be called certain by mistake: those of one question, or of all questions of the study.
+    family: Literal["question", "study"] = "question"
     release_plan: Text | None = None
     retention: Retention = Retention()
     translations: dict[Language, Annotated[tuple[Translated, ...], Field(max_length=10_000)]] | None = None
@@ -227,6 +243,11 @@ class StudyDefinition(Part):
                 raise ValueError(
                     f"{where}: the text in {', '.join(missing)} is missing (the study's languages are {', '.join(self.languages)})"
                 )
+        if unfit := [name for name in self.subgroups if name not in self.possible_subgroups]:
+            raise ValueError(
+                f"subgroups must be background questions with one choice among at most {MOST_GROUPS} options, got {some(unfit)}; "
+                f"possible here: {some(list(self.possible_subgroups)) or 'none'}"
+            )
         try:
             self.design()
         except MethodError as error:
@@ -263,6 +284,12 @@ class StudyDefinition(Part):
             self.die.design(), arms=self.arm_weights, control=self.control, subsamples=self.subsample_weights, cheaters=self.die.cheaters
         )
 
+    @property
+    def possible_subgroups(self) -> dict[str, SingleChoice | OrdinalScale]:
+        """The background questions whose answers make groups, by name."""
+        choices = [one for one in self.background if isinstance(one, SingleChoice | OrdinalScale)]
+        return {one.name: one for one in choices if len(one.options) <= MOST_GROUPS}
+
     def warnings(self) -> list[str]:
         """Warnings about permitted settings, to be read before anybody is recruited, one sentence each."""
         identification = self.design().identification
@@ -278,6 +305,11 @@ class StudyDefinition(Part):
     def countable_background(self) -> tuple[BackgroundQuestion, ...]:
         """The background questions whose answers may be counted for the public, or be covariates: all but short texts."""
         return tuple(question for question in self.background if not isinstance(question, ShortText))
+
+    @property
+    def asks_for_words(self) -> bool:
+        """Whether a background question is answered in a few words."""
+        return len(self.countable_background) < len(self.background)
 
     @property
     def arm_weights(self) -> dict[str, int]:

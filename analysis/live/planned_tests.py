@@ -26,15 +26,6 @@ class PlannedTests:
     results: Results
     names: ArmNames
 
-    @classmethod
-    def due(
-        cls, results: Results | None, definition: StudyDefinition, *, ended: bool, language: str, names: ArmNames
-    ) -> "PlannedTests | None":
-        """None before the planned number of people has answered or the study has ended, and where nothing is to be tested."""
-        if results is None or not (results.margins or results.families) or not (ended or results.n >= definition.planned_with_die):
-            return None
-        return cls(definition=definition, language=language, results=results, names=names)
-
     @cached_property
     def questions(self) -> dict[str, str]:
         return {question.name: question.text.in_language(self.language) for question in self.definition.questions}

@@ -17,7 +17,7 @@ from candor.estimators.cell_means import CellFit, maximum_likelihood_fit
 from candor.estimators.cheaters import constrained_honest_proportion
 from candor.estimators.contrasts import effects_from_joint_estimates
 from candor.estimators.counts import checked_counts
-from candor.estimators.effects import BOUNDARY, CONTRADICTION, estimate_outcome
+from candor.estimators.effects import BOUNDARY, CONTRADICTED, estimate_outcome
 from candor.estimators.intervals import cut_to, fieller_interval, normal_quantile, wald_interval
 from candor.estimators.multiplicity import holm
 from candor.results import CheaterProportion, Effect, Interval, OutcomeEstimate
@@ -28,7 +28,7 @@ FEW = (
     "Arm {arm!r} has the worth of {worth:.1f} clusters of one size: with so few the intervals rest on the t-distribution with {df:.1f} "
     "degrees of freedom; read the randomisation test beside them."
 )
-NO_TEST = "No specification test and no bounds: they are not known for people who were assigned together."
+NO_TEST = "No test of the model and no bounds: they are not known for people who were assigned together."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +187,7 @@ def _outcome(
 ) -> OutcomeEstimate:
     """The results that do not depend on the assignment, from the counts; the rest with the new uncertainty, or left out."""
     plain = estimate_outcome(people.counts, design=people.design, level=level)
-    of_other_estimates = (*(f"{effect.method}, " for effect in plain.effects), BOUNDARY.partition("{")[0], CONTRADICTION.partition("{")[0])
+    of_other_estimates = (*(f"{effect.method}, " for effect in plain.effects), BOUNDARY.partition("{")[0], CONTRADICTED.partition("{")[0])
     notes = [note for note in plain.notes if not note.startswith(of_other_estimates)]
     worth = people.clusters_in_arm()
     smallest = int(worth.argmin())
@@ -199,7 +199,7 @@ def _outcome(
         effects=effects,
         honest_times_effect=effects[0].honest_times_effect,
         bounds=None,
-        confidence_bounds=None,
+        model_test=None,
         specification_test=None,
         prevalence=(),
         notes=(*notes, NO_TEST),

@@ -46,6 +46,8 @@ class AssignedBy:
         """
         if not isinstance(answers, AnswerColumns):
             raise DataError("clusters and strata need one row for each person")
+        if design.is_survey:
+            raise DataError("a survey assigns nobody to arms: clusters and strata are for experiments")
         outcomes, inference = {}, {}
         for name, reported in answers.reported.items():
             there = np.flatnonzero(reported != MISSING)

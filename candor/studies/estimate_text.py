@@ -11,7 +11,7 @@ from candor.estimators.missing_answers import MissingAnswers
 from candor.estimators.sensitivity import CheatingSensitivity
 from candor.figures.forest import ForestRow, forest_text
 from candor.figures.tables import interval, number, p_value, paragraph, table
-from candor.results import Effect, Interval, OutcomeEstimate
+from candor.results import Effect, Interval, OutcomeEstimate, Prevalence
 
 DIFFERENT = 0.05
 WORKING_MODEL = re.compile(r"working model of (arm .+?): (.+)")
@@ -55,8 +55,14 @@ def titled_text(titled: tuple[str, Table, tuple[str, ...]]) -> str:
 
 
 def forest_rows(results: Mapping[str, OutcomeEstimate]) -> list[ForestRow]:
-    """One row per outcome, contrast and method, with the headline interval."""
-    return [_forest_row(name, effect) for name, result in results.items() for effect in result.effects]
+    """One row per outcome, contrast and method, with the headline interval; of a survey, one per outcome with the prevalence."""
+    rows = [_forest_row(name, effect) for name, result in results.items() for effect in result.effects]
+    return rows or [_prevalence_row(name, one) for name, result in results.items() for one in result.prevalence]
+
+
+def _prevalence_row(outcome: str, found: Prevalence) -> ForestRow:
+    ends = None if found.interval is None or found.interval.kind == "empty" else (found.interval.low, found.interval.high)
+    return ForestRow.of(found.value, ends, label=f"{outcome}: {found.arm}, prevalence")
 
 
 def _forest_row(outcome: str, effect: Effect) -> ForestRow:
@@ -86,7 +92,15 @@ def outcome_parts(
     about_cheaters = [f"cheater proportion  {number(cheaters.value)}  SE {number(cheaters.standard_error)}  {_interval(cheaters.interval)}"]
     if test is not None:
         about_cheaters.append(f"specification test  χ² = {test.statistic:.2f}, {test.df} df, p = {p_value(test.p_value)}")
-    header = ("contrast and method", "effect", "SE", "interval", "Wald", "bootstrap", "p")
+    if design.is_survey:
+        return [
+            [title, paragraph(f"Assumption: {result.assumption}")],
+            about_cheaters,
+            [_prevalences(result)],
+            *([_missing(missing)] if missing is not None else []),
+            *([[paragraph(note, bullet="• ") for note in _notes(result)]] if result.notes else []),
+        ]
+    header = ("contrast and method", "effect", "SE", "interval", "Fieller", "Wald", "bootstrap", "p")
     effects = Table(header, list(map(_row, result.effects)))
     parts: list[list[str | Table]] = [[title, paragraph(f"Assumption: {result.assumption}")], [*about_cheaters], [effects]]
     parts.append([_honest_times_effect(effect) for effect in by_contrast])
@@ -104,6 +118,21 @@ def outcome_parts(
     return list(parts)
 
 
+def _prevalences(result: OutcomeEstimate) -> Table:
+    """The result of a survey: the prevalence, or its bounds with chance and without."""
+    rows = [
+        [
+            one.arm,
+            number(one.value),
+            number(one.standard_error),
+            _interval(one.interval),
+            "—" if one.bounds is None else interval(*one.bounds),
+        ]
+        for one in result.prevalence
+    ]
+    return Table(("prevalence among honest people", "value", "SE", "interval", "left open by the design"), rows)
+
+
 def _honest_times_effect(effect: Effect) -> str:
     delta = effect.honest_times_effect
     value, error = number(delta.value, signed=True), number(delta.standard_error)
@@ -111,34 +140,23 @@ def _honest_times_effect(effect: Effect) -> str:
 
 
 def _bounds(result: OutcomeEstimate, by_contrast: Sequence[Effect]) -> Table:
-    """The bounds that design and chance leave, and those that would stay with any number of answers."""
-    both = [(result.confidence_bounds, [effect.confidence_bounds for effect in by_contrast])]
-    both.append((result.bounds, [effect.bounds for effect in by_contrast]))
+    """What design and chance leave open, and what would stay open with any number of answers."""
     header = ["what the answers leave open", "cheater proportion", *(f"effect: {effect.treatment}" for effect in by_contrast)]
+    overall = None if result.bounds is None else result.bounds.cheater_proportion
     rows = [
-        [name, *("—" if ends is None else interval(*ends) for ends in (None if overall is None else overall.cheater_proportion, *effects))]
-        for name, (overall, effects) in zip(("allowing for chance", "as if there were no chance"), both, strict=True)
+        ["allowing for chance", *map(_interval, (result.cheater_proportion.interval, *(effect.interval for effect in by_contrast)))],
+        [
+            "as if there were no chance",
+            *("—" if ends is None else interval(*ends) for ends in (overall, *(effect.bounds for effect in by_contrast))),
+        ],
     ]
     return Table(header, rows)
 
 
 def _sensitivity(sensitivity: Sequence[CheatingSensitivity]) -> Table:
     """The rest of every effect if cheaters answer otherwise in one arm than in the other."""
-    header = [
-        f"if cheaters' yes rates differ by up to κ = {sensitivity[0].kappa:g}",
-        "effect",
-        "allowing for chance",
-        "explained away by κ =",
-    ]
-    rows = [
-        [
-            f"{one.treatment} − {one.control}",
-            "—" if one.effect is None else interval(*one.effect),
-            _interval(one.interval),
-            number(one.breakdown),
-        ]
-        for one in sensitivity
-    ]
+    header = [f"if cheaters' yes rates differ by up to κ = {sensitivity[0].kappa:g}", "effect", "no effect from κ ="]
+    rows = [[f"{one.treatment} − {one.control}", _interval(one.interval), number(one.breakdown)] for one in sensitivity]
     return Table(header, rows)
 
 
@@ -207,6 +225,7 @@ def _row(effect: Effect) -> list[str]:
         number(effect.value, signed=True),
         number(effect.standard_error),
         _interval(effect.interval),
+        _interval(effect.fieller),
         _interval(effect.wald),
         "—" if resampled is None else interval(resampled.low, resampled.high),
         p if adjusted in (None, effect.p_value) else f"{p} (Holm {p_value(adjusted)})",
@@ -217,5 +236,5 @@ def _interval(found: Interval | None) -> str:
     if found is None:
         return "—"
     if found.kind in ("empty", "unbounded"):
-        return found.kind
+        return "contradicted" if found.kind == "empty" else found.kind
     return interval(found.low, found.high, exists=found.low is not None or found.high is not None)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from fractions import Fraction
 from typing import Any
-
-from numpy.typing import NDArray
 
 from candor.clusters.clustered_effects import AssignmentInference
 from candor.designs.design import Design
@@ -19,26 +15,23 @@ from candor.equivalence.margins import Worse
 from candor.errors import DataError, MethodError, needing
 from candor.estimators.intervals import normal_quantile
 from candor.estimators.missing_answers import MissingAnswers, missing_answers
-from candor.estimators.sample_ratio import SampleRatio, sample_ratio
+from candor.estimators.sample_ratio import SampleRatio
 from candor.estimators.sensitivity import CheatingSensitivity, sensitivity_to_arm_dependent_cheating
 from candor.figures.forest import ForestFigure, draw_forest, forest_svg
 from candor.resampling.bootstrap import Progress, with_bootstrap
 from candor.resampling.bootstrap import bootstrap as bootstrapped
 from candor.resampling.seeds import seed_of
 from candor.results import OutcomeEstimate
-from candor.studies.answers import Answers, CollectedAnswers, resampled_people
+from candor.studies.answers import AnswerColumns, Answers, CollectedAnswers, resampled_people
 from candor.studies.assignment import AssignedBy, AssignmentResults
 from candor.studies.columns import ColumnChoice
 from candor.studies.estimate_html import estimate_html, titled_html
 from candor.studies.estimate_text import Table, estimate_text, forest_rows, titled_text
 from candor.studies.frames import answers_in
 from candor.studies.planned_tests import PlannedTestResults, PlannedTests, named_margins
-
-RATIO_ALARM = (
-    "The shares of arms and subsamples are not the stated ones: χ² = {ratio.statistic:.1f}, {ratio.df} df, p = {ratio.p_value:.1g}, and "
-    "one share is off by {ratio.largest_deviation:.1%}. People were lost, or put elsewhere, in a way that may depend on the arm. Look "
-    "for the reason before you read the numbers."
-)
+from candor.studies.stated_ratio import RATIO_ALARM, stated_ratio
+from candor.studies.subgroups import subgroup_analyses, subgroups_html, subgroups_text
+from candor.subgroups.results import SubgroupAnalysis
 
 
 def estimate(
@@ -57,6 +50,8 @@ def estimate(
     families: Mapping[str, Sequence[str]] | None = None,
     cluster: str | None = None,
     strata: Sequence[str] = (),
+    subgroups: Sequence[str] = (),
+    exploratory_subgroups: Sequence[str] = (),
 ) -> StudyEstimates:
     """Estimate the effects on sensitive yes/no outcomes from collected answers.
 
@@ -91,6 +86,10 @@ def estimate(
         Column of the groups, such as sections, that were assigned to arms as a whole; the one method is then ``efficient_clustered``.
     strata : sequence of str
         Columns within whose combinations people, or clusters, were assigned; without clusters the method is ``efficient_stratified``.
+
+    subgroups, exploratory_subgroups : sequence of str
+        Columns of background answers, with at most eight values each, by which the effects are compared: those that were named before the
+        answers were seen, and those that were not, which the result marks.
 
     Returns
     -------
@@ -128,17 +127,30 @@ def estimate(
     (0.666667, 0.4)
     """
     found = read_design(design)
+    if found.is_survey and covariates:
+        raise DataError("a survey has no effect that covariates could adjust: candor.regress explains the prevalence by them")
+    planned, exploratory = _names(subgroups), _names(exploratory_subgroups)
     margins = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
-    planned = PlannedTests(margins=margins, families=families or {})
+    tests = PlannedTests(margins=margins, families=families or {})
     assigned = AssignedBy(cluster=cluster, strata=tuple(_names(strata)))
-    analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa, planned=planned, assigned=assigned)
-    columns = analysis.columns_besides(_names(covariates))
-    return analysis.run(answers_in(frame, design=found, outcomes=_names(outcomes), covariates=columns), design=found)
+    analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa, planned=tests, assigned=assigned)
+    columns, by = analysis.columns_besides(_names(covariates)), (*planned, *exploratory)
+    answers = answers_in(frame, design=found, outcomes=_names(outcomes), covariates=columns, subgroups=by)
+    result = analysis.run(answers, design=found)
+    return with_subgroups(result, answers, planned=planned, exploratory=exploratory)
 
 
 def _names(names: Sequence[str]) -> Sequence[str]:
     """Wrap a single name, which Python would read as a sequence of letters."""
     return [names] if isinstance(names, str) else names
+
+
+def with_subgroups(result: StudyEstimates, answers: AnswerColumns, *, planned: Sequence[str], exploratory: Sequence[str]) -> StudyEstimates:
+    """Add the effects by the values of these columns, which `answers` were read with."""
+    if not (planned or exploratory):
+        return result
+    found = subgroup_analyses(answers, design=result.design, planned=planned, exploratory=exploratory, level=result.level)
+    return replace(result, subgroups=found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +228,9 @@ class Analysis:
             level=self.level,
             choice=answers.choice,
             missing={name: one for name, one in missing.items() if one is not None},
-            sample_ratio=_ratio(*((questions[name].counts.sum(axis=-1) + absent[name]) for name in list(questions)[:1]), design=design),
+            sample_ratio=stated_ratio(
+                *((questions[name].counts.sum(axis=-1) + absent[name]) for name in list(questions)[:1]), design=design
+            ),
         )
 
     def _resampled(
@@ -244,23 +258,6 @@ def _named(column: str) -> Iterator[None]:
         yield
     except MethodError as error:
         raise DataError(f"column {column!r}: {error}") from error
-
-
-def _ratio(people: NDArray[Any], *, design: Design) -> SampleRatio | None:
-    """Compare the people in every cell, shape (K, S), with the stated allocation."""
-    cells = {(s, a): int(people[i, j]) for i, a in enumerate(design.arms) for j, s in enumerate(design.subsample_names)}
-    arms, subsamples = _whole(design.arm_probabilities), _whole(design.subsample_probabilities)
-    return sample_ratio(
-        cells,
-        subsample_weights=dict(zip(design.subsample_names, subsamples, strict=True)),
-        arm_weights=dict(zip(design.arms, arms, strict=True)),
-    )
-
-
-def _whole(shares: Sequence[Fraction]) -> list[int]:
-    """The smallest whole numbers in these proportions."""
-    denominator = math.lcm(*(share.denominator for share in shares))
-    return [int(share * denominator) for share in shares]
 
 
 def _notes(outcome: OutcomeEstimate, *, missing: int) -> Iterator[str]:
@@ -291,6 +288,8 @@ class StudyEstimates:
         The outcomes, and how they were chosen.
     missing : mapping of str to MissingAnswers
         Of the outcomes with missing answers: the test and the bounds.
+    subgroups : mapping of str to tuple of SubgroupAnalysis
+        By outcome, one for each column of subgroups; empty without any.
     sample_ratio : SampleRatio or None
         People by arm and subsample against the stated allocation (equal shares where the design states none).
     """
@@ -304,13 +303,15 @@ class StudyEstimates:
     choice: ColumnChoice
     missing: Mapping[str, MissingAnswers]
     sample_ratio: SampleRatio | None
+    subgroups: Mapping[str, tuple[SubgroupAnalysis, ...]] = field(default_factory=dict)
 
     def __getitem__(self, outcome: str) -> OutcomeEstimate:
         return self.outcomes[outcome]
 
     def __str__(self) -> str:
         text = estimate_text(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
-        return "\n\n\n".join([text, *map(titled_text, self._tables())])
+        others = map(titled_text, self._tables())
+        return "\n\n\n".join(part for part in (text, subgroups_text(self.subgroups), *others) if part)
 
     def _about(self) -> tuple[str, ...]:
         """Notes that stand before the first number: how the outcomes were chosen, and whether the shares are not as planned."""
@@ -322,7 +323,7 @@ class StudyEstimates:
     def _repr_html_(self) -> str:
         """Tables and the forest plot, for notebooks."""
         html = estimate_html(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
-        return html + "".join(map(titled_html, self._tables())) + str(self.plot())
+        return html + "".join(map(titled_html, self._tables())) + str(self.plot()) + subgroups_html(self.subgroups)
 
     def _tables(self) -> Iterator[tuple[str, Table, tuple[str, ...]]]:
         """Tables about all outcomes together."""
@@ -337,6 +338,7 @@ class StudyEstimates:
             | ({"missing_answers": asdict(self.missing[name])} if name in self.missing else {})
             | self.planned_tests.of_outcome(name)
             | self.assignment.of_outcome(name)
+            | ({"subgroups": list(map(asdict, self.subgroups[name]))} if name in self.subgroups else {})
             for name, outcome in self.outcomes.items()
         }
         columns = {} if self.choice.named else {"columns": asdict(self.choice)}
@@ -358,6 +360,7 @@ class StudyEstimates:
                 "value": effect.value,
                 "standard_error": effect.standard_error,
                 **_ends("interval", effect.interval, kind=True),
+                **_ends("fieller", effect.fieller, kind=True),
                 **_ends("wald", effect.wald),
                 **_ends("bootstrap", effect.bootstrap),
                 "level": self.level,

@@ -1,4 +1,4 @@
-"""Consent and debrief: one Markdown text in every language, with a preview."""
+"""Consent and debrief, one Markdown text in every language with a preview; and what is planned for the data."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -10,12 +10,16 @@ from django.views.decorators.http import require_POST
 from accounts.access import require_role
 from accounts.models import Role
 from surveys.builder.frame import DraftPage
-from surveys.definition import Retention
+from surveys.definition import MOST_SUBGROUP_QUESTIONS, Retention
 from surveys.drafting.edits import Edit, Keys
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.markdown import sanitised_html
 
 LONGEST_PREVIEW = 20_000
+FAMILIES = (
+    ("question", gettext_lazy("The effects of each question: 5 % for every question")),
+    ("study", gettext_lazy("The effects of all questions together: 5 % for the whole study")),
+)
 
 
 class MarkdownPage(DraftPage):
@@ -48,18 +52,41 @@ class Debrief(MarkdownPage):
     missing = gettext_lazy("Write what people learn at the end.")
 
 
+class Subgroups(DraftPage):
+    """The background questions by whose answers effects will be compared, named before anybody has answered."""
+
+    part = "subgroups"
+    template_name = "surveys/builder/subgroups.html"
+    keys = ("subgroups",)
+
+    def typed(self) -> Typed:
+        return {"subgroups": list(self.document.get("subgroups", ()))}
+
+    def context_of(self, form: DraftForm) -> dict[str, object]:
+        language = self.definition.languages[0]
+        questions = self.definition.possible_subgroups.items()
+        return {"questions": [(name, question.text.in_language(language)) for name, question in questions]}
+
+    def read(self, form: DraftForm) -> object:
+        chosen = form.several("subgroups")
+        if len(chosen) > MOST_SUBGROUP_QUESTIONS:
+            form.error("subgroups", _("Choose at most %(number)s questions.") % {"number": MOST_SUBGROUP_QUESTIONS})
+        return {"subgroups": chosen} if chosen else {}
+
+
 class Plans(DraftPage):
     """The plans for the data that IRB officers read: analyses, release, and deletion of the rest."""
 
     part = "plans"
     template_name = "surveys/builder/plans.html"
-    keys = ("analysis_plan", "release_plan", "retention")
+    keys = ("analysis_plan", "family", "release_plan", "retention")
 
     def typed(self) -> Typed:
         languages = self.definition.languages
         return {
             **dict(typed_text("analysis_plan", self.document.get("analysis_plan"), languages)),
             **dict(typed_text("release_plan", self.document.get("release_plan"), languages)),
+            "family": self.definition.family,
             "months": typed_value(self.definition.retention.months_after_closing),
         }
 
@@ -69,7 +96,12 @@ class Plans(DraftPage):
             "months", what=_("The number of months"), minimum=0, maximum=120, missing=_("Write after how many months.")
         )
         retention = {"months_after_closing": months} if months != Retention().months_after_closing else None
-        return {key: given for key, given in (plans | {"retention": retention}).items() if given}
+        family = form.choice("family", [name for name, _label in FAMILIES], missing=_("Choose which effects share the 5 %."))
+        whole = {"family": family if family != FAMILIES[0][0] else None, "retention": retention}
+        return {key: given for key, given in (plans | whole).items() if given}
+
+    def context_of(self, form: DraftForm) -> dict[str, object]:
+        return {"families": FAMILIES}
 
 
 @require_role(*Role)

@@ -28,6 +28,12 @@ PARTS = (
     Part(name="direct", label=_("Direct questions"), route="surveys:build_direct", keys=("direct_group",)),
     Part(name="debrief", label=_("Debrief"), route="surveys:build_debrief", keys=("debrief",)),
     Part(name="tests", label=_("Planned tests"), route="surveys:build_tests", keys=("analysis",)),
-    Part(name="plans", label=_("Plans for the data"), route="surveys:build_plans", keys=("analysis_plan", "release_plan", "retention")),
+    Part(name="subgroups", label=_("Subgroups"), route="surveys:build_subgroups", keys=("subgroups",)),
+    Part(
+        name="plans",
+        label=_("Plans for the data"),
+        route="surveys:build_plans",
+        keys=("analysis_plan", "family", "release_plan", "retention"),
+    ),
     Part(name="file", label=_("As text"), route="surveys:build_file"),
 )

@@ -103,6 +103,7 @@ class Packet:
     arm_blocks: tuple[int, ...]
     strata: tuple[str, ...]
     """Background questions with lists for each answer."""
+    subgroups: tuple[str, ...]
     analysis_plan: str
     planned_tests: tuple[tuple[str, str], ...]
     """A term and a sentence for every margin and family."""
@@ -182,6 +183,7 @@ def packet_of(
         arm_blocks=_blocks(definition, sum(definition.arm_weights.values())),
         strata=tuple(one.text.in_language(language) for one in definition.background if one.name in definition.allocation.strata),
         planned_tests=tuple(planned_tests_in_words(definition, language)),
+        subgroups=tuple(definition.possible_subgroups[name].text.in_language(language) for name in definition.subgroups),
         analysis_plan=definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
         release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",
         epsilon=design.epsilon,

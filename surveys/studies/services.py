@@ -26,7 +26,19 @@ from surveys.study_file import define, document_of
 
 # The parts on which the allocation list and the answers depend. From launch on these stay as they are; consent and the other texts can be
 # amended.
-FIXED_BY_LAUNCH = ("languages", "arms", "control", "background", "quiz", "questions", "die", "direct_share", "allocation", "analysis")
+FIXED_BY_LAUNCH = (
+    "languages",
+    "arms",
+    "control",
+    "background",
+    "quiz",
+    "questions",
+    "die",
+    "direct_share",
+    "allocation",
+    "analysis",
+    "subgroups",
+)
 EDITABLE = (StudyStatus.DRAFT, StudyStatus.APPROVED, *RUNNING)
 
 
@@ -165,7 +177,7 @@ def launch(study: Study, *, actor: User) -> Study:
     require_no_obstacle(study)
     take_step(study, StudyStatus.RECRUITING)
     definition = protocol_in_force(study).definition
-    study.launched_on = timezone.localdate()
+    study.launched_on, study.launched_protocol = timezone.localdate(), study.protocol
     study.save()
     first, *others = draw_first_lists(study, definition)
     details: dict[str, object] = {"sha256": first.sha256, "length": first.length}

@@ -129,6 +129,14 @@ def test_words_are_read_after_the_end_in_alphabetical_order_by_those_who_run_the
     assert page in browser.get(reverse("surveys:study", args=[study.slug])).content.decode()
 
 
+def test_texts_that_differ_in_capitals_alone_are_one_line() -> None:
+    study = closed_with_words(writers=12)
+    for place, one in enumerate(Participant.objects.filter(study=study, background__has_key="subject")):
+        one.background |= {"subject": ("biology", "Biology", "art")[place % 3]}
+        one.save()
+    assert lines_of(study, logged_in(study.owner)) == ["art × 4", "Biology × 8"]
+
+
 def test_words_are_not_shown_while_the_study_runs_nor_those_of_few_people() -> None:
     running = recruiting_study(background=[WORDS])
     response = logged_in(running.owner).get(reverse("surveys:words", args=[running.slug]))
@@ -185,9 +193,18 @@ def test_the_packet_tells_officers_what_becomes_of_words_and_scores() -> None:
     page = page_of(logged_in(person(Role.IRB_OFFICER)).get(reverse("surveys:protocol", args=[study.slug])))
     text = " ".join(page.text_content().split())
     assert "never released" in text
+    assert "once the study is closed, short texts in alphabetical order" in text
     assert "Words are no part of any estimate, export or release" in text
     scored = [" ".join(item.text_content().split()) for item in page.xpath("//ol//ul/li")]
     assert [item for item in scored if item.endswith(")")] == ["A (4)", "B (3)", "F (0)"]
+
+
+@pytest.mark.parametrize(
+    ("background", "said"), [([SCALE, WORDS], "in one list, apart from everything else"), ([SCALE], "No page shows them")]
+)
+def test_the_public_page_says_who_reads_words(client: Client, background: list[Any], said: str) -> None:
+    study = recruiting_study(background=background)
+    assert said in client.get(reverse("surveys:transparency", args=[study.slug])).content.decode()
 
 
 def test_bots_answer_every_kind_as_people_do() -> None:
