@@ -214,23 +214,18 @@ class Analysis:
         absent = answers.missing
         estimates = {name: replace(one, notes=tuple(_notes(one, missing=int(absent[name].sum())))) for name, one in estimates.items()}
         missing = {name: missing_answers(one.counts, absent[name], design=design) for name, one in questions.items()}
+        first = list(questions.items())[:1]
+        counts = {name: one.counts for name, one in questions.items()}
         return StudyEstimates(
             design=design,
             outcomes=estimates,
             sensitivity=sensitivity,
-            planned_tests=self.planned.run(
-                {name: one.counts for name, one in questions.items()},
-                {name: one.effects for name, one in estimates.items()},
-                design=design,
-                level=self.level,
-            ),
+            planned_tests=self.planned.run(counts, {name: one.effects for name, one in estimates.items()}, design=design, level=self.level),
             assignment=AssignmentResults(by_outcome=inference, contrasts=tuple(f"{arm} − {design.control}" for arm in design.treatments)),
             level=self.level,
             choice=answers.choice,
             missing={name: one for name, one in missing.items() if one is not None},
-            sample_ratio=stated_ratio(
-                *((questions[name].counts.sum(axis=-1) + absent[name]) for name in list(questions)[:1]), design=design
-            ),
+            sample_ratio=stated_ratio(*(one.counts.sum(axis=-1) + absent[name] for name, one in first), design=design),
         )
 
     def _resampled(
