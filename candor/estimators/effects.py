@@ -130,7 +130,8 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
         )
 
     prevalence = _prevalence(fit, used=float(used), design=design, level=level) if identification.prevalence else ()
-    cheaters, about_cheaters = _cheater_proportion(fit, used=float(used), level=level)
+    varies = bool((table.sum(axis=0) > 0).all(axis=-1).any())
+    cheaters, about_cheaters = _cheater_proportion(fit, used=float(used), varies=varies, level=level)
     notes = [INFINITE_EPSILON] if math.isinf(design.epsilon) else []
     notes += [*about_cheaters, *few]
     if not identification.effect:
@@ -165,13 +166,16 @@ def _of_first_contrast(bounds: ParameterBounds | None) -> Bounds | None:
     return None if bounds is None else Bounds(cheater_proportion=bounds.cheater_proportion, effect=bounds.effects[0])
 
 
-def _cheater_proportion(fit: CellFit, *, used: float, level: float) -> tuple[CheaterProportion, list[str]]:
+def _cheater_proportion(fit: CellFit, *, used: float, varies: bool, level: float) -> tuple[CheaterProportion, list[str]]:
     """λ̂ = 1 − x̂ of the efficient fit, the share that its effects were divided by, with notes."""
     if fit.model.honest is None:
         return CheaterProportion(value=None, raw=None, standard_error=None, interval=None), [NO_CHEATER_PROPORTION]
     raw, value = 1 - float(fit.coefficients[fit.model.honest]), 1 - used
     error = math.sqrt(float(fit.covariance[fit.model.honest, fit.model.honest]))
     boundary = [] if abs(raw - value) <= ROUNDING else [BOUNDARY.format(raw=raw, value=value)]
+    if not varies:
+        boundary.append("No standard error of the cheater proportion: the answers within every subsample do not vary.")
+        return CheaterProportion(value=value, raw=raw, standard_error=None, interval=None), boundary
     interval = cut_to(wald_interval(raw, error, level=level), low=0.0, high=1.0)
     if interval.kind == "empty":
         return CheaterProportion(value=None, raw=raw, standard_error=error, interval=interval), [CONTRADICTION.format(raw=raw)]

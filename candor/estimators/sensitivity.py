@@ -102,7 +102,7 @@ def sensitivity_to_arm_dependent_cheating(
         intervals = [
             _with_chance_variation(
                 delta,
-                float(joint.honest_times_effect_variance[contrast]),
+                float(joint.test_variance[contrast]),
                 raw,
                 float(joint.honest_proportion_variance),
                 float(joint.covariance[contrast]),

@@ -78,7 +78,7 @@ def test_every_figure_has_its_numbers_and_the_point_of_the_plan() -> None:
 
 def test_the_table_of_power_reaches_what_was_wanted_at_the_number_needed() -> None:
     rows = dict(row[:2] for row in next(one for one in figures_of(planned()) if one.name == "power-students").rows)
-    assert rows["940"] == "80 %"
+    assert rows["945"] == "80 %"
 
 
 def test_a_plan_without_an_effect_and_one_without_identification_still_have_figures() -> None:

@@ -13,7 +13,7 @@ MODERATE = np.array([[[520, 280], [420, 380]], [[480, 320], [370, 430]]])
 
 def test_without_a_difference_between_cheaters_it_is_the_estimate_itself(mirrored: Design) -> None:
     (one,) = sensitivity_to_arm_dependent_cheating(TABLE, design=mirrored, kappa=0)
-    effect = estimate_outcome(TABLE, design=mirrored).effects[0]
+    effect = estimate_outcome(TABLE, design=mirrored).effects[1]
     assert one.effect == pytest.approx((effect.value, effect.value))
     assert effect.interval is not None
     assert (one.interval.low, one.interval.high) == pytest.approx((effect.interval.low, effect.interval.high))
@@ -61,9 +61,7 @@ def test_each_end_of_the_interval_is_where_the_z_test_of_the_shifted_line_just_r
         assert end is not None
         assert abs(end) < 1
         slope = k - end
-        variance = (
-            joint.honest_times_effect_variance[0] + 2 * slope * joint.covariance[0] + slope**2 * float(joint.honest_proportion_variance)
-        )
+        variance = joint.test_variance[0] + 2 * slope * joint.covariance[0] + slope**2 * float(joint.honest_proportion_variance)
         assert (delta + slope * honest - k) ** 2 == pytest.approx(1.959964**2 * variance, rel=1e-5)
 
 

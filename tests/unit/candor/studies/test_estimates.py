@@ -164,7 +164,7 @@ def test_one_draw_of_people_serves_all_questions_with_covariates(frame):
 def test_a_frame_of_results_has_a_row_per_contrast_and_method(frame):
     result = candor.estimate(frame, DESIGN, covariates=["age"], bootstrap=20, seed=1)
     table = result.to_frame()
-    assert table["method"].tolist() == ["difference_in_means", "efficient", "doubly_robust", "efficient_with_covariates"]
+    assert table["method"].tolist() == ["efficient", "difference_in_means", "doubly_robust", "efficient_with_covariates"]
     effect = result["attention"].effects[0]
     first = table.iloc[0]
     assert (first["value"], first["interval_low"], first["bootstrap_high"]) == (effect.value, effect.interval.low, effect.bootstrap.high)
@@ -190,7 +190,7 @@ def test_a_notebook_shows_tables_and_the_forest_plot(frame):
     assert document.find("{http://www.w3.org/2000/svg}svg") is not None
     cells = [cell.text for cell in document.iter("td")]
     assert "+0.667" in cells
-    assert "cheater proportion · 0.400 · SE 0.211 · 0.000 to 0.814" in [line.text for line in document.iter("p")]
+    assert "cheater proportion · 0.400 · SE 0.207 · 0.000 to 0.805" in [line.text for line in document.iter("p")]
 
 
 def test_the_plot_is_an_svg_document_that_shows_itself(frame):
@@ -217,7 +217,7 @@ def test_the_plot_can_be_drawn_on_axes_of_matplotlib(frame):
     assert ("hlines", (0, effect.interval.low, effect.interval.high)) in axes.drawn
     assert ("plot", ([effect.value], [0])) in axes.drawn
     (labels,) = (arguments[1] for name, arguments in axes.drawn if name == "set_yticks")
-    assert labels == ["attention: treatment, difference in means", "attention: treatment, efficient"]
+    assert labels == ["attention: treatment, efficient", "attention: treatment, difference in means"]
 
 
 def test_a_sequence_of_answers_is_never_taken_apart_letter_by_letter(frame):
