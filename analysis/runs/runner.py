@@ -59,7 +59,9 @@ def compute_full_results(run: Run) -> None:
     """Begin, and leave the bootstrap in chunks to all workers; once they are done, combine them."""
     from analysis.runs import resampling  # SciPy, which web processes can do without
 
-    if run.data is None:
+    if run.data is not None and was_begun_by_other_methods(run):
+        begin_again(run)
+    elif run.data is None:
         begin_full_results(run, protocol_in_force(run.study).definition)
     elif run.chunks.filter(due_at__isnull=False).exists():
         run.spread()
@@ -71,7 +73,23 @@ def compute_full_results(run: Run) -> None:
 def compute_chunk(chunk: Chunk) -> None:
     from analysis.runs import resampling  # SciPy, which web processes can do without
 
+    if was_begun_by_other_methods(chunk.run):
+        begin_again(chunk.run)
+        return
     chunk.finish(effects=resampling.effects_of(chunk))
+
+
+def was_begun_by_other_methods(run: Run) -> bool:
+    """Whether the server was upgraded, or set back, while the run was under way: chunks of two versions do not belong together."""
+    return run.method_version != METHOD_VERSION
+
+
+@transaction.atomic
+def begin_again(run: Run) -> None:
+    """End a run in whose middle the server was upgraded, with its chunks, and ask for another one."""
+    ended = Run.end(Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING), status=RunStatus.SUPERSEDED, results=None)
+    if ended and (new := queue_run(run.study_id, kind=RunKind(run.kind))) is not None:
+        transaction.on_commit(partial(send, new))
 
 
 @routine(kind="outdated_results", every=timedelta(minutes=1))
@@ -123,7 +141,9 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     results = _results(run.study, definition, outcomes, balance=balance_of(people, definition, shown=balance_shown_before(run)))
     with transaction.atomic():
         if not _ended_because_withheld(run):
-            run.spread(n=results.n, results=document_of(results), data=people.to_bytes(), seed=analysis.seed)
+            run.spread(
+                n=results.n, results=document_of(results), data=people.to_bytes(), seed=analysis.seed, method_version=METHOD_VERSION
+            )
             Chunk.objects.bulk_create(chunks)
 
 
