@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         TooFewResponsesError,
     )
     from candor.packages.loading import DataPackage, load_package
+    from candor.pooling.pooled_estimates import PooledEstimates, pool
     from candor.studies.estimates import StudyEstimates, estimate
     from candor.studies.plans import PlannedStudy, plan
     from candor.studies.simulations import simulate
@@ -37,12 +38,14 @@ __all__ = [
     "NotIdentifiedError",
     "PackageError",
     "PlannedStudy",
+    "PooledEstimates",
     "StudyEstimates",
     "TooFewResponsesError",
     "__version__",
     "estimate",
     "load_package",
     "plan",
+    "pool",
     "read_design",
     "simulate",
 ]
@@ -53,6 +56,7 @@ _HOMES = {
     **dict.fromkeys(("DataError", "DesignError", "MethodError", "MissingPackageError"), "errors"),
     **dict.fromkeys(("NotIdentifiedError", "PackageError", "TooFewResponsesError"), "errors"),
     **dict.fromkeys(("DataPackage", "load_package"), "packages.loading"),
+    **dict.fromkeys(("PooledEstimates", "pool"), "pooling.pooled_estimates"),
     **dict.fromkeys(("StudyEstimates", "estimate"), "studies.estimates"),
     **dict.fromkeys(("PlannedStudy", "plan"), "studies.plans"),
     "simulate": "studies.simulations",

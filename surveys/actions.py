@@ -9,6 +9,7 @@ MEDIA_ADDED = register("study.media_added", "A video, captions or poster file wa
 MEDIA_REMOVED = register("study.media_removed", "A video, captions or poster file was taken out of a study")
 CODES_ADDED = register("study.codes_added", "Personal entry codes were added to a study")
 CODES_OPENED = register("study.codes_opened", "The page of a study's codes was opened; one entry for each person and day")
+WORDS_READ = register("study.words_read", "What people wrote in short texts was read; one entry for each person and day")
 CODES_CHECKED = register("study.codes_checked", "Completion codes that students handed in were checked")
 STUDY_EXPORTED = register("study.exported", "A study was written as a study file")
 SUBMITTED = register("study.submitted", "A protocol was frozen and submitted for review")

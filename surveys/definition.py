@@ -4,17 +4,18 @@ journey.
 Every possible mistake within one study file is checked here, so that a `StudyDefinition` is always valid.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Annotated, Literal, Protocol, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
 from candor.designs.design import Design
 from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
+from surveys.questions.background import BackgroundQuestion, Options, Question, ShortText
+from surveys.questions.parts import Language, Name, NonEmpty, Part, Text, some, unique_names
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
 DIRECT = "direct"
@@ -23,114 +24,13 @@ DIRECT = "direct"
 # Far beyond every study, and near enough that nothing computed from them overflows.
 LARGEST_COUNT = 10**9
 MOST_LANGUAGES = 50
-MOST_NAMED = 20
-"""Names that one sentence of an error lists."""
 
-
-class Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,49}$")]
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{1,49}$")]
-Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[a-z0-9]{2,8})?$")]
 VideoName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.(?i:mp4|webm)$")]
 CaptionsName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.(?i:vtt)$")]
 PictureName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.(?i:png|jpe?g|webp)$")]
-# No control characters but tab and line ends: PostgreSQL stores no NUL, and nobody can see the others.
-NonEmpty = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=20_000),
-    StringConstraints(pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"),
-]
-Role = Literal["quasi_identifier", "sensitive", "auxiliary"]
 Translated = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}-[0-9a-f]{8}$")]
 """The hash of an original and that of its translation, by `surveys.drafting.translations`."""
-
-
-class Text(RootModel[NonEmpty | Annotated[dict[Language, NonEmpty], Field(min_length=1)]]):
-    """One string that serves every language, or one string per language."""
-
-    model_config = ConfigDict(frozen=True)
-
-    def in_language(self, language: str) -> str:
-        if isinstance(self.root, str):
-            return self.root
-        return self.root.get(language) or self.root.get("en") or self.root[min(self.root)]
-
-
-class Named(Protocol):
-    """A part whose name tells it apart from the others of its list."""
-
-    @property
-    def name(self) -> str: ...
-
-
-def _some(names: Sequence[str]) -> str:
-    """The names, or the first of many."""
-    return ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else "")
-
-
-def _unique_names(parts: tuple[Named, ...]) -> tuple[Named, ...]:
-    times = Counter(part.name for part in parts)
-    if repeated := sorted(name for name, count in times.items() if count > 1):
-        raise ValueError(f"names must differ; repeated: {_some(repeated)}")
-    return parts
-
-
-class Option(Part):
-    name: Name
-    text: Text
-
-
-Options = Annotated[tuple[Option, ...], Field(min_length=2, max_length=100), AfterValidator(_unique_names)]
-
-
-class Question(Part):
-    name: Name
-    text: Text
-    hint: Text | None = None
-
-
-class SingleChoice(Question):
-    kind: Literal["single_choice"]
-    role: Role
-    options: Options
-
-
-class MultipleChoice(Question):
-    kind: Literal["multiple_choice"]
-    role: Role
-    options: Options
-
-
-class Number(Question):
-    kind: Literal["number"]
-    role: Role
-    minimum: float
-    maximum: float
-    whole: bool = True
-    unit: Text | None = None
-
-    @model_validator(mode="after")
-    def _bounds_in_order(self) -> Self:
-        if not self.minimum < self.maximum:
-            raise ValueError(f"minimum must be below maximum, got {self.minimum:g} and {self.maximum:g}")
-        return self
-
-
-Field_ = Annotated[SingleChoice | MultipleChoice | Number, Field(discriminator="kind")]
-
-
-class Group(Question):
-    """A set of fields that a participant answers as often as needed, such as courses with their grade."""
-
-    kind: Literal["group"]
-    fields: Annotated[tuple[Field_, ...], Field(min_length=1, max_length=10), AfterValidator(_unique_names)]
-    at_most: Annotated[int, Field(ge=1, le=20)] = 8
-
-
-BackgroundQuestion = Annotated[SingleChoice | MultipleChoice | Number | Group, Field(discriminator="kind")]
 
 
 class QuizItem(Question):
@@ -152,7 +52,7 @@ class SensitiveQuestion(Question):
 
 class Video(Part):
     sources: Annotated[tuple[VideoName, ...], Field(min_length=1, max_length=4)]
-    captions: dict[Language, CaptionsName] = {}
+    captions: dict[Language, CaptionsName] = Field(default_factory=dict)
     poster: PictureName | None = None
     transcript: Text | None = None
 
@@ -194,7 +94,7 @@ class Die(Part):
     sides: Annotated[int, Field(ge=3, le=100)] = 6
     # In the order of their names, because a database may give them back in another order than the author's.
     subsamples: Annotated[dict[Name, Faces], Field(min_length=2, max_length=3), AfterValidator(lambda named: dict(sorted(named.items())))]
-    weights: dict[Name, Annotated[int, Field(ge=1, le=LARGEST_COUNT)]] = {}
+    weights: dict[Name, Annotated[int, Field(ge=1, le=LARGEST_COUNT)]] = Field(default_factory=dict)
     cheaters: Literal["any", "always_no", "always_yes", "unknown"] | Annotated[float, Field(ge=0, le=1)] | None = None
 
     def design(self) -> DieDesign:
@@ -247,18 +147,20 @@ class StudyDefinition(Part):
     languages: Annotated[tuple[Language, ...], Field(min_length=1, max_length=MOST_LANGUAGES)] = ("en",)
     entry: Entry = Entry()
     consent: Text
-    arms: Annotated[tuple[Arm, ...], Field(min_length=2, max_length=20), AfterValidator(_unique_names)]
+    arms: Annotated[tuple[Arm, ...], Field(min_length=2, max_length=20), AfterValidator(unique_names)]
     control: Name
     watching: Watching = Watching()
-    background: Annotated[tuple[BackgroundQuestion, ...], AfterValidator(_unique_names)] = ()
-    quiz: Annotated[tuple[QuizItem, ...], AfterValidator(_unique_names)] = ()
-    questions: Annotated[tuple[SensitiveQuestion, ...], Field(min_length=1, max_length=20), AfterValidator(_unique_names)]
+    background: Annotated[tuple[BackgroundQuestion, ...], AfterValidator(unique_names)] = ()
+    quiz: Annotated[tuple[QuizItem, ...], AfterValidator(unique_names)] = ()
+    questions: Annotated[tuple[SensitiveQuestion, ...], Field(min_length=1, max_length=20), AfterValidator(unique_names)]
     die: Die
     minimum_seconds: Annotated[int, Field(ge=0, le=120)] = 10
     direct_group: DirectGroup | None = None
     allocation: Allocation
     debrief: Text
     analysis_plan: Text | None = None
+    # The effects among which none may be called certain by mistake: those of one question, or of all questions of the study.
+    family: Literal["question", "study"] = "question"
     release_plan: Text | None = None
     retention: Retention = Retention()
     translations: dict[Language, Annotated[tuple[Translated, ...], Field(max_length=10_000)]] | None = None
@@ -269,7 +171,7 @@ class StudyDefinition(Part):
         if self.control not in arms:
             raise ValueError(f"control must be one of the arms {', '.join(arms)}, got {self.control}")
         if unknown := set(self.die.weights) - set(self.die.subsamples):
-            raise ValueError(f"die.weights names subsamples that are not there: {_some(sorted(unknown))}")
+            raise ValueError(f"die.weights names subsamples that are not there: {some(sorted(unknown))}")
         if DIRECT in self.die.subsamples:
             raise ValueError(f"die.subsamples: the name {DIRECT} is kept for people who are asked without a die; choose another")
         for where, text in texts_of(self):
@@ -299,6 +201,11 @@ class StudyDefinition(Part):
                 "Their answers are stored as they are: nothing protects them."
             )
         return found
+
+    @property
+    def countable_background(self) -> tuple[BackgroundQuestion, ...]:
+        """The background questions whose answers may be counted for the public, or be covariates: all but short texts."""
+        return tuple(question for question in self.background if not isinstance(question, ShortText))
 
     @property
     def arm_weights(self) -> dict[str, int]:

@@ -28,6 +28,7 @@ from surveys.review import views as irb
 from surveys.sharing import views as people
 from surveys.studies import api as studies
 from surveys.studies import views as investigator
+from surveys.words import views as written
 
 app_name = "surveys"
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -80,6 +81,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/log/", log.study_log, name="study_log"),
     path("studies/<slug:slug>/log/export/", log.export_study_log, name="export_study_log"),
     path("studies/<slug:slug>/forget/", retention.forget, name="forget"),
+    path("studies/<slug:slug>/words/", written.words, name="words"),
     path("log/", log.whole_log, name="log"),
     path("log/verify/", log.verify_log, name="verify_log"),
     path("log/export/", log.export_log, name="export_log"),

@@ -1,24 +1,32 @@
 """Turns participants' background answers into covariates, of the kinds that the study's definition states."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surveys.definition import BackgroundQuestion, Group, MultipleChoice, Number, SingleChoice
+from analysis.answers.letter_grades import points_of
+from surveys.questions.background import BackgroundQuestion, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
 
 Numbers = NDArray[np.float64]
 Covariate = NDArray[np.float64 | np.str_]
 Covariates = dict[str, Covariate]
+Entries = Sequence[Mapping[str, Any]]
+FEWEST_PEOPLE = 5
+MOST_CHOICES = 12
+"""A choice within the entries of a group becomes a column when at least `FEWEST_PEOPLE` have it and as many have not, the commonest
+`MOST_CHOICES` of a field: a column for one person is that person."""
 TAKEN = "subsample"  # the methods give the design's own column this name
 
 
 def covariates_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, object]]) -> Covariates:
     """One array for each covariate, in the order of `answers`. Missing answers are "" in text and NaN in numbers.
 
-    A single choice is a category, a multiple choice one 0/1 for each option, a number itself, a group of fields the number of its entries
-    and the mean of each of its numbers.
+    A single choice is a category, or points where its options are letter grades; a multiple choice one 0/1 for each option, a number
+    itself, an ordinal scale its score. A group of fields is the number of its entries, the mean of each of its numbers, scores and letter
+    grades, and for each other choice a 0/1 that says whether any entry has it (see `MOST_CHOICES`). Short texts are no covariates.
     """
     columns: Covariates = {}
     for question in questions:
@@ -27,17 +35,21 @@ def covariates_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Map
         several = [value if isinstance(value, list) else None for value in given]
         match question:
             case SingleChoice():
-                columns[name] = np.array([value or "" for value in given], dtype=str)
+                points = points_of(question)
+                columns[name] = np.array([value or "" for value in given], dtype=str) if points is None else _scores(given, points)
+            case OrdinalScale():
+                columns[name] = _scores(given, question.scores)
             case Number():
                 columns[name] = _numbers(given)
+            case ShortText():
+                continue
             case MultipleChoice():
                 for option in question.options:
                     columns[f"{name}: {option.name}"] = _numbers([None if value is None else option.name in value for value in several])
             case Group():
                 columns[f"{name}: entries"] = _numbers([None if value is None else len(value) for value in several])
                 for field in question.fields:
-                    if isinstance(field, Number):
-                        columns[f"{name}: mean {field.name}"] = _numbers([_mean(value, field.name) for value in several])
+                    columns |= _of_entries(name, field, several)
     return columns
 
 
@@ -50,6 +62,35 @@ def _numbers(values: Sequence[object]) -> Numbers:
     return np.array([np.nan if value is None else value for value in values], dtype=float)
 
 
-def _mean(entries: Sequence[Mapping[str, float | None]] | None, field: str) -> float | None:
-    numbers = [number for entry in entries or () if (number := entry.get(field)) is not None]
+def _scores(given: Sequence[object], points: Mapping[str, float]) -> Numbers:
+    return _numbers([points.get(value) if isinstance(value, str) else None for value in given])
+
+
+def _of_entries(group: str, field: SingleChoice | MultipleChoice | Number | OrdinalScale, several: Sequence[Entries | None]) -> Covariates:
+    """The columns of one field of a group that everybody fills in as often as needed."""
+    if isinstance(field, Number):
+        return {f"{group}: mean {field.name}": _numbers([_mean(_values(entries, field.name)) for entries in several])}
+    points = field.scores if isinstance(field, OrdinalScale) else points_of(field) if isinstance(field, SingleChoice) else None
+    if points is not None:
+        scores = [[points[value] for value in _values(entries, field.name) if value in points] for entries in several]
+        return {f"{group}: mean {field.name}": _numbers([_mean(found) for found in scores])}
+    chosen = [None if entries is None else set(_values(entries, field.name)) for entries in several]
+    times = Counter(choice for choices in chosen if choices is not None for choice in choices)
+    answered = sum(choices is not None for choices in chosen)
+    usual = [option.name for option in field.options if FEWEST_PEOPLE <= times[option.name] <= answered - FEWEST_PEOPLE]
+    kept = set(sorted(usual, key=lambda choice: (-times[choice], choice))[:MOST_CHOICES])
+    return {
+        f"{group}: {field.name} {choice}": _numbers([None if choices is None else choice in choices for choices in chosen])
+        for choice in usual
+        if choice in kept
+    }
+
+
+def _values(entries: Entries | None, field: str) -> list[Any]:
+    """What all entries of one person say in a field, options of a multiple choice one by one."""
+    found = [value for entry in entries or () if (value := entry.get(field)) is not None]
+    return [choice for value in found for choice in (value if isinstance(value, list) else [value])]
+
+
+def _mean(numbers: Sequence[float]) -> float | None:
     return sum(numbers) / len(numbers) if numbers else None

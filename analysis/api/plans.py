@@ -1,7 +1,5 @@
 """The expected findings of a study."""
 
-from dataclasses import asdict
-
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
@@ -45,18 +43,21 @@ class Power(APIView):
         asked.is_valid(raise_exception=True)
         expected = asked.validated_data
         design = expected["design"]
-        from candor.planning.power import plan_study  # SciPy, which most web processes can do without
+        from candor.studies.plans import plan  # SciPy, which most web processes can do without
 
-        plan = plan_study(
+        planned = plan(
             design,
             prevalence=expected["prevalence"],
             effects=asked.effects_by_arm(),
             cheater_proportion=expected["cheaters"],
             cheater_yes_rate=expected["cheaters_yes_rate"],
+            covariate_r_squared=expected["r_squared"],
             n=expected["n"],
             power=expected["power"],
             level=expected["level"],
             questions=expected["questions"],
             epsilon_cap=expected["epsilon_cap"],
+            front=expected["front"],
+            least_truth=expected["least_truth"],
         )
-        return Response({"design": design.to_document(), **asdict(plan)})
+        return Response(planned.to_dict())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from surveys.definition import BackgroundQuestion, Group, MultipleChoice, Number, SingleChoice
+from surveys.questions.background import BackgroundQuestion, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
 
 NOT_ANSWERED = "not answered"
 MOST_VALUES = 12
@@ -28,12 +28,14 @@ class Cell:
 def background_cells(
     questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, object]], *, smallest: int, secret: str
 ) -> list[Cell]:
-    """The tables of all questions, one after the other. Groups of fields count only their entries.
+    """The tables of all questions, one after the other. Groups of fields count only their entries; short texts have no table.
 
     `secret` decides which other counts are hidden along with small ones: nobody can guess it, and for the same people it stays the same.
     """
     cells: list[Cell] = []
     for question in questions:
+        if isinstance(question, ShortText):
+            continue
         given = [answer.get(question.name) for answer in answers]
         if isinstance(question, MultipleChoice):
             counts = _choices(question, [value if isinstance(value, list) else None for value in given], smallest=smallest)
@@ -79,10 +81,10 @@ def _choices(question: MultipleChoice, given: Sequence[list[str] | None], *, sma
     return {**shown, NOT_ANSWERED: missing if min(missing, answered) >= smallest else None}
 
 
-def _table(question: SingleChoice | Number | Group, given: Sequence[Any]) -> dict[str, int]:
+def _table(question: SingleChoice | OrdinalScale | Number | Group, given: Sequence[Any]) -> dict[str, int]:
     """Counts of answers that exclude each other, in the question's order, with those who did not answer last."""
     match question:
-        case SingleChoice():
+        case SingleChoice() | OrdinalScale():
             labels = [option.name for option in question.options]
             found = Counter(value for value in given if value is not None)
         case Group():

@@ -35,6 +35,8 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
 OF_THE_KIND = {
     "single_choice": "One answer each; the counts add up to the number of rows in data.csv.",
     "multiple_choice": "Several answers each, so the counts overlap.",
+    "ordinal_scale": "One answer each, in the order of the scale; the counts add up to the number of rows in data.csv.",
+    "short_text": "A few words. They are never released, and neither is how many wrote some.",
     "number": "A number, counted by itself or in intervals; the counts add up to the number of rows in data.csv.",
     "group": "A list of entries, of which only the number is counted; the counts add up to the number of rows in data.csv.",
 }

@@ -4,7 +4,9 @@ import json
 from collections.abc import Sequence
 
 from analysis.packages.rows import column_of
-from surveys.definition import BackgroundQuestion, MultipleChoice, SingleChoice, StudyDefinition, Text
+from surveys.definition import StudyDefinition
+from surveys.questions.background import BackgroundQuestion, MultipleChoice, OrdinalScale, SingleChoice
+from surveys.questions.parts import Text
 
 
 def protocol_document(
@@ -57,13 +59,14 @@ def protocol_document(
             "subsample_weights": definition.subsample_weights,
             "planned_with_die": definition.planned_with_die,
         },
+        "family": definition.family,
         "consent": [{"protocol_version": number, "text": text(one.consent)} for number, one in consents],
     }
 
 
 def _labels(question: BackgroundQuestion, language: str) -> dict[str, str] | None:
-    """The labels of an answer's names; None: the answers are numbers."""
-    if isinstance(question, SingleChoice | MultipleChoice):
+    """The labels of an answer's names; None: the answers are numbers or words."""
+    if isinstance(question, SingleChoice | MultipleChoice | OrdinalScale):
         return {option.name: option.text.in_language(language) for option in question.options}
     return None
 

@@ -6,18 +6,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis.planning.faces import NO, YES, PlannedDie, rolls_of
-from analysis.planning.forms import read_die
+from analysis.planning.forms import GROUPS, WEIGHTS, read_die, read_plan
+from analysis.planning.front import Front, address_with, front_of
 from analysis.planning.page import dice_offered, groups_of
+from analysis.planning.plans import make_plan
 from analysis.planning.starts import start_of
 from analysis.planning.wording import decimal
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.written_numbers import typed_number
+from surveys.allocation.findable import too_few
 from surveys.builder.frame import LookingPage
 from surveys.definition import Die, StudyDefinition
 from surveys.drafting.edits import Edit, Keys, fingerprint_of
@@ -34,7 +37,7 @@ MODELS = (
     ("share", gettext_lazy("yes at the rate below")),
     ("unknown", gettext_lazy("I do not know")),
 )
-TYPED = ("die", "sides", "group1", "group2", "group3", "model", "share")
+TYPED = ("die", "sides", *GROUPS, *WEIGHTS, "model", "share")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +74,9 @@ class DieDesigner(LookingPage):
 
     def typed(self) -> Typed:
         die, cheaters = start_of(self.definition).die, self.definition.die.cheaters
-        groups = {f"group{number}": letters for number, letters in enumerate(die.groups, start=1)}
         rate = cheaters if isinstance(cheaters, float | int) else None
         share = "" if rate is None else typed_value(round(rate * 100, 6))
-        return {"die": die.code, "sides": "", **groups, "model": "share" if rate is not None else str(cheaters or "any"), "share": share}
+        return {"sides": "", **die.texts, "model": "share" if rate is not None else str(cheaters or "any"), "share": share}
 
     def read(self, form: DraftForm) -> object:
         die = self._die(form)
@@ -119,19 +121,31 @@ class DieDesigner(LookingPage):
             "planned": {"die_error": problems.get("die", "")},
             "form": {"die": die},
             "dice_offered": dice_offered(die, COMMON_DICE),
-            "groups": tuple(groups_of(die, tuple(self.definition.die.subsamples))),
+            "groups": tuple(groups_of(die, tuple(self.definition.die.subsamples), typed=self._weights_as_typed(form))),
             "models": MODELS,
             "facts": _facts(self.definition, die, trial),
-            "die_query": urlencode({"die": die.code} | {f"group{number}": letters for number, letters in enumerate(die.groups, start=1)}),
+            "die_query": urlencode(die.texts),
+            "front": self._front(form, die),
+            "few_people": too_few(self.definition),
         }
+
+    def _front(self, form: DraftForm, die: PlannedDie) -> Front:
+        """The designs to choose from, with the expectations from which the Plan page starts; their links keep the assumption."""
+        start = start_of(self.definition)
+        planned = make_plan(read_plan(QueryDict(urlencode(die.texts)), start))
+        kept = {name: text for name in ("model", "share") if isinstance(text := form.typed.get(name), str)}
+        return front_of(planned, address_with(kept))
+
+    def _weights_as_typed(self, form: DraftForm) -> tuple[str, ...]:
+        return tuple(text if isinstance(text := form.typed.get(name, ""), str) else "" for name in WEIGHTS)
 
 
 def _with_die(definition: StudyDefinition, die: PlannedDie, cheaters: str | float | None) -> tuple[StudyDefinition | None, str]:
-    """The study with this die, or why it cannot have it. Weights of subsamples that stay are kept."""
+    """The study with this die, or why it cannot have it."""
     names = tuple(definition.die.subsamples)
     names = names if len(names) == len(die.groups) else tuple(str(number) for number in range(1, len(die.groups) + 1))
     faces = {name: _faces(die.code, letters) for name, letters in zip(names, die.groups, strict=True)}
-    weights = {name: weight for name, weight in definition.die.weights.items() if name in faces}
+    weights = {name: weight for name, weight in zip(names, die.weights, strict=True) if weight != 1}
     for name, forced in zip(names, die.forced_responses(), strict=True):
         if forced.forced_yes == 0 or forced.forced_no == 0:
             return None, _("Subsample %(name)s: give at least one face to yes and one to no; else an answer gives away what is true.") % {

@@ -1,4 +1,4 @@
-"""A die in the address of a plan: a code, and for every subsample one letter per roll for its instruction."""
+"""A die in the address of a plan: a code, and for every subsample a weight and one letter per roll for its instruction."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from candor.designs.forced_responses import ForcedResponse
 from candor.errors import DesignError
 from candor.planning.best_die import DICE, DieSuggestion, faces_with
+from candor.planning.pareto import FrontDesign
 
 TWO_DICE = "2d6"
 # Code in an address → name of the die in `best_die.DICE`.
@@ -25,7 +26,7 @@ MIRROR = str.maketrans(YES + NO, NO + YES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedDie:
-    """A die and the instructions of its rolls in two or three subsamples.
+    """A die, the instructions of its rolls in two or three subsamples, and the weights by which people are spread over these.
 
     Examples
     --------
@@ -36,6 +37,31 @@ class PlannedDie:
 
     code: str
     groups: tuple[str, ...]
+    weights: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.weights) != len(self.groups):
+            object.__setattr__(self, "weights", (1,) * len(self.groups))
+
+    @property
+    def shares(self) -> tuple[Fraction, ...]:
+        """The share of people in every subsample."""
+        return tuple(Fraction(weight, sum(self.weights)) for weight in self.weights)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The die in an address and in a form."""
+        groups = {f"group{number}": letters for number, letters in enumerate(self.groups, start=1)}
+        weights = {f"weight{number}": str(weight) for number, weight in enumerate(self.weights, start=1)}
+        return {"die": self.code, **groups, **weights}
+
+    def plays(self, other: PlannedDie) -> bool:
+        """Whether the faces are the same, whatever the weights."""
+        return (self.code, self.groups) == (other.code, other.groups)
+
+    def weighted(self, weights: tuple[int, ...]) -> PlannedDie:
+        """With these weights, if there are as many as subsamples."""
+        return replace(self, weights=weights) if len(weights) == len(self.groups) else self
 
     @property
     def rolls(self) -> Mapping[int, int]:
@@ -89,11 +115,11 @@ class PlannedDie:
         ways = min(self._ways(self.groups[0], YES), self._ways(self.groups[0], NO))
         faces = _faces(self.rolls, ways, ways) if ways else None
         third = letters_of(self.rolls, yes=faces[0], no=faces[1]) if faces else self.groups[0]
-        return replace(self, groups=(*self.groups[:2], third))
+        return replace(self, groups=(*self.groups[:2], third), weights=(*self.weights[:2], self.weights[1]))
 
     def without_third_subsample(self) -> PlannedDie:
         """With the first two subsamples only."""
-        return replace(self, groups=self.groups[:2])
+        return replace(self, groups=self.groups[:2], weights=self.weights[:2])
 
 
 def rolls_of(code: str) -> Mapping[int, int]:
@@ -129,6 +155,21 @@ def suggested_die(suggestion: DieSuggestion) -> PlannedDie:
     """A suggestion as a die whose faces can be changed."""
     code = next(code for code, name in OFFERED.items() if name == suggestion.die)
     return _mirrored(code, yes=suggestion.yes, no=suggestion.no)
+
+
+def front_die(one: FrontDesign) -> PlannedDie:
+    """A design of the front as a die whose faces can be changed.
+
+    Examples
+    --------
+    >>> from candor.planning.pareto import FrontDesign
+    >>> found = FrontDesign(sides=6, faces=((2, 1), (1, 2)), weights=(7, 3), epsilon=1.39, participants_needed=900, difficulty=9.0,
+    ...     unit_effect_error=2.7, unit_honest_times_effect_error=2.0, unit_honest_proportion_error=5.9, robust=False)
+    >>> front_die(found).groups, front_die(found).weights
+    (('ynnttt', 'yynttt'), (7, 3))
+    """
+    groups = tuple(YES * yes + NO * no + TRUTH * (one.sides - no - yes) for no, yes in one.faces)
+    return PlannedDie(code=str(one.sides), groups=groups, weights=one.weights)
 
 
 def usual_die(code: str) -> PlannedDie:

@@ -17,10 +17,13 @@ from analysis.planning.starts import Start
 from candor.designs.design import CheaterModel
 from candor.errors import MethodError
 from candor.written_numbers import typed_number
+from surveys.builder.allocation import LARGEST_WEIGHT
 
 PERCENT = "%"
 CHEATER_MODELS = ("any", "always_no", "always_yes")
 AS_IN_THE_STUDY = "study"
+GROUPS = ("group1", "group2", "group3")
+WEIGHTS = ("weight1", "weight2", "weight3")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +89,15 @@ INPUTS: tuple[NumberInput, ...] = (
         unit=PERCENT,
     ),
     _input(
+        "covariates",
+        gettext_lazy("Explained by background"),
+        gettext_lazy("R²: the share of the differences between true answers that background questions explain, if the analysis uses them."),
+        "0",
+        "90",
+        slider=("0", "60"),
+        unit=PERCENT,
+    ),
+    _input(
         "questions",
         gettext_lazy("Sensitive questions"),
         gettext_lazy("Each has its own roll, and privacy losses add up."),
@@ -112,8 +124,19 @@ INPUTS: tuple[NumberInput, ...] = (
         slider=("50", "99"),
         unit=PERCENT,
     ),
+    _input(
+        "truth",
+        gettext_lazy("Least truth in a subsample"),
+        gettext_lazy(
+            "For designs to choose from: how many of 100 rolls at least ask for the truth. Will people follow a die that hardly asks?"
+        ),
+        "5",
+        "90",
+        slider=("5", "60"),
+        unit=PERCENT,
+    ),
 )
-IN_PERCENT = {"effect", "prevalence", "cheaters", "power"}
+IN_PERCENT = {"effect", "prevalence", "cheaters", "covariates", "power", "truth"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +169,7 @@ class PlanForm:
     model: str
     die_is_new: bool = False
     change: str = ""
+    weight_texts: tuple[str, ...] = ()
 
     def value(self, name: str) -> float:
         return float(self.numbers[name].for_the_methods)
@@ -160,14 +184,13 @@ class PlanForm:
         return CHEATER_MODELS if self.start.cheater_model.name in CHEATER_MODELS else (*CHEATER_MODELS, AS_IN_THE_STUDY)
 
     def with_die(self, die: PlannedDie) -> PlanForm:
-        return replace(self, die=die, die_error="", die_is_new=False, change="")
+        return replace(self, die=die, die_error="", die_is_new=False, change="", weight_texts=())
 
     @property
     def query(self) -> str:
         """The address of this plan, to be shared."""
         texts = {name: field.text for name, field in self.numbers.items()}
-        groups = {f"group{number}": letters for number, letters in enumerate(self.die.groups, start=1)}
-        return urlencode({**texts, "model": self.model, "die": self.die.code, **groups})
+        return urlencode({**texts, "model": self.model, **self.die.texts})
 
 
 def read_plan(query: QueryDict, start: Start) -> PlanForm:
@@ -177,7 +200,14 @@ def read_plan(query: QueryDict, start: Start) -> PlanForm:
     die, error, is_new = read_die(query, start.die)
     own_model = start.cheater_model.name if start.cheater_model.name in CHEATER_MODELS else AS_IN_THE_STUDY
     form = PlanForm(
-        start=start, numbers=numbers, die=die, die_error=error, die_is_new=is_new, model=own_model, change=query.get("change", "")
+        start=start,
+        numbers=numbers,
+        die=die,
+        die_error=error,
+        die_is_new=is_new,
+        model=own_model,
+        change=query.get("change", ""),
+        weight_texts=tuple(query.get(name, "") for name in WEIGHTS) if error else (),
     )
     asked = query.get("model", own_model)
     return replace(form, model=asked) if asked in form.models else form
@@ -231,19 +261,33 @@ def _possible_effect(effect: NumberField, prevalence: NumberField) -> NumberFiel
 def read_die(query: Mapping[str, str], start: PlannedDie) -> tuple[PlannedDie, str, bool]:
     """The die, its error, and whether it was just chosen, so that its faces are still to be chosen."""
     code = query.get("die", start.code).strip()
-    groups = tuple(letters for name in ("group1", "group2", "group3") if (letters := query.get(name, "")))
+    groups = tuple(letters for name in GROUPS if (letters := query.get(name, "")))
+    weights, error = _read_weights(query, groups or start.groups, start)
     if not groups and code == start.code:
-        return start, "", False
+        return start.weighted(weights), error, False
     try:
         rolls = rolls_of(code)
-        usual = usual_die(code)
-    except MethodError as error:
-        return start, str(error), False
+        usual = usual_die(code).weighted(weights)
+    except MethodError as problem:
+        return start, str(problem), False
     if wrong := next((letters for letters in groups if set(letters) - set(LETTERS)), None):
         sentence = _("Every face says y (yes), n (no) or t (truth), not “%(found)s”; the plan uses the usual faces.") % {
             "found": wrong[:40]
         }
         return usual, sentence, False
     if len(groups) < 2 or any(len(letters) != len(rolls) for letters in groups):
-        return usual, "", True
-    return PlannedDie(code=code, groups=groups), "", False
+        return usual, error, True
+    return PlannedDie(code=code, groups=groups, weights=weights), error, False
+
+
+def _read_weights(query: Mapping[str, str], groups: tuple[str, ...], start: PlannedDie) -> tuple[tuple[int, ...], str]:
+    """The weights of the subsamples; missing ones are those of the start, if it has as many, and 1 otherwise."""
+    known = start.weights if len(start.weights) == len(groups) else (1,) * len(groups)
+    weights = []
+    for name, weight in zip(WEIGHTS, known, strict=False):
+        number = typed_number(text, whole=True) if (text := query.get(name, "").strip()) else Decimal(weight)
+        if number is None or not 1 <= number <= LARGEST_WEIGHT:
+            words = {"most": LARGEST_WEIGHT, "found": text[:40]}
+            return known, _("A weight is a whole number from 1 to %(most)s, not “%(found)s”.") % words
+        weights.append(int(number))
+    return tuple(weights), ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -42,6 +42,7 @@ class Group:
     index: int
     name: str
     letters: str
+    weight: str
     faces: tuple[Face, ...]
     shares: tuple[tuple[str, str], ...]
     epsilon: str
@@ -73,7 +74,7 @@ def page_of(planned: Planned) -> dict[str, object]:
         "dice_offered": dice_offered(form.die, OFFERED),
         "models": form.models,
         "stated_yes_rate": percent(float(form.start.cheater_model.yes_rate or 0)),
-        "groups": tuple(groups_of(form.die, form.start.subsample_names)),
+        "groups": tuple(groups_of(form.die, form.start.subsample_names, typed=form.weight_texts)),
         "sentences": (power_sentence(plan), cheater_sentence(plan)),
         "facts": _facts(planned),
         "privacy": privacy_in_words(plan.epsilon, questions=plan.questions),
@@ -103,8 +104,10 @@ def _die_name(code: str) -> str:
     return _("%(sides)s sides") % {"sides": code} if code.isdecimal() else _("two six-sided dice, added")
 
 
-def groups_of(die: PlannedDie, names: tuple[str, ...]) -> Iterable[Group]:
-    """The faces in the form, right or wrong; with another number of subsamples than there are `names`, they are numbered."""
+def groups_of(die: PlannedDie, names: tuple[str, ...], *, typed: Sequence[str] = ()) -> Iterable[Group]:
+    """The faces in the form, right or wrong, and the weights as they were `typed`; with another number of subsamples than there are
+    `names`, they are numbered.
+    """
     names = names if len(die.groups) == len(names) else tuple("123")
     for index, (letters, forced) in enumerate(zip(die.groups, die.forced_responses(), strict=True)):
         shares = zip(LETTERS, (forced.forced_yes, forced.forced_no, forced.truth), strict=True)
@@ -112,6 +115,7 @@ def groups_of(die: PlannedDie, names: tuple[str, ...]) -> Iterable[Group]:
             index=index,
             name=names[index],
             letters=letters,
+            weight=(typed[index] if index < len(typed) else "") or str(die.weights[index]),
             faces=tuple(
                 Face(position=position, roll=roll, says=NAMES_OF_LETTERS[letters[position]]) for position, roll in enumerate(die.rolls)
             ),
@@ -161,7 +165,7 @@ def _die_row(one: DieSuggestion, planned: Planned) -> DieRow:
         epsilon=decimal(one.epsilon, 2),
         effect_error=points(one.unit_effect_error / root),
         cheater_error=points(one.unit_honest_proportion_error / root),
-        in_use=die == planned.form.die,
+        in_use=die.plays(planned.form.die),
     )
 
 

@@ -11,10 +11,12 @@ from django.utils.translation import gettext as _
 
 from analysis.planning.faces import PlannedDie, suggested_die, usual_die
 from analysis.planning.forms import PlanForm, plain
+from analysis.planning.starts import NEW_STUDY
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, mirrored_precision, optimal_mirrored
 from candor.planning.information import Precision, Scenario
+from candor.planning.pareto import FrontDesign, pareto_front
 from candor.planning.power import StudyPlan, plan_study
 
 LEVEL = 0.95
@@ -48,12 +50,26 @@ class Planned:
             "--effect": given["effect"],
             "--prevalence": given["prevalence"],
             "--cheaters": given["cheaters"],
+            "--r-squared": given["covariates"],
             "--n": given["n"],
             "--power": given["power"],
             "--questions": given["questions"],
             "--epsilon-cap": given["cap"],
+            "--least-truth": given["truth"],
         }
-        return shlex.join(["candor", "plan", *(f"{option}={value}" for option, value in options.items())])
+        return shlex.join(["candor", "plan", *(f"{option}={value}" for option, value in options.items()), "--front"])
+
+    @property
+    def front(self) -> tuple[FrontDesign, ...]:
+        """The designs to choose from; the faces in use make no difference to them."""
+        form = self.form
+        return _front_of(
+            form.start.design(usual_die(NEW_STUDY.die.code), cheater_model=form.cheater_model),
+            self.scenario,
+            cap=form.value("cap"),
+            power=form.value("power"),
+            least_truth=form.value("truth"),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +90,18 @@ def make_plan(form: PlanForm) -> Planned:
 def changed(form: PlanForm) -> PlanForm | None:
     """The form that a button asks for, or that a newly chosen die needs; None when the form is to be shown as it is."""
     if form.die_is_new:
-        return form.with_die(_best_faces(form, form.die.code))
+        return form.with_die(_best_faces(form, form.die.code).weighted(form.die.weights))
     if (die := form.die.after(form.change)) is not None:
         return form.with_die(die)
     verb, _colon, code = form.change.partition(":")
     if verb == "use" and any(suggested_die(one).code == code for one in _suggestions(form)):
-        return form.with_die(_best_faces(form, code))
+        return form.with_die(_best_faces(form, code).weighted(form.die.weights))
     return form.with_die(form.die) if form.change else None
+
+
+@lru_cache(maxsize=64)
+def _front_of(design: Design, scenario: Scenario, *, cap: float, power: float, least_truth: float) -> tuple[FrontDesign, ...]:
+    return pareto_front(design, scenario, epsilon_cap=cap, power=power, level=LEVEL, least_truth=least_truth)
 
 
 @lru_cache(maxsize=64)
@@ -113,7 +134,13 @@ def _sentence(error: MethodError) -> str:
 
 
 def _scenario(form: PlanForm, design: Design) -> Scenario:
-    return Scenario.of(design, prevalence=form.value("prevalence"), effects=form.value("effect"), cheater_proportion=form.value("cheaters"))
+    return Scenario.of(
+        design,
+        prevalence=form.value("prevalence"),
+        effects=form.value("effect"),
+        cheater_proportion=form.value("cheaters"),
+        covariate_r_squared=form.value("covariates"),
+    )
 
 
 def _suggestions(form: PlanForm) -> tuple[DieSuggestion, ...]:
@@ -133,6 +160,7 @@ def _plan(form: PlanForm, design: Design) -> StudyPlan:
         prevalence=form.value("prevalence"),
         effect=form.value("effect"),
         cheaters=form.value("cheaters"),
+        covariates=form.value("covariates"),
         n=int(form.value("n")),
         power=form.value("power"),
         questions=int(form.value("questions")),
@@ -142,7 +170,16 @@ def _plan(form: PlanForm, design: Design) -> StudyPlan:
 
 @lru_cache(maxsize=256)
 def _plan_of(
-    design: Design, *, prevalence: float, effect: float, cheaters: float, n: int, power: float, questions: int, cap: float
+    design: Design,
+    *,
+    prevalence: float,
+    effect: float,
+    cheaters: float,
+    covariates: float,
+    n: int,
+    power: float,
+    questions: int,
+    cap: float,
 ) -> StudyPlan:
     """The plan, remembered while a slider goes back and forth."""
     return plan_study(
@@ -150,6 +187,7 @@ def _plan_of(
         prevalence=prevalence,
         effects=effect,
         cheater_proportion=cheaters,
+        covariate_r_squared=covariates,
         n=n,
         power=power,
         level=LEVEL,

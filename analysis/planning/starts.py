@@ -10,6 +10,7 @@ from math import ceil
 from analysis.planning.faces import PlannedDie, letters_of, rolls_of
 from candor.designs.design import CheaterModel, Design
 from surveys.definition import StudyDefinition
+from surveys.drafting.starter import PLANNED_PARTICIPANTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,13 +21,12 @@ class Start:
     control: str
     arm_shares: tuple[Fraction, ...]
     subsample_names: tuple[str, ...]
-    subsample_shares: tuple[Fraction, ...]
     cheater_model: CheaterModel
     die: PlannedDie
     texts: Mapping[str, str]
 
     def design(self, die: PlannedDie, *, cheater_model: CheaterModel) -> Design:
-        """The design with this die; with another number of subsamples than at the start, people are spread equally over them."""
+        """The design with this die; with another number of subsamples than at the start, they are numbered."""
         kept = len(die.groups) == len(self.subsample_names)
         names = self.subsample_names if kept else tuple(str(number) for number in range(1, len(die.groups) + 1))
         return Design(
@@ -34,7 +34,7 @@ class Start:
             control=self.control,
             subsamples=tuple(zip(names, die.forced_responses(), strict=True)),
             arm_probabilities=self.arm_shares,
-            subsample_probabilities=self.subsample_shares if kept else (),
+            subsample_probabilities=die.shares,
             cheater_model=cheater_model,
         )
 
@@ -44,10 +44,19 @@ NEW_STUDY = Start(
     control="control",
     arm_shares=(Fraction(1, 2), Fraction(1, 2)),
     subsample_names=("1", "2"),
-    subsample_shares=(Fraction(1, 2), Fraction(1, 2)),
     cheater_model=CheaterModel(name="any"),
     die=PlannedDie(code="6", groups=("ynnttt", "nyyttt")),
-    texts={"n": "400", "effect": "20", "prevalence": "40", "cheaters": "10", "questions": "1", "cap": "1.39", "power": "80"},
+    texts={
+        "n": str(PLANNED_PARTICIPANTS),
+        "effect": "20",
+        "prevalence": "40",
+        "cheaters": "10",
+        "covariates": "0",
+        "questions": "1",
+        "cap": "1.39",
+        "power": "80",
+        "truth": "25",
+    },
 )
 
 
@@ -61,10 +70,11 @@ def start_of(definition: StudyDefinition) -> Start:
         control=design.control,
         arm_shares=design.arm_probabilities,
         subsample_names=design.subsample_names,
-        subsample_shares=design.subsample_probabilities,
         cheater_model=CheaterModel(name="any") if design.cheater_model.name == "unknown" else design.cheater_model,
         die=PlannedDie(
-            code=code, groups=tuple(letters_of(rolls, yes=faces.yes, no=faces.no) for faces in definition.die.subsamples.values())
+            code=code,
+            groups=tuple(letters_of(rolls, yes=faces.yes, no=faces.no) for faces in definition.die.subsamples.values()),
+            weights=tuple(definition.subsample_weights.values()),
         ),
         texts={
             **NEW_STUDY.texts,

@@ -10,6 +10,7 @@ from accounts.access import require_role, user_of
 from accounts.models import Role
 from analysis.planning.figures import figures_of
 from analysis.planning.forms import read_plan
+from analysis.planning.front import front_of
 from analysis.planning.page import page_of
 from analysis.planning.plans import changed, make_plan
 from analysis.planning.starts import NEW_STUDY, Start, start_of
@@ -42,5 +43,6 @@ def _planned(request: HttpRequest, start: Start, study: Study | None = None, *, 
     if (other := changed(form)) is not None:
         return redirect(f"{request.path}?{other.query}")
     planned = make_plan(form)
-    context = {"study": study, **page_of(planned), "figures": figures_of(planned), "takes_a_die": takes_a_die}
+    shown = {"figures": figures_of(planned), "front": front_of(planned)}
+    context = {"study": study, **page_of(planned), **shown, "takes_a_die": takes_a_die}
     return render(request, "analysis/planning/plan.html", context)

@@ -179,7 +179,7 @@ def _require_sensible(study: Study, choices: Choices) -> None:
         raise ReleaseError(
             _("Expected one of the licences %(licences)s, found %(found)s.") % {"licences": ", ".join(LICENCES), "found": choices.licence}
         )
-    if choices.background == BackgroundHandling.COUNTS and not definition.background:
+    if choices.background == BackgroundHandling.COUNTS and not definition.countable_background:
         raise ReleaseError(_("This study asked no background questions that could be counted."))
     if choices.background == BackgroundHandling.COUNTS and study.forgotten_on is not None:
         raise ReleaseError(building.FORGOTTEN)

@@ -47,7 +47,7 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
     form = None
     if seat.may_change and offered and not any(one.status in OPEN_RELEASES for one in found):
         definition = definition_for(seat)
-        can_count, published = bool(definition.background) and study.forgotten_on is None, published_smallest_count(study)
+        can_count, published = bool(definition.countable_background) and study.forgotten_on is None, published_smallest_count(study)
         if request.method == "POST":
             form = ReleaseForm.sent(definition, request.POST, can_count=can_count, data_sets=offered, public_threshold=published)
             if not form.errors:

@@ -46,6 +46,10 @@ class LogisticFit:
         """Akaike's information criterion, 2p − 2 log-likelihood."""
         return 2.0 * len(self.coefficients) - 2.0 * self.log_likelihood
 
+    def probability(self, values: FloatArray) -> FloatArray:
+        """Return the probability of a reported yes for each row of exactly the fitted columns, shape (n,)."""
+        return expit(values @ self.coefficients)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WorkingModel:
@@ -59,6 +63,10 @@ class WorkingModel:
         Their columns in the model matrix; the intercept comes first.
     fit : LogisticFit
         Coefficients for exactly these columns.
+    candidates : int
+        How many columns, the intercept aside, the search could choose from.
+    places : int
+        How many of them a model could have at once.
     notes : tuple of str
         What should be told about it.
     """
@@ -66,11 +74,13 @@ class WorkingModel:
     terms: tuple[str, ...]
     columns: NDArray[np.intp]
     fit: LogisticFit
+    candidates: int
+    places: int
     notes: tuple[str, ...]
 
     def predict(self, values: FloatArray) -> FloatArray:
         """Return the probability of a reported yes for each row of a model matrix, shape (n,)."""
-        return expit(values[:, self.columns] @ self.fit.coefficients)
+        return self.fit.probability(values[:, self.columns])
 
 
 def expit(linear_predictor: FloatArray) -> FloatArray:
@@ -318,6 +328,8 @@ def choose_working_model(matrix: ModelMatrix, outcome: FloatArray, members: NDAr
         terms=tuple(term.name for term in matrix.terms if term.name in chosen),
         columns=np.array(columns, dtype=np.intp),
         fit=fit,
+        candidates=len(estimable_columns(gram, range(values.shape[1]))) - 1,
+        places=most_parameters - 1,
         notes=_notes(group, answers, fit, left_out=sorted(refused - chosen)),
     )
 

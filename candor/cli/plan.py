@@ -21,16 +21,24 @@ from candor.cli.options import (
     prevalence_option,
 )
 from candor.cli.reading import read_design
+from candor.planning.pareto import LEAST_TRUTH
 from candor.studies.plans import plan as planned
 
 
 @click.command()
 @all_of(design_option, effect_option, prevalence_option, cheaters_option)
 @click.option("--cheaters-yes-rate", type=PROPORTION, help="How often they say yes; default: as the cheater model states, otherwise 0.5.")
+@click.option(
+    "--r-squared", type=PROPORTION, default=0.0, show_default=True, help="Share of the variance of true answers that covariates explain."
+)
 @click.option("--n", type=WHOLE, help="Planned participants; default: as many as --power needs.")
 @click.option("--power", type=PROPORTION, default=0.8, show_default=True, help="Target power of the test of no effect.")
 @click.option("--questions", type=WHOLE, default=1, show_default=True, help="Sensitive questions, one roll each.")
 @click.option("--epsilon-cap", type=POSITIVE, help="Largest privacy loss per question for suggested dice; default: the design's own.")
+@click.option("--front", is_flag=True, help="Search designs of which none beats another in people, both errors and privacy.")
+@click.option(
+    "--least-truth", type=PROPORTION, default=LEAST_TRUTH, show_default=True, help="Smallest share of rolls for the truth in --front."
+)
 @all_of(level_option, format_option)
 def plan(
     design_path: Input,
@@ -38,14 +46,17 @@ def plan(
     prevalence: float,
     cheaters: float,
     cheaters_yes_rate: float | None,
+    r_squared: float,
     n: int | None,
     power: float,
     questions: int,
     epsilon_cap: float | None,
+    front: bool,
+    least_truth: float,
     level: float,
     output_format: str,
 ) -> None:
-    """Standard errors, power, participants needed, the cost of privacy and the best die for a design."""
+    """Standard errors, power, participants needed, the cost of privacy and the best dice for a design."""
     design = read_design(design_path)
     result = planned(
         design,
@@ -53,10 +64,13 @@ def plan(
         effects=effects_by_arm(effects, treatments=design.treatments),
         cheater_proportion=cheaters,
         cheater_yes_rate=cheaters_yes_rate,
+        covariate_r_squared=r_squared,
         n=n,
         power=power,
         level=level,
         questions=questions,
         epsilon_cap=epsilon_cap,
+        front=front,
+        least_truth=least_truth,
     )
     click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))

@@ -18,7 +18,7 @@ from candor.estimators.joint_estimates import NOBODY_IS_HONEST, JointEstimates
 from candor.fitting.identity_link import gram, most_likely
 from candor.results import SpecificationTest
 
-HALF = 0.5
+HALF_A_PERSON = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def cell_model(design: Design, *, arm_specific_cheaters: bool = False) -> CellMo
     by_arm = np.kron(np.eye(arms), design.truth[:, None])
     known = design.cheater_model.yes_rate
     offset = float(known or 0)
-    half_honest = (design.truth / 2 + design.forced_yes) / 2 + float(HALF if known is None or arm_specific_cheaters else known) / 2
+    half_honest = (design.truth / 2 + design.forced_yes) / 2 + float(HALF_A_PERSON if known is None or arm_specific_cheaters else known) / 2
     forced = np.tile(design.forced_yes - offset, arms)[:, None]
     line, identified = on_one_line(design.forced_responses), design.identification.honest_proportion
     if arm_specific_cheaters:
@@ -291,14 +291,9 @@ def null_variances(counts: FloatArray, design: Design, *, arm_specific_cheaters:
     counts, design, arm_specific_cheaters
         See `maximum_likelihood_fit`.
 
-    Returns
-    -------
-    ndarray, shape (..., K − 1)
-
     Notes
     -----
-    For each contrast the model with Π_a = Π_0 is fitted, which pools the two arms; the variance is that of Δ̂ at its cell means, times
-    n/(n − parameters), as a pooled variance is usually corrected.
+    That of Δ̂ at the cell means of the model with Π_a = Π_0, which pools the two arms, times n/(n − parameters).
 
     Examples
     --------
@@ -346,14 +341,14 @@ def maximum_likelihood(
         No cell is empty. One in which nobody said yes (or no) counts half a person who did, so that the maximum lies inside.
     """
     matrix = model.matrix if matrix is None else matrix
-    inside = np.linalg.lstsq(matrix, model.inside - model.offset)[0]
-    counted = np.where(counts > 0, counts, HALF)
+    inside = np.asarray(np.linalg.lstsq(matrix, model.inside - model.offset)[0], dtype=float)
+    counted = np.where(counts > 0, counts, HALF_A_PERSON)
     return most_likely(counted[..., NO], counted[..., YES], matrix=matrix, offset=model.offset, inside=inside)
 
 
 def _weights(size: FloatArray, means: FloatArray) -> FloatArray:
     """n/(μ(1 − μ)) of every cell, with μ at least ½/(n + 1) from 0 and 1."""
-    floor = HALF / (size + 1)
+    floor = HALF_A_PERSON / (size + 1)
     spread = np.clip(means, floor, 1 - floor)
     return np.asarray(size / (spread * (1 - spread)))
 

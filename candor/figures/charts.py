@@ -101,6 +101,12 @@ class Chart:
             self.drawing.dot(self.x(at[0]), self.y(at[1]), kind, words=words, radius=radius)
             self._explain(kind, label)
 
+    def link(self, at: tuple[float, float], kind: str, text: object, *, address: str, words: str, label: str = "") -> None:
+        """A dot with a short text inside that leads to an address, if it lies on the paper."""
+        if self.x.holds(at[0]) and self.y.holds(at[1]):
+            self.drawing.linked_dot(self.x(at[0]), self.y(at[1]), kind, text, address=address, words=words)
+            self._explain(kind, label)
+
     def _explain(self, kind: str, label: str) -> None:
         if label and Key(kind, label) not in self.legend:
             self.legend.append(Key(kind, label))

@@ -36,6 +36,9 @@ LOOKS: dict[str, dict[str, str]] = {
     "estimate": {"fill": ACCENT},
     "point": {"fill": ACCENT, "stroke": "#ffffff", "stroke-width": "2"},
     "point-second": {"fill": "#ffffff", "stroke": ACCENT, "stroke-width": "2"},
+    "point-own": {"fill": "#a9241c", "stroke": "#ffffff", "stroke-width": "2"},
+    "point-label": {"fill": "#ffffff", "font-size": "10", "font-weight": "600"},
+    "point-second-label": {"fill": ACCENT, "font-size": "10", "font-weight": "600"},
     "notable": {"fill": "#a9241c"},
 }
 
@@ -63,6 +66,7 @@ class Drawing:
     def __init__(self, *, width: float, height: float, title: str, font_size: float = 14) -> None:
         self.width, self.height, self.title, self.font_size = width, height, title, font_size
         self._marks: list[str] = []
+        self._leads_somewhere = False
 
     def text(self, x: float, y: float, words: object, kind: str = "words", *, anchor: str = "start") -> None:
         """Words that start at a place, end there or are centred on it: `anchor` is SVG's `text-anchor`."""
@@ -84,6 +88,13 @@ class Drawing:
         inside = f"><title>{escape(words)}</title></circle>" if words else "/>"
         self._marks.append(f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{radius:g}" {_look(kind)}{inside}')
 
+    def linked_dot(self, x: float, y: float, kind: str, label: object, *, address: str, words: str, radius: float = 8) -> None:
+        """A circle with a short label inside that leads to an address; `words` are its name."""
+        self._leads_somewhere = True
+        circle = f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{radius:g}" {_look(kind)}/>'
+        inside = f'<text x="{_number(x)}" y="{_number(y + 3.5)}" text-anchor="middle" {_look(f"{kind}-label")}>{escape(str(label))}</text>'
+        self._marks.append(f"<a href={quoteattr(address)} aria-label={quoteattr(words)}><title>{escape(words)}</title>{circle}{inside}</a>")
+
     def path(self, points: Sequence[tuple[float, float]], kind: str, *, closed: bool = False) -> None:
         """A line through the points, or the area that they enclose; nothing without points."""
         if points:
@@ -97,9 +108,10 @@ class Drawing:
     def svg(self, *, font: str = PAGE_FONT) -> str:
         """The document, complete in itself."""
         size = f"{_number(self.width)} {_number(self.height)}"
+        role = "group" if self._leads_somewhere else "img"
         opening = (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" width="{_number(self.width)}" height="{_number(self.height)}" '
-            f'role="img" aria-label={quoteattr(self.title)} font-family="{font}" font-size="{self.font_size:g}">'
+            f'role="{role}" aria-label={quoteattr(self.title)} font-family="{font}" font-size="{self.font_size:g}">'
         )
         paper = f'<rect width="{_number(self.width)}" height="{_number(self.height)}" {_look("paper")}/>'
         return "\n".join((opening, f"<title>{escape(self.title)}</title>", paper, *self._marks, "</svg>\n"))

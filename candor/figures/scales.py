@@ -103,6 +103,23 @@ class Logarithmic(Linear):
         ticks = (*(factor * 10.0**power for power in range(first, last) for factor in factors), 10.0**last)
         return cls(low=ticks[0], high=ticks[-1], ticks=ticks, start=start, end=end)
 
+    @classmethod
+    def around(cls, numbers: Iterable[float], *, start: float = 0.0, end: float = 1.0) -> Logarithmic:
+        """The scale that ends at the next one, two or five times a power of ten around the given numbers, for clouds of points.
+
+        Examples
+        --------
+        >>> Logarithmic.around([790, 4300]).ticks
+        (500.0, 1000.0, 2000.0, 5000.0)
+        """
+        given = list(numbers)
+        lowest, highest = min(given), max(given)
+        steps = [factor * 10.0**power for power in range(floor(log10(lowest)), ceil(log10(highest)) + 1) for factor in (1, 2, 5)]
+        low = max(step for step in steps if step <= lowest * (1 + 1e-9))
+        high = min(step for step in steps if step >= highest * (1 - 1e-9) and step > low)
+        ticks = tuple(round(step, 12) for step in steps if low <= step <= high)
+        return cls(low=ticks[0], high=ticks[-1], ticks=ticks, start=start, end=end)
+
     def _bent(self, value: float) -> float:
         return log10(value)
 

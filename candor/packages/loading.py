@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import zipfile
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.errors import PackageError
-from candor.packages.archive import files_at
+from candor.packages.archive import PUBLIC_KEY, files_at
 from candor.packages.verification import faults_at
 
 
@@ -33,6 +34,10 @@ class DataPackage:
         The name of every question, and the text that people read, by the column of its answers.
     results, protocol : dict
         The published results.json and protocol.json.
+    simulated : bool
+        Whether bots gave the answers, as the package itself says.
+    server : str
+        SHA-256 of the public key that it brings; empty where it brings none.
     """
 
     frame: Mapping[str, NDArray[Any]]
@@ -40,9 +45,11 @@ class DataPackage:
     outcomes: Mapping[str, str]
     results: Mapping[str, Any]
     protocol: Mapping[str, Any]
+    simulated: bool
+    server: str
 
 
-def load_package(path: str | Path, *, verify: bool = False, key: str | Path | None = None) -> DataPackage:
+def load_package(path: str | Path, *, verify: bool = False, key: str | Path | bytes | None = None) -> DataPackage:
     """Read a data package from its ZIP file or from the folder that it was unpacked to.
 
     Parameters
@@ -51,9 +58,9 @@ def load_package(path: str | Path, *, verify: bool = False, key: str | Path | No
         The ZIP file or the folder.
     verify : bool
         Refuse a package that is not as it was signed, byte by byte.
-    key : str or Path, optional
-        PEM file with the public key of the server that the data come from; given, the package is verified by it. Default: the key in the
-        package, which proves less, because anybody who changed the package could have changed that too.
+    key : str, Path or bytes, optional
+        PEM file, or its content, with the public key of the server that the data come from; given, the package is verified by it.
+        Default: the key in the package, which proves less, because anybody who changed the package could have changed that too.
 
     Returns
     -------
@@ -84,7 +91,7 @@ def load_package(path: str | Path, *, verify: bool = False, key: str | Path | No
     candor.errors.PackageError: ...: no data package: data.csv is missing
     """
     where = Path(path)
-    if (verify or key is not None) and (found := faults_at(where, key=None if key is None else Path(key).read_bytes())):
+    if (verify or key is not None) and (found := faults_at(where, key=key_in(key))):
         raise PackageError(f"{path}: not as it was signed: " + "; ".join(f"{fault.file}: {fault.what}" for fault in found))
     try:
         files = files_at(where)
@@ -100,8 +107,21 @@ def load_package(path: str | Path, *, verify: bool = False, key: str | Path | No
             outcomes=outcomes,
             results=results,
             protocol=protocol,
+            simulated=_is_simulated(files.get("datapackage.json", b"{}")),
+            server=hashlib.sha256(files[PUBLIC_KEY]).hexdigest() if PUBLIC_KEY in files else "",
         )
     except KeyError as error:
         raise PackageError(f"{path}: no data package: {error.args[0]} is missing") from error
     except (zipfile.BadZipFile, ValueError, TypeError) as error:
         raise PackageError(f"{path}: no data package: {error}") from error
+
+
+def key_in(source: str | Path | bytes | None) -> bytes | None:
+    """The content of a PEM file; what is content already, or nothing, stays."""
+    return Path(source).read_bytes() if isinstance(source, str | Path) else source
+
+
+def _is_simulated(catalogue: bytes) -> bool:
+    """Whether datapackage.json says that the data are simulated: older ones in the description, newer ones among the keywords too."""
+    described = json.loads(catalogue.decode("utf-8-sig"))
+    return "simulated data" in described.get("keywords", ()) or str(described.get("description", "")).startswith("Simulated answers")

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.errors import MethodError
-from candor.estimators.cell_means import null_variances
 
 Array = NDArray[np.float64]
-
-MANY = 1e9
-"""So many people that chance does not matter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,17 +26,21 @@ class Scenario:
         x, above 0.
     cheater_yes_rate : float
         q, how often the others say "yes".
+    covariate_r_squared : float
+        Share of the variance of the true answers, within each arm, that background variables explain and the analysis adjusts for.
     """
 
     prevalence: tuple[float, ...]
     honest_proportion: float
     cheater_yes_rate: float
+    covariate_r_squared: float = 0.0
 
     def __post_init__(self) -> None:
         for name, values in (
             ("prevalence", self.prevalence),
             ("honest proportion", (self.honest_proportion,)),
             ("cheaters' yes rate", (self.cheater_yes_rate,)),
+            ("R² of covariates", (self.covariate_r_squared,)),
         ):
             for value in values:
                 if not 0 <= value <= 1:
@@ -57,6 +57,7 @@ class Scenario:
         effects: float | Mapping[str, float],
         cheater_proportion: float,
         cheater_yes_rate: float | None = None,
+        covariate_r_squared: float = 0.0,
     ) -> Scenario:
         """Build from control prevalence and effects; q defaults to what the cheater model states, otherwise ½ (largest variance)."""
         by_arm = dict(effects) if isinstance(effects, Mapping) else dict.fromkeys(design.treatments, effects)
@@ -70,7 +71,45 @@ class Scenario:
             prevalence=tuple(round(prevalence + by_arm.get(arm, 0.0), 12) for arm in design.arms),
             honest_proportion=1 - cheater_proportion,
             cheater_yes_rate=cheater_yes_rate,
+            covariate_r_squared=covariate_r_squared,
         )
+
+    def without_effect(self, arm: int, *, control: int, arm_shares: Array) -> Scenario:
+        """The same people, if this arm and control had the prevalence that both have together."""
+        pooled = sum(self.prevalence[one] * arm_shares[one] for one in (arm, control)) / (arm_shares[arm] + arm_shares[control])
+        return replace(self, prevalence=tuple(float(pooled) if one in (arm, control) else p for one, p in enumerate(self.prevalence)))
+
+    def variance_of_reports(self, cells: Array, *, truth: Array) -> Array:
+        """Variance of a report about its mean given the covariates, from the share of "yes" in each cell, last axis arms.
+
+        Notes
+        -----
+        Given X the report's mean is x(t·p(X) + f1) + (1 − x)q, if X does not tell who cheats. Its variance, (xt)²R²p(1 − p), is what
+        adjustment takes away: the die and the cheaters dilute what covariates explain.
+
+        Examples
+        --------
+        A fair half explained, nobody cheats, the truth in half of the rolls: 1/4 − (1/2)²·(1/2)·(1/4) = 7/32.
+
+        >>> half = Scenario(prevalence=(0.5,), honest_proportion=1.0, cheater_yes_rate=0.0, covariate_r_squared=0.5)
+        >>> float(half.variance_of_reports(np.array([0.5]), truth=np.array([0.5]))[0]) == 7 / 32
+        True
+        """
+        p = np.array(self.prevalence)
+        explained: Array = (self.honest_proportion * truth) ** 2 * self.covariate_r_squared * p * (1 - p)
+        return cells * (1 - cells) - explained
+
+    def variance_of_effects(self, *, control: int) -> Array:
+        """Variance over people of the effect given their covariates, by arm; it stays, however well covariates predict.
+
+        Notes
+        -----
+        R²(√(p(1 − p)) − √(p₀(1 − p₀)))², if the same covariates matter in both arms and in the same direction.
+        """
+        p = np.array(self.prevalence)
+        spread = np.sqrt(p * (1 - p))
+        found: Array = self.covariate_r_squared * (spread - spread[control]) ** 2
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +154,8 @@ def precision(design: Design, scenario: Scenario) -> Precision:
 
     Notes
     -----
-    E[Ỹ ∣ a,s] = tₛΠₐ + f1ₛ x + C with Πₐ = x pₐ and C = (1−x)q, information Σ P(a)P(s)/(m(1−m)) rrᵀ over the cells with rows r.
+    E[Ỹ ∣ a,s] = tₛΠₐ + f1ₛ x + C with Πₐ = x pₐ and C = (1−x)q, information Σ P(a)P(s)/v rrᵀ over the cells with rows r. Without
+    covariates v = m(1−m); with them v is smaller, and the effects of people with different covariates differ (see `Scenario`).
     Assumption: cheating does not depend on arm or subsample. A contrast that the model identifies has the same variance under every
     generalised inverse, so the pseudo-inverse serves designs in which C, or x and C, are not identified themselves.
     """
@@ -135,6 +175,11 @@ def precision(design: Design, scenario: Scenario) -> Precision:
 def unit_test_errors(design: Design, scenario: Scenario, expected: Precision) -> Array:
     """√n times what the test of each Δ = 0 divides Δ̂ by: its standard error, or the one without an effect if that is larger; shape (K−1,).
 
+    Notes
+    -----
+    A fit of the model without the effect gives both arms their pooled prevalence, and nothing else changes, because the pooled means of all
+    subsamples lie in that model.
+
     Examples
     --------
     The same prevalence everywhere, so that both are the same: 16 · (5/12) · (7/12), see docs/methods.md §5.
@@ -146,11 +191,12 @@ def unit_test_errors(design: Design, scenario: Scenario, expected: Precision) ->
     >>> round(float(unit_test_errors(design, even, precision(design, even))[0]) ** 2, 4), round(16 * 35 / 144, 4)
     (3.8889, 3.8889)
     """
-    prevalence, x = np.array(scenario.prevalence), scenario.honest_proportion
-    yes = x * (design.truth * prevalence[:, None] + design.forced_yes) + (1 - x) * scenario.cheater_yes_rate
-    people = MANY * np.outer(design.arm_shares, design.subsample_shares)
-    without_effect = null_variances(np.stack([people * (1 - yes), people * yes], axis=-1), design)
-    return np.maximum(expected.unit_honest_times_effect_error, np.sqrt(MANY * without_effect))
+    without_effect = [
+        precision(design, scenario.without_effect(arm, control=design.control_index, arm_shares=design.arm_shares))
+        for arm in design.treatment_indexes
+    ]
+    found = [one.unit_honest_times_effect_error[contrast] for contrast, one in enumerate(without_effect)]
+    return np.maximum(expected.unit_honest_times_effect_error, found)
 
 
 def precision_of(
@@ -176,7 +222,8 @@ def precision_of(
     on_honest = np.tile(forced_yes - (stated_yes_rate or 0.0), arms)[:, None]
     constant = [np.ones((cells.size, 1))] if stated_yes_rate is None else []
     rows = np.hstack([per_arm, on_honest, *constant])
-    weights = (np.outer(arm_shares, subsample_shares) / (cells * (1 - cells))).ravel()
+    spread = scenario.variance_of_reports(cells.T, truth=truth[:, None]).T
+    weights = (np.outer(arm_shares, subsample_shares) / spread).ravel()
     covariance = np.linalg.pinv(rows.T @ (weights[:, None] * rows), hermitian=True, rcond=1e-12)
     treatments = [arm for arm in range(arms) if arm != control]
     contrasts = np.zeros((len(treatments), rows.shape[1]))
@@ -186,20 +233,20 @@ def precision_of(
     on_effect = contrasts / x
     on_effect[:, arms] = -effect / x
     unknown = np.full(len(treatments), np.inf)
+    varying = scenario.variance_of_effects(control=control)[treatments]
+    unexplained = (1 - scenario.covariate_r_squared) * p * (1 - p) / arm_shares
     return Precision(
         effect=effect,
         honest_times_effect=x * effect,
-        unit_effect_error=_errors(on_effect, covariance) if identified else unknown,
-        unit_honest_times_effect_error=_errors(contrasts, covariance),
-        unit_ordinary_error=np.sqrt(
-            p[treatments] * (1 - p[treatments]) / arm_shares[treatments] + p[control] * (1 - p[control]) / arm_shares[control]
-        ),
+        unit_effect_error=_errors(on_effect, covariance, beside=varying) if identified else unknown,
+        unit_honest_times_effect_error=_errors(contrasts, covariance, beside=x**2 * varying),
+        unit_ordinary_error=np.sqrt(unexplained[treatments] + unexplained[control] + varying),
         unit_honest_proportion_error=float(np.sqrt(covariance[arms, arms])) if identified else np.inf,
         identified=identified,
     )
 
 
-def _errors(directions: Array, covariance: Array) -> Array:
-    """Square roots of the quadratic forms of the rows of `directions`."""
-    variances: Array = np.einsum("ci,ij,cj->c", directions, covariance, directions)
+def _errors(directions: Array, covariance: Array, *, beside: Array) -> Array:
+    """Square roots of the quadratic forms of the rows of `directions`, with a variance `beside` them."""
+    variances: Array = np.einsum("ci,ij,cj->c", directions, covariance, directions) + beside
     return np.sqrt(variances)

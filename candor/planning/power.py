@@ -163,6 +163,7 @@ def plan_study(
     effects: float | Mapping[str, float],
     cheater_proportion: float,
     cheater_yes_rate: float | None = None,
+    covariate_r_squared: float = 0.0,
     n: int | None = None,
     power: float = 0.8,
     level: float = 0.95,
@@ -183,6 +184,8 @@ def plan_study(
         Expected share of people who do not follow the die.
     cheater_yes_rate : float, optional
         How often they say "yes". Default: what the cheater model states, otherwise ½, at which the variance is largest.
+    covariate_r_squared : float
+        Expected share of the variance of true answers that covariates explain, if the analysis adjusts for them.
     n : int, optional
         Planned participants. Default: as many as the target power needs.
     power : float
@@ -238,7 +241,12 @@ def plan_study(
     if epsilon_cap is not None and not epsilon_cap > 0:
         raise MethodError(f"the cap on epsilon must be above 0, found {epsilon_cap:.6g}")
     scenario = Scenario.of(
-        design, prevalence=prevalence, effects=effects, cheater_proportion=cheater_proportion, cheater_yes_rate=cheater_yes_rate
+        design,
+        prevalence=prevalence,
+        effects=effects,
+        cheater_proportion=cheater_proportion,
+        cheater_yes_rate=cheater_yes_rate,
+        covariate_r_squared=covariate_r_squared,
     )
     expected = precision(design, scenario)
     strict = 1 - (1 - level) / len(design.treatments)

@@ -19,6 +19,7 @@ from candor.adjustment.doubly_robust import (
     doubly_robust_estimates,
     efficient_estimates,
 )
+from candor.adjustment.held_out import augmented_means
 from candor.adjustment.working_models import WorkingModel
 from candor.designs.design import FloatArray
 from candor.errors import MethodError, NotIdentifiedError
@@ -54,9 +55,10 @@ class ResampledPeople:
     -----
     A resample is one multinomial draw of people, the same for all questions, so the replicates of two questions may be compared one by one.
     The working models stay as they were fitted to all people. The augmented mean is insensitive to them to first order [1]_, so what they
-    would add is of order 1/n of a variance. ``benchmarks/fixed_working_models.py`` measures the standard error in parts of that with refits:
-    .97 to 1.03 from 500 people on; with 200 people .97 to 1.01 for ``doubly_robust``, .90 to .95 for the other. With fixed models the means are ratios of sums over people, and all
-    resamples are one matrix product. People who contribute the same numbers are one pattern. The order of people does not matter.
+    would add is of order 1/n of a variance. ``benchmarks/fixed_working_models.py`` measures the standard error in parts of that with
+    refits: .97 to 1.03 from 500 people on; with 200 people .97 to 1.01 for ``doubly_robust``, .90 to .95 for the other. With fixed models
+    the means are ratios of sums over people, and all resamples are one matrix product. People who contribute the same numbers are one
+    pattern. The order of people does not matter.
 
     References
     ----------
@@ -183,9 +185,8 @@ class _Question:
 
 def _terms(study: AdjustedStudy, models: tuple[WorkingModel, ...], *, group: IntArray, groups: int) -> FloatArray:
     """Predictions of every model, then every participant's residual in the column of the own group; shape (n, 2·groups)."""
-    predictions = np.column_stack([model.predict(study.matrix.values) for model in models])
-    residuals = (group[:, None] == np.arange(groups)) * (study.reported[:, None] - predictions)
-    return np.hstack([predictions, residuals])
+    found = augmented_means(study.reported, group, study.matrix.values, models)
+    return np.hstack([found.predictions, (group[:, None] == np.arange(groups)) * found.residuals[:, None]])
 
 
 def _means(sums: FloatArray, sizes: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The columns that hold the sensitive answers: those that were named, or those that hold nothing else, with the reason for every other one."""
+"""The columns that hold the sensitive answers: those that were named, or those that hold nothing else. Every other one has its reason."""
 
 from __future__ import annotations
 

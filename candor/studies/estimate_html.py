@@ -32,7 +32,7 @@ def _section(
     name: str, result: OutcomeEstimate, design: Design, *, sensitivity: Sequence[CheatingSensitivity], missing: MissingAnswers | None
 ) -> str:
     title, *others = (one for part in outcome_parts(name, result, design, sensitivity=sensitivity, missing=missing) for one in part)
-    body = "".join(_table(one) if isinstance(one, Table) else f"<p>{_line(one)}</p>" for one in others)
+    body = "".join(html_table(one) if isinstance(one, Table) else f"<p>{_line(one)}</p>" for one in others)
     return f"<section><h3>{escape(str(title))}</h3>{body}</section>"
 
 
@@ -41,7 +41,8 @@ def _line(text: str) -> str:
     return escape(re.sub(r"\n *", " ", text).replace("  ", " · "))
 
 
-def _table(table: Table) -> str:
+def html_table(table: Table) -> str:
+    """A table with headings for its columns and rows."""
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in table.header)
     body = "".join(
         f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from candor.designs.design import Design
 from candor.figures.tables import number, paragraph, table
+from candor.planning.pareto import FrontDesign
 from candor.planning.power import StudyPlan
 
 
@@ -36,7 +37,8 @@ def plan_text(plan: StudyPlan, design: Design) -> str:
         lines += [f"Cheater proportion: SE {plan.cheater_proportion.standard_error:.3f}, ±{plan.cheater_proportion.half_width:.3f}", ""]
     if plan.dice:
         lines += [
-            f"Mirrored designs at ε ≤ {plan.optimum.epsilon:.3f}, best first (in the second subsample yes and no change places):",
+            f"Mirrored designs at ε ≤ {plan.optimum.epsilon:.3f}, smallest standard error of the effect first (in the second subsample yes "
+            "and no change places):",
             table(
                 ["die", "answer yes", "answer no", "ε", f"SE of effect, n={plan.n}", "SE of cheaters"],
                 [
@@ -64,6 +66,32 @@ def plan_text(plan: StudyPlan, design: Design) -> str:
             "",
         ]
     return "\n".join([*lines, *(paragraph(note, bullet="• ") for note in plan.notes)]).rstrip()
+
+
+def front_text(front: tuple[FrontDesign, ...], *, n: int) -> str:
+    """The designs to choose from as a table."""
+    if not front:
+        return "No die that people own keeps epsilon below the cap with so many rolls for the truth."
+    rows = [
+        [
+            f"{one.sides}-sided",
+            " ".join(f"{no}/{yes}" for no, yes in one.faces),
+            ":".join(map(str, one.weights)),
+            number(one.epsilon, 2),
+            str(one.participants_needed or "—"),
+            number(one.unit_effect_error / n**0.5),
+            number(one.unit_honest_proportion_error / n**0.5),
+            "yes" if one.robust else "no",
+            ", ".join(one.best_at),
+        ]
+        for one in front
+    ]
+    header = ["die", "faces no/yes", "shares", "ε", "people needed", f"SE of effect, n={n}", "SE of cheaters", "robust", "best at"]
+    explained = (
+        "No design of this table beats another one in everything. Faces are how many say no and yes, by subsample; robust means that the "
+        "effect stays identified when cheaters answer differently in each arm."
+    )
+    return "\n".join([paragraph(explained), table(header, rows)])
 
 
 def _rolls(rolls: tuple[int, ...]) -> str:

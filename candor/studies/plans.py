@@ -10,8 +10,10 @@ from typing import Any
 
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
+from candor.planning.information import Scenario
+from candor.planning.pareto import LEAST_TRUTH, FrontDesign, pareto_front
 from candor.planning.power import StudyPlan, plan_study
-from candor.studies.plan_text import plan_text
+from candor.studies.plan_text import front_text, plan_text
 
 
 def plan(
@@ -21,11 +23,14 @@ def plan(
     prevalence: float = 0.4,
     cheater_proportion: float = 0.0,
     cheater_yes_rate: float | None = None,
+    covariate_r_squared: float = 0.0,
     n: int | None = None,
     power: float = 0.8,
     level: float = 0.95,
     questions: int = 1,
     epsilon_cap: float | None = None,
+    front: bool = False,
+    least_truth: float = LEAST_TRUTH,
 ) -> PlannedStudy:
     """Compute the expected findings of a study: errors, power, participants needed, the cost of privacy, better dice.
 
@@ -41,6 +46,8 @@ def plan(
         Expected share of people who do not follow the die, in [0, 1].
     cheater_yes_rate : float, optional
         How often they say "yes". Default: what the cheater model states, otherwise ½, at which the variance is largest.
+    covariate_r_squared : float
+        Expected share of the variance of true answers that covariates explain, if the analysis adjusts for them.
     n : int, optional
         Planned participants. Default: as many as `power` needs.
     power : float
@@ -51,6 +58,10 @@ def plan(
         Sensitive questions per participant, one roll each.
     epsilon_cap : float, optional
         Largest privacy loss per question, in nats, for suggested dice. Default: the design's own.
+    front : bool
+        Whether to search the designs of which none beats another one in people needed, both standard errors and privacy.
+    least_truth : float
+        Smallest share of rolls for the truth in a subsample of these designs. See `candor.planning.pareto.pareto_front`.
 
     Returns
     -------
@@ -82,24 +93,39 @@ def plan(
         effects=effects,
         cheater_proportion=cheater_proportion,
         cheater_yes_rate=cheater_yes_rate,
+        covariate_r_squared=covariate_r_squared,
         n=n,
         power=power,
         level=level,
         questions=questions,
         epsilon_cap=epsilon_cap,
     )
-    return PlannedStudy(design=found, expected=expected)
+    if not front:
+        return PlannedStudy(design=found, expected=expected)
+    scenario = Scenario.of(
+        found,
+        prevalence=prevalence,
+        effects=effects,
+        cheater_proportion=cheater_proportion,
+        cheater_yes_rate=cheater_yes_rate,
+        covariate_r_squared=covariate_r_squared,
+    )
+    cap = found.epsilon if epsilon_cap is None else epsilon_cap
+    designs = pareto_front(found, scenario, epsilon_cap=cap, power=power, level=level, least_truth=least_truth)
+    return PlannedStudy(design=found, expected=expected, front=designs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PlannedStudy:
-    """A design and the expected findings."""
+    """A design and the expected findings; `front` holds the designs to choose from, if they were asked for."""
 
     design: Design
     expected: StudyPlan
+    front: tuple[FrontDesign, ...] | None = None
 
     def __str__(self) -> str:
-        return plan_text(self.expected, self.design)
+        found = plan_text(self.expected, self.design)
+        return found if self.front is None else f"{found}\n\n{front_text(self.front, n=self.expected.n)}"
 
     __repr__ = __str__
 
@@ -108,5 +134,7 @@ class PlannedStudy:
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``candor plan --format json``, as plain values."""
-        plain: dict[str, Any] = json.loads(json.dumps({"design": self.design.to_document(), **asdict(self.expected)}, allow_nan=False))
+        front = {} if self.front is None else {"front": [asdict(one) for one in self.front]}
+        found = {"design": self.design.to_document(), **asdict(self.expected), **front}
+        plain: dict[str, Any] = json.loads(json.dumps(found, allow_nan=False))
         return plain

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from candor.planning.simulation import Behaviour, LatentModel, SimulatedPerson, reported_answer
-from surveys.definition import Group, MultipleChoice, Number, SingleChoice, StudyDefinition
+from surveys.definition import StudyDefinition
+from surveys.questions.background import Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
 
 Rng = np.random.Generator
+WORDS = ("biology", "economics", "history", "mechanical engineering", "undecided")
+"""The answers of bots to questions that ask for a few words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +63,8 @@ class Population:
         background_effect: float = 0.5,
         habits: Habits | None = None,
     ) -> "Population":
-        """`effect` is the effect of every arm but the control; numeric background questions shift the log-odds by `background_effect` per
-        SD.
+        """`effect` is the effect of every arm but the control; numbers and ordinal scales among the background questions shift the log-odds
+        by `background_effect` per SD.
         """
         return cls(
             definition=definition,
@@ -70,7 +73,9 @@ class Population:
                 effects={arm.name: effect for arm in definition.arms if arm.name != definition.control},
                 cheater_proportion=cheater_proportion,
                 cheater_behaviour=behaviour,
-                background_effects={question.name: background_effect for question in definition.background if isinstance(question, Number)},
+                background_effects={
+                    question.name: background_effect for question in definition.background if isinstance(question, Number | OrdinalScale)
+                },
             ),
             habits=habits or Habits(),
         )
@@ -88,6 +93,11 @@ class Population:
                 value = _draw_number(question, rng)
                 standardised[question.name] = (value - (question.minimum + question.maximum) / 2) / _spread(question)
                 answers[question.name] = f"{value:.15g}"
+            elif isinstance(question, OrdinalScale):
+                chosen = str(_draw_answer(question, rng))
+                scores = np.array(list(question.scores.values()))
+                standardised[question.name] = float((question.scores[chosen] - scores.mean()) / scores.std())
+                answers[question.name] = chosen
             elif isinstance(question, Group):
                 for row in range(int(rng.integers(0, question.at_most + 1))):
                     answers |= {f"{question.name}-{row}-{field.name}": _draw_answer(field, rng) for field in question.fields}
@@ -133,7 +143,9 @@ def _draw_number(question: Number, rng: Rng) -> float:
     return round(float(rng.uniform(question.minimum, question.maximum)), 2)
 
 
-def _draw_answer(question: SingleChoice | MultipleChoice | Number, rng: Rng) -> str | list[str]:
+def _draw_answer(question: SingleChoice | MultipleChoice | OrdinalScale | Number | ShortText, rng: Rng) -> str | list[str]:
+    if isinstance(question, ShortText):
+        return str(rng.choice(WORDS))[: question.longest]
     if isinstance(question, Number):
         return f"{_draw_number(question, rng):.15g}"
     names = [option.name for option in question.options]

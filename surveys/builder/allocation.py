@@ -9,6 +9,7 @@ from typing import ClassVar
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from surveys.allocation.findable import findable
 from surveys.builder.frame import LookingPage
 from surveys.builder.watching import WATCHING, read_watching, typed_watching
 from surveys.definition import DIRECT, Allocation, StudyDefinition, Watching
@@ -127,6 +128,7 @@ class AllocationPage(LookingPage):
             "arm_fields": [(arm.label.in_language(language), form.root["arms"][arm.name]) for arm in self.definition.arms],
             "subsample_fields": [(name, form.root["subsamples"][name]) for name in self.definition.die.subsamples],
             "sizes": _sizes(definition, language),
+            "findable": findable(definition),
             "blocks": _blocks_in_words(definition),
             "of_the_draft": wrong,
         }

@@ -22,6 +22,7 @@ from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.errors import DefinitionError, SurveyError
 from surveys.models import Study
 from surveys.protocols import definition_for
+from surveys.studies.examples import EXAMPLES, study_from_example
 from surveys.studies.exchange import duplicate_study, free_slug, import_study, read_upload, with_slug
 from surveys.studies.services import create_study
 from surveys.study_file import define
@@ -32,6 +33,10 @@ from surveys.study_file import define
 def new_study(request: HttpRequest) -> HttpResponse:
     """A draft that is valid from the first minute, with gaps to fill."""
     form = DraftForm(typed_by(request) if request.method == "POST" else {"languages": ["en"]}, languages=("en",))
+    if request.POST.get("example", "") in EXAMPLES:
+        study = study_from_example(request.POST["example"], owner=user_of(request))
+        messages.success(request, _("The study is there, a draft of your own. This is what is left to do."))
+        return redirect("surveys:build", study.slug)
     if request.method == "POST":
         title = form.line("title", missing=_("Write a title."))
         languages = [code for code in LANGUAGE_NAMES if code in form.several("languages")]
@@ -47,7 +52,7 @@ def new_study(request: HttpRequest) -> HttpResponse:
             else:
                 messages.success(request, _("The study is there. This is what is left to do."))
                 return redirect("surveys:build", study.slug)
-    context = {"languages": list(LANGUAGE_NAMES.items())}
+    context = {"languages": list(LANGUAGE_NAMES.items()), "examples": EXAMPLES}
     return _page(request, "surveys/builder/new.html", form, context)
 
 

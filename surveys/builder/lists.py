@@ -22,8 +22,10 @@ from surveys.errors import ConcurrentEditError, DefinitionError
 KINDS = (
     ("single_choice", gettext_lazy("One choice")),
     ("multiple_choice", gettext_lazy("Several choices")),
+    ("ordinal_scale", gettext_lazy("A scale")),
     ("number", gettext_lazy("A number")),
 )
+SHORT_TEXT = ("short_text", gettext_lazy("A few words"))
 ROLES = (
     (
         "quasi_identifier",
@@ -76,7 +78,7 @@ class ListPage(BuilderPage):
                 {
                     "name": item.name,
                     "text": item.text.in_language(language),
-                    "kind": dict(KINDS).get(getattr(item, "kind", ""), _("A group") if getattr(item, "kind", "") == "group" else ""),
+                    "kind": dict((*KINDS, SHORT_TEXT, ("group", _("A group")))).get(getattr(item, "kind", ""), ""),
                     "options": [option.text.in_language(language) for option in getattr(item, "options", ())],
                     "address": reverse("surveys:build_item", args=[self.study.slug, self.part, item.name]),
                 }
@@ -124,7 +126,7 @@ class ItemPage(DraftPage):
         found = self.edit().current(self.document)
         if found is None and self.name and self.request.method != "POST":  # a POST shows the typed text again
             raise Http404("There is no such question.")
-        return found or {"kind": self.request.GET.get("kind", "single_choice"), "text": "", "whole": True, "at_most": 8}
+        return found or {"kind": self.request.GET.get("kind", "single_choice"), "text": "", "whole": True, "at_most": 8, "longest": 60}
 
     def typed(self) -> Typed:
         return typed_item(self.before, self.definition.languages)
@@ -161,6 +163,7 @@ class ItemPage(DraftPage):
             "new": not self.name,
             "kind": form.line("kind"),
             "kinds": KINDS,
+            "kinds_outside_groups": (*KINDS, SHORT_TEXT),
             "roles": ROLES,
             "group_rows": [form.root["fields"][str(number)] for number in range(first_free + 1)],
             "removable": bool(self.name) and len(getattr(self.definition, self.part)) > LISTS[self.part].least,

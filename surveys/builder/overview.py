@@ -5,6 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
+from surveys.allocation.findable import too_few
 from surveys.builder.frame import BuilderPage
 from surveys.models import StudyStatus
 from surveys.studies.services import take_back
@@ -14,7 +15,10 @@ class Overview(BuilderPage):
     template_name = "surveys/builder/overview.html"
 
     def context(self) -> dict[str, object]:
-        return {"may_return": self.study.status in (StudyStatus.IN_REVIEW, StudyStatus.APPROVED), "warnings": self.definition.warnings()}
+        warnings = self.definition.warnings()
+        if self.state == "draft" and (few := too_few(self.definition)):
+            warnings.append(few)
+        return {"may_return": self.study.status in (StudyStatus.IN_REVIEW, StudyStatus.APPROVED), "warnings": warnings}
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Make a new version: back to draft, with a reason that stays in the log."""

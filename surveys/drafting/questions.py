@@ -2,18 +2,25 @@
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 from django.utils.translation import gettext as _
 
+from candor.written_numbers import typed_number
 from surveys.drafting.edits import Document, Unchecked
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.names import kept_names, name_from
 from surveys.drafting.texts import Said, said
+from surveys.questions.background import LARGEST_SCORE
+from surveys.questions.background import LONGEST_SHORT_TEXT as MOST_CHARACTERS
 
-KINDS = ("single_choice", "multiple_choice", "number")
+KINDS = ("single_choice", "multiple_choice", "ordinal_scale", "number")
+KINDS_OUTSIDE_GROUPS = (*KINDS, "short_text", "group")
 ROLES = ("quasi_identifier", "sensitive", "auxiliary")
 MOST_OPTIONS, MOST_FIELDS, MOST_ROWS = 100, 10, 20
 LARGEST = 1e15
+LONGEST_SHORT_TEXT = 60
+"""Characters of a short text where the author says nothing else, as in the definition."""
 Item = Document
 
 
@@ -23,8 +30,9 @@ def typed_item(item: Item, languages: Collection[str], place: str = "") -> Typed
     typed: Typed = {}
     for key in ("text", "hint", "unit", "yes", "no"):
         typed.update(typed_text(f"{start}{key}", item.get(key), languages))
-    for key in ("kind", "name", "role", "minimum", "maximum", "at_most"):
+    for key in ("kind", "name", "role", "minimum", "maximum", "at_most", "longest"):
         typed[f"{start}{key}"] = typed_value(item.get(key))
+    typed[f"{start}scores"] = " ".join(f"{option['score']:.15g}" for option in item.get("options", ()) if "score" in option)
     typed[f"{start}whole"] = typed_value(item.get("whole", True))
     typed[f"{start}shuffle"] = typed_value(item.get("shuffle", True))
     typed.update(_typed_options(item, languages, start))
@@ -37,15 +45,20 @@ def read_background(form: DraftForm, before: Item, *, taken: Collection[str], pl
     """A background question; `before` is its earlier state, `taken` are the names of the others."""
     start = f"{place}." if place else ""
     question = _read_question(form, before, taken=taken, start=start)
-    kind = form.choice(f"{start}kind", KINDS if place else (*KINDS, "group"), missing=_("Choose what kind of answer this is."))
+    kind = form.choice(f"{start}kind", KINDS if place else KINDS_OUTSIDE_GROUPS, missing=_("Choose what kind of answer this is."))
     question["kind"] = kind
     if kind == "group":
         return question | _read_group(form, before)
+    if kind == "short_text":
+        longest = form.whole_number("longest", what=_("The length"), minimum=1, maximum=MOST_CHARACTERS)
+        return question | ({} if longest in (None, LONGEST_SHORT_TEXT) else {"longest": longest})
     question["role"] = form.choice(f"{start}role", ROLES, missing=_("Choose what the answer means for privacy."))
     if kind == "number":
         return question | _read_number(form, start)
     if kind:
         question["options"], _right = _read_options(form, before, start=start)
+    if kind == "ordinal_scale":
+        question["options"] = _with_scores(form, question["options"], start)
     return question
 
 
@@ -84,6 +97,25 @@ def _read_number(form: DraftForm, start: str) -> dict[str, object]:
         form.error(f"{start}maximum", _("The largest answer must be above the smallest, %(low)s.") % {"low": f"{low:.15g}"})
     unit = form.text(f"{start}unit")
     return limits | ({} if form.checked(f"{start}whole") else {"whole": False}) | ({"unit": unit} if unit else {})
+
+
+def _with_scores(form: DraftForm, options: list[dict[str, object]], start: str) -> list[dict[str, object]]:
+    """The options with the typed scores, which may be left out: 1, 2, 3 … then."""
+    place = f"{start}scores"
+    written = re.split(r"[\s;]+", form.line(place)) if form.line(place) else []
+    scores = [typed_number(one) for one in written]
+    unreadable = [one[:40] for one, score in zip(written, scores, strict=True) if score is None or abs(score) > LARGEST_SCORE]
+    numbers = [float(score) for score in scores if score is not None]
+    if unreadable:
+        form.error(place, _("Write numbers with a space between them; “%(found)s” is none.") % {"found": unreadable[0]})
+    elif written and options and len(numbers) != len(options):
+        expected = {"options": len(options), "scores": len(numbers)}
+        form.error(place, _("There are %(options)s options and %(scores)s scores. Write one score for each option, or none.") % expected)
+    elif not (all(a < b for a, b in pairwise(numbers)) or all(a > b for a, b in pairwise(numbers))):
+        form.error(place, _("The scores must rise, or fall, from each option to the next."))
+    if not numbers or place in form.errors:
+        return options
+    return [{**option, "score": score} for option, score in zip(options, numbers, strict=False)]
 
 
 def _read_group(form: DraftForm, before: Item) -> dict[str, object]:

@@ -214,7 +214,7 @@ def _answer(kind: str, cells: _Lost) -> tuple[dict[str, object] | None, Sentence
     if validation.startswith(("date", "time")):
         return None, _("Dates and times can tell who somebody is.")
     if validation not in NUMBERS:
-        return None, _("Free text can tell who somebody is.")
+        return None, _("Free text can tell who somebody is. If it does not here, add a question that is answered in a few words yourself.")
     low, high = _number(cells[LOWEST]), _number(cells[HIGHEST])
     if low is None or high is None or not low < high:
         return None, _("A number needs a smallest and a largest answer (Text Validation Min and Max).")

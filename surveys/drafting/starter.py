@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from surveys.drafting.texts import Said, said, untranslated
 
+PLANNED_PARTICIPANTS = 945
+"""What the die below needs to find a difference of 20 points four times in five, if 40 of 100 say yes and 10 do not follow the die."""
 TEXTS = {
     "summary": {
         "en": "Watch a short lecture and answer a few questions. It takes about [[how many]] minutes.",
@@ -95,6 +97,6 @@ def starter_document(*, slug: str, title: str, languages: Sequence[str]) -> dict
         "questions": [{"name": "first_question", "text": text("question")}],
         "die": {"sides": 6, "subsamples": {"1": {"yes": [1], "no": [2, 3]}, "2": {"yes": [1, 2], "no": [3]}}, "cheaters": "any"},
         "minimum_seconds": 30,
-        "allocation": {"planned_participants": 400},
+        "allocation": {"planned_participants": PLANNED_PARTICIPANTS},
         "debrief": text("debrief"),
     }

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from surveys.definition import Text
+from surveys.questions.parts import Text
 
 Said = str | dict[str, str]
 AnyPart = TypeVar("AnyPart", bound=BaseModel)

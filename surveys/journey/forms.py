@@ -1,5 +1,6 @@
 """Parsing of participants' input. Background questions and quiz items are optional; a mistake gets a sentence with the expected input."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from math import inf
@@ -11,6 +12,9 @@ from candor.written_numbers import typed_number
 from surveys.journey.presentation import FieldView, SensitiveQuestionView
 
 Errors = list[dict[str, str]]
+LONGEST_SHOWN = 1000
+"""Characters of a short text that is too long, on the page that says so."""
+NAMES_SOMEBODY = re.compile(r"\S@\S|\d[ /-]?\d[ /-]?\d[ /-]?\d[ /-]?\d[ /-]?\d")
 
 
 def read_fields(fields: Iterable[FieldView], data: QueryDict) -> tuple[dict[str, object], tuple[FieldView, ...]]:
@@ -52,9 +56,25 @@ def _fill(field: FieldView, data: QueryDict) -> FieldView:
         chosen = tuple(data.getlist(field.name))
         return replace(field, value=chosen, error="" if set(chosen) <= _names(field) else _("Choose from the list."))
     value = data.get(field.name, "").strip()
-    if field.kind == "single_choice":
+    if field.kind == "short_text":
+        words = _tidied(value)
+        return replace(field, value=words[:LONGEST_SHOWN], error=_problem_with(words, most=field.longest))
+    if field.kind in ("single_choice", "ordinal_scale"):
         return replace(field, value=value, error="" if not value or value in _names(field) else _("Choose one from the list."))
     return replace(field, value=value[:40], error=_read_number_of(field, value)[1] if value else "")
+
+
+def _tidied(words: str) -> str:
+    """The words on one line, without characters that nobody can see."""
+    return "".join(character for character in " ".join(words.split()) if character.isprintable())
+
+
+def _problem_with(words: str, *, most: int) -> str:
+    if len(words) > most:
+        return _("Write at most %(most)s characters; these are %(found)s.") % {"most": most, "found": f"{len(words):,}"}
+    if NAMES_SOMEBODY.search(words):
+        return _("Leave out e-mail addresses and long numbers: they could tell who you are.")
+    return ""
 
 
 def _names(field: FieldView) -> set[str]:

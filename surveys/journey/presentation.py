@@ -7,12 +7,14 @@ from functools import lru_cache
 
 from django.urls import reverse
 
-from surveys.definition import BackgroundQuestion, Group, MultipleChoice, Number, QuizItem, SingleChoice, StudyDefinition, Text
+from surveys.definition import QuizItem, StudyDefinition
 from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey.steps import DIRECT_QUESTIONS, QUESTIONS, steps_of
 from surveys.models import Media
 from surveys.protocols import frozen_protocol
+from surveys.questions.background import BackgroundQuestion, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
+from surveys.questions.parts import Text
 from surveys.ways_in import WayIn
 
 # The page offers double speed; durations and clocks differ a little.
@@ -30,18 +32,26 @@ class FieldView:
     text: str
     hint: str = ""
     options: Pairs = ()
+    scores: tuple[str, ...] = ()
+    """The scores of an ordinal scale, in the order of its options; participants' pages do not show them."""
     value: str | tuple[str, ...] = ""
     error: str = ""
     minimum: float | None = None
     maximum: float | None = None
     whole: bool = True
     unit: str = ""
+    longest: int = 0
     at_most: int = 1
     rows: tuple[tuple["FieldView", ...], ...] = ()
 
     @property
     def id(self) -> str:
         return self.name
+
+    @property
+    def scored_options(self) -> Pairs:
+        """The texts of an ordinal scale's options, each with its score."""
+        return tuple((text, score) for (_name, text), score in zip(self.options, self.scores, strict=True))
 
     def with_options(self, options: Pairs) -> "FieldView":
         return replace(self, options=options)
@@ -212,6 +222,10 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
                 for row in range(question.at_most)
             )
             return replace(view, at_most=question.at_most, rows=rows)
+        case ShortText():
+            return replace(view, longest=question.longest)
+        case OrdinalScale():
+            return replace(view, scores=tuple(f"{score:.15g}" for score in question.scores.values()))
         case SingleChoice() | MultipleChoice() | QuizItem():
             return view
 

@@ -23,8 +23,10 @@ class Reader:
 STUDY_FILE = Reader(function="surveys.reading.study_files:read", cpu_seconds=20, seconds=40, megabytes=512)
 ARCHIVE = Reader(function="surveys.reading.archives:read", cpu_seconds=30, seconds=50, megabytes=768)
 ARCHIVED_FILES = Reader(function="surveys.reading.archives:unpack", cpu_seconds=60, seconds=90, megabytes=512, largest_file=512 * MEGABYTE)
+# Five megabytes of nothing but delimiters need a second and 300 MB.
+CODES = Reader(function="surveys.recruitment.code_files:read", cpu_seconds=10, seconds=20, megabytes=768)
 DICTIONARY = Reader(function="surveys.drafting.redcap:read", cpu_seconds=10, seconds=20, megabytes=512)
 VIDEO = Reader(function="surveys.media.video_files:read_video", cpu_seconds=60, seconds=90, megabytes=1536)
 CAPTIONS = Reader(function="surveys.media.video_files:read_captions", cpu_seconds=10, seconds=20, megabytes=512)
 
-ALL = (STUDY_FILE, ARCHIVE, ARCHIVED_FILES, DICTIONARY, VIDEO, CAPTIONS)
+ALL = (STUDY_FILE, ARCHIVE, ARCHIVED_FILES, CODES, DICTIONARY, VIDEO, CAPTIONS)

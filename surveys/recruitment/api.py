@@ -12,7 +12,8 @@ from accounts.models import Role
 from accounts.tokens.api_access import person_of
 from surveys.access import access_own_study
 from surveys.models import EntryCode
-from surveys.recruitment.code_files import MAXIMUM_BYTES, CodesError, read_codes
+from surveys.recruitment.code_files import MAXIMUM_BYTES
+from surveys.recruitment.code_lists import CodesError, read_codes
 from surveys.recruitment.made_codes import made_codes, new_seed, slips
 from surveys.recruitment.selectors import spent_codes_shown
 from surveys.recruitment.serializers import (

@@ -1,7 +1,8 @@
 """Reads a list of personal codes out of a file, and says what it understood. It refuses a file that can be read in two ways.
 
 The file may come from any spreadsheet: comma, semicolon or tab; UTF-8, UTF-16 or Windows-1252; with headings or without. Nothing is stored
-here, and the time to read a file grows with its size only.
+here, and the time to read a file grows with its size only. This module reads files from outside and does without Django;
+`surveys.reading` runs it.
 """
 
 import codecs
@@ -11,11 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import IO, Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-
-from surveys.errors import SurveyError
+from surveys.reading.words import MOST_PROBLEMS, Sentence, UnreadableError
+from surveys.reading.words import sentence as _
 
 MAXIMUM_BYTES = 5 * 1024 * 1024
 """Size limit of a file with codes."""
@@ -33,37 +33,7 @@ CODE = re.compile(f"[A-Z0-9]{{{SHORTEST},{LONGEST}}}")
 SIGNS = re.compile(r"[A-Z0-9]*")
 # Spaces and dashes, also as word processors change them. A tab is no space: it stands between columns.
 IGNORED = re.compile(r"[ \u00a0\u2007\u2009\u202f\u2010-\u2015\u2212-]")
-DELIMITERS = {",": gettext_lazy("comma"), ";": gettext_lazy("semicolon"), "\t": gettext_lazy("tab")}
-
-
-class CodesError(SurveyError, ValueError):
-    """A list that cannot be used. `lines` says what is wrong with single lines of it, at most MOST_LINES."""
-
-    title = gettext_lazy("This list of codes cannot be used")
-    advice = gettext_lazy("Correct the file and upload it again; no code was added.")
-
-    def __init__(self, message: str, *, lines: Sequence[str] = ()) -> None:
-        self.lines = tuple(lines)
-        super().__init__("\n".join((message, *lines)))
-        self.message = message
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodeList:
-    """The codes of a file in their order, and how the file was understood."""
-
-    codes: tuple[str, ...]
-    encoding: str
-    delimiter: str
-    """The word for it; empty in a file with one column."""
-    column: int
-    """Counted from 1."""
-    columns: int
-    headings: tuple[str, ...]
-    """The first row, if it does not hold a code."""
-    refused: tuple[str, ...]
-    """One line of words for each line of the file that is left out, at most MOST_LINES."""
-    refused_count: int
+DELIMITERS = {",": _("comma"), ";": _("semicolon"), "\t": _("tab")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +50,11 @@ class _Reading:
     """The share of the column's cells that can be codes."""
 
 
-def read_codes(content: bytes, *, source: str = "file") -> CodeList:
-    """The codes of a file. Raises CodesError when none can be used, or when two columns could hold them."""
-    text, encoding = _decoded(content, source=source)
+def read(file: IO[bytes], *, source: str) -> dict[str, Any]:
+    """The codes of a file and how it was understood, as `CodeList` names it, in plain values. A file without codes, or with two columns
+    that could hold them, is an UnreadableError; its first problem is about the file, the others about lines.
+    """
+    text, encoding = _decoded(file.read(), source=source)
     first_line, _newline, rest = text.partition("\n")
     told = re.fullmatch(r"sep=([,;\t])\r?", first_line, re.IGNORECASE)  # Excel's way to name the delimiter
     skipped = 1 if told else 0
@@ -94,15 +66,7 @@ def read_codes(content: bytes, *, source: str = "file") -> CodeList:
             raise _without_column(best, text, source=source, skipped=skipped)
         return _list_of(best, text, source=source, skipped=skipped, encoding=encoding)
     except csv.Error as error:
-        raise CodesError(_("%(source)s: not readable as a table: %(error)s") % {"source": source, "error": error}) from error
-
-
-def checked_codes(codes: Iterable[str]) -> list[str]:
-    """Codes that come back from the page that showed them: the same rules hold for them."""
-    found = dict.fromkeys(tidied(code) for code in codes)
-    if not 1 <= len(found) <= MAXIMUM_CODES or not all(map(CODE.fullmatch, found)):
-        raise CodesError(_("Expected the codes that the page showed. Choose the file again."))
-    return list(found)
+        raise UnreadableError(_("%(source)s: not readable as a table: %(error)s", source=source, error=str(error))) from error
 
 
 def tidied(cell: str) -> str:
@@ -111,24 +75,20 @@ def tidied(cell: str) -> str:
     return bare.upper() if bare.isascii() else bare
 
 
-def problem_of(code: str) -> str:
-    """Why a tidied cell cannot be a code; empty if it can."""
+def problem_of(code: str) -> Sentence | None:
+    """Why a tidied cell cannot be a code; None if it can."""
     if CODE.fullmatch(code):
-        return ""
+        return None
     odd = SIGNS.sub("", code)
     if odd:
-        return _("expected letters A–Z and digits, found “%(odd)s”") % {"odd": odd[0]}
-    return _("expected %(least)s to %(most)s letters and digits, found %(found)s") % {
-        "least": SHORTEST,
-        "most": LONGEST,
-        "found": len(code),
-    }
+        return _("expected letters A–Z and digits, found “%(odd)s”", odd=odd[0])
+    return _("expected %(least)s to %(most)s letters and digits, found %(found)s", least=SHORTEST, most=LONGEST, found=len(code))
 
 
 def _decoded(content: bytes, *, source: str) -> tuple[str, str]:
     """The text, and the name of its encoding."""
     if content.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
-        raise CodesError(_("%(source)s: this is a workbook, not a text file. Save it as CSV and choose that file.") % {"source": source})
+        raise UnreadableError(_("%(source)s: this is a workbook, not a text file. Save it as CSV and choose that file.", source=source))
     try:
         if content.startswith(codecs.BOM_UTF8):
             text, encoding = content.decode("utf-8-sig"), "UTF-8"
@@ -137,17 +97,19 @@ def _decoded(content: bytes, *, source: str) -> tuple[str, str]:
         else:
             text, encoding = _without_mark(content)
     except UnicodeDecodeError as error:
-        raise CodesError(
-            _("%(source)s: expected text in UTF-8, UTF-16 or Windows-1252; byte %(position)s belongs to none of them")
-            % {"source": source, "position": error.start + 1}
+        raise UnreadableError(
+            _(
+                "%(source)s: expected text in UTF-8, UTF-16 or Windows-1252; byte %(position)s belongs to none of them",
+                source=source,
+                position=error.start + 1,
+            )
         ) from error
     if "\0" in text:
-        raise CodesError(_("%(source)s: expected a text file, found zero bytes") % {"source": source})
+        raise UnreadableError(_("%(source)s: expected a text file, found zero bytes", source=source))
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if (lines := text.count("\n")) > MAXIMUM_LINES:
-        raise CodesError(
-            _("%(source)s: expected at most %(most)s lines, found %(found)s")
-            % {"source": source, "most": f"{MAXIMUM_LINES:,}", "found": f"{lines:,}"}
+        raise UnreadableError(
+            _("%(source)s: expected at most %(most)s lines, found %(found)s", source=source, most=f"{MAXIMUM_LINES:,}", found=f"{lines:,}")
         )
     return text, encoding
 
@@ -216,28 +178,31 @@ def _looks_like_heading(cells: Sequence[str]) -> bool:
     return first.isalpha() and bool(others) and all(any(character.isdigit() for character in cell) for cell in others)
 
 
-def _without_column(reading: _Reading, text: str, *, source: str, skipped: int) -> CodesError:
+def _without_column(reading: _Reading, text: str, *, source: str, skipped: int) -> UnreadableError:
     if reading.several:
-        return CodesError(
-            _("%(source)s: columns %(columns)s could all hold the codes. Write “code” above the right one, and above no other.")
-            % {"source": source, "columns": ", ".join(str(column + 1) for column in reading.several)}
+        return UnreadableError(
+            _(
+                "%(source)s: columns %(columns)s could all hold the codes. Write “code” above the right one, and above no other.",
+                source=source,
+                columns=", ".join(str(column + 1) for column in reading.several),
+            )
         )
     lines = (
         _line(line, problem_of(tidied(row[0])) or _("letters without a digit may be a name"))
-        for line, row in islice(_rows(text, reading.delimiter, skipped=skipped), MOST_LINES)
+        for line, row in islice(_rows(text, reading.delimiter, skipped=skipped), MOST_PROBLEMS - 1)
     )
-    return CodesError(
-        _("%(source)s: no column holds codes. Write “code” above the right one.") % {"source": source},
-        lines=tuple(lines),
+    return UnreadableError(
+        _("%(source)s: no column holds codes. Write “code” above the right one.", source=source),
+        *lines,
     )
 
 
-def _list_of(reading: _Reading, text: str, *, source: str, skipped: int, encoding: str) -> CodeList:
+def _list_of(reading: _Reading, text: str, *, source: str, skipped: int, encoding: str) -> dict[str, Any]:
     assert reading.column is not None
     rows = _rows(text, reading.delimiter, skipped=skipped)
     headings = next(rows)[1] if reading.has_headings else []
     codes: dict[str, int] = {}
-    refused: list[str] = []
+    refused: list[Sentence] = []
     refused_count = characters = 0
     for line, row in rows:
         code = tidied(row[reading.column]) if reading.column < len(row) else ""
@@ -247,30 +212,33 @@ def _list_of(reading: _Reading, text: str, *, source: str, skipped: int, encodin
             continue
         refused_count += 1
         if len(refused) < MOST_LINES:
-            repeated = _("the code stands in line %(first)s already (case, spaces and dashes do not count)")
-            refused.append(_line(line, problem_of(code) or repeated % {"first": codes[code]}))
+            refused.append(_line(line, problem_of(code) or _repeated(codes[code])))
     if not 1 <= len(codes) <= MAXIMUM_CODES or characters > MAXIMUM_CHARACTERS:
-        raise CodesError(
-            _("%(source)s: expected 1 to %(most)s codes of at most %(characters)s characters together, found %(found)s codes")
-            % {
-                "source": source,
-                "most": f"{MAXIMUM_CODES:,}",
-                "characters": f"{MAXIMUM_CHARACTERS:,}",
-                "found": f"{len(codes):,}",
-            },
-            lines=refused,
+        raise UnreadableError(
+            _(
+                "%(source)s: expected 1 to %(most)s codes of at most %(characters)s characters together, found %(found)s codes",
+                source=source,
+                most=f"{MAXIMUM_CODES:,}",
+                characters=f"{MAXIMUM_CHARACTERS:,}",
+                found=f"{len(codes):,}",
+            ),
+            *refused[: MOST_PROBLEMS - 1],
         )
-    return CodeList(
-        codes=tuple(codes),
-        encoding=encoding,
-        delimiter=str(DELIMITERS[reading.delimiter]) if reading.columns > 1 else "",
-        column=reading.column + 1,
-        columns=reading.columns,
-        headings=tuple(heading.strip() for heading in headings[:SAMPLE_COLUMNS]),
-        refused=tuple(refused),
-        refused_count=refused_count,
-    )
+    return {
+        "codes": list(codes),
+        "encoding": encoding,
+        "delimiter": DELIMITERS[reading.delimiter].document() if reading.columns > 1 else None,
+        "column": reading.column + 1,
+        "columns": reading.columns,
+        "headings": [heading.strip() for heading in headings[:SAMPLE_COLUMNS]],
+        "refused": [one.document() for one in refused],
+        "refused_count": refused_count,
+    }
 
 
-def _line(number: int, problem: str) -> str:
-    return _("line %(line)s: %(problem)s") % {"line": number, "problem": problem}
+def _line(number: int, problem: Sentence) -> Sentence:
+    return _("line %(line)s: %(problem)s", line=number, problem=problem)
+
+
+def _repeated(first: int) -> Sentence:
+    return _("the code stands in line %(first)s already (case, spaces and dashes do not count)", first=first)

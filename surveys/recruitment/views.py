@@ -20,7 +20,8 @@ from surveys.definition import StudyDefinition
 from surveys.errors import SurveyError
 from surveys.models import RUNNING, CounterKind, EntryCode, ShardedCounter, Study
 from surveys.protocols import frozen_protocol
-from surveys.recruitment.code_files import MAXIMUM_BYTES, CodesError, checked_codes, read_codes
+from surveys.recruitment.code_files import MAXIMUM_BYTES
+from surveys.recruitment.code_lists import CodesError, checked_codes, read_codes
 from surveys.recruitment.made_codes import MOST, SEED, Slip, made_codes, new_seed, qr_svg, slips, table_for_letters
 from surveys.recruitment.selectors import spent_codes_shown
 from surveys.recruitment.services import add_entry_codes, check_completion_codes, known_codes
@@ -77,7 +78,7 @@ def _show_file(request: HttpRequest, study: Study, user: User) -> HttpResponse:
     if upload is None or (upload.size or 0) > MAXIMUM_BYTES:
         return _page(request, study, errors=[{"field": "file", "message": gettext("Choose a file with codes of at most 5 MB.")}])
     try:
-        found = read_codes(upload.read(), source=str(upload.name))
+        found = read_codes(upload, source=str(upload.name))
     except CodesError as error:
         return _page(request, study, errors=[{"field": "file", "message": error.message}], lines=error.lines)
     context = {

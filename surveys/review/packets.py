@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from surveys.definition import Group, QuizItem, StudyDefinition, texts_of
+from surveys.definition import QuizItem, StudyDefinition, texts_of
 from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
@@ -14,10 +14,12 @@ from surveys.journey.presentation import DieView, FieldView, Presentation, Video
 from surveys.models import Media, PacketSection, Protocol
 from surveys.privacy.limits import reason_is_needed
 from surveys.privacy.words import privacy_in_words
+from surveys.questions.background import Group, ShortText
 from surveys.review.changes import Change, changes_between, section_of
 from surveys.study_file import define
 
 ADDRESS_OF_NOTHING = "#"
+NEVER_RELEASED = "never released"
 MARKDOWN = re.compile(r"summary|consent|debrief|direct_group\.consent|.*\.transcript")
 
 
@@ -257,7 +259,9 @@ def _background(definition: StudyDefinition, language: str) -> list[BackgroundVi
         found.append(
             BackgroundView(
                 field=field_view(question, language),
-                roles=tuple(dict.fromkeys(part.role.replace("_", " ") for part in parts)),
+                roles=tuple(
+                    dict.fromkeys(NEVER_RELEASED if isinstance(part, ShortText) else part.role.replace("_", " ") for part in parts)
+                ),
                 fields=tuple(field_view(part, language) for part in parts),
             )
         )

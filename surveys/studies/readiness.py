@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from surveys.definition import Arm, StudyDefinition, Text, texts_of
+from surveys.definition import Arm, StudyDefinition, texts_of
 from surveys.drafting.consent_prompts import consent_prompts
 from surveys.drafting.parts import PARTS, Part
 from surveys.drafting.texts import LANGUAGE_NAMES, gaps_in
@@ -15,6 +15,7 @@ from surveys.drafting.translations import Outdated, outdated_in
 from surveys.models import MediaFile, Study
 from surveys.privacy.limits import reason_is_needed, refusal
 from surveys.protocols import with_known_originals
+from surveys.questions.parts import Text
 from surveys.study_file import define
 
 

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.access import require_role, user_of
 from accounts.models import Role
 from surveys.access import OWNER_ROLES, access_study, studies_of, studies_with_results_of
+from surveys.allocation.findable import too_few
 from surveys.batches.selectors import batch_progress, shown_counts
 from surveys.errors import SurveyError
 from surveys.lifecycle.selectors import approval_of, stopped_by
@@ -22,6 +23,7 @@ from surveys.studies.forms import WORDS, take_action
 from surveys.studies.readiness import to_do
 from surveys.studies.study_actions import actions_of
 from surveys.study_file import define
+from surveys.words.selectors import short_texts_of
 
 
 @require_role(*Role)
@@ -61,9 +63,11 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "approval": approval_of(found),
         "stopped_by": stopped_by(found),
         "warnings": definition.warnings(),
+        "few_people": too_few(definition) if found.status == StudyStatus.DRAFT else "",
         "privacy": privacy_in_words(definition.design().epsilon, questions=len(definition.questions)),
         "missing": [one for one in to_do(found) if one.needed] if found.status == StudyStatus.DRAFT else [],
         "may_change": seat.may_change,
+        "asks_for_words": seat.may_change and bool(short_texts_of(seat)),
         "forgets_on": day_of_forgetting(found) if seat.owns else None,
         "forgets_soon": forgets_soon(found),
     }

@@ -147,6 +147,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:export_study_log":        (LOGIN,  200,    200,    404,    404,    404,    200,    404,    200),
     "surveys:api_study_log":           (NO,     200,    200,    404,    404,    404,    200,    404,    200),
     "surveys:api_export_study_log":    (NO,     200,    200,    404,    404,    404,    200,    404,    200),
+    "surveys:words":                   (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:rehearsal":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:forget":                  (LOGIN,  200,    404,    404,    404,    404,    404,    404,    200),
     "analysis:results":                (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),

@@ -54,7 +54,7 @@ def test_the_page_fits_every_screen_and_serves_screen_readers(
 def test_a_number_that_is_typed_is_answered_at_once_and_stands_in_the_address(page: Page, planner: User) -> None:
     open_plan(page)
     headline = page.get_by_role("status")
-    expect(headline).to_contain_text("With 400 students")
+    expect(headline).to_contain_text("With 945 students")
     page.get_by_label("Students", exact=True).fill("72")
     expect(headline).to_contain_text("With 72 students you cannot tell 0 % cheaters from 100 %.")
     expect(page).to_have_url(re.compile(r"[?&]n=72&"))
@@ -96,7 +96,7 @@ def test_faces_that_protect_nobody_are_explained_where_they_are(page: Page, plan
     open_plan(page)
     page.locator("#face-0-0").click()
     expect(page.locator("#face-0-0")).to_contain_text("no")
-    expect(page).to_have_url(re.compile("group1=nnnttt&group2=nyyttt"))
+    expect(page).to_have_url(re.compile("group1=nnnttt&weight1=1&group2=nyyttt"))
     expect(page.locator("#die-error")).to_contain_text("epsilon is infinite")
     expect(page.locator("#plan-results")).to_contain_text("usual faces")
 
@@ -129,9 +129,9 @@ def test_a_mistake_is_named_at_its_field_while_typing_and_goes_when_it_is_put_ri
 
 def test_enter_in_a_field_updates_the_plan_and_turns_no_face(page: Page, planner: User) -> None:
     open_plan(page)
-    page.get_by_label("Students", exact=True).fill("940")
+    page.get_by_label("Students", exact=True).fill("945")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("With 940 students")
+    expect(page.get_by_role("status")).to_contain_text("With 945 students")
     assert face(page, 0, 1) == "yes"
 
 
@@ -143,6 +143,26 @@ def test_the_numbers_of_a_figure_stay_open_while_the_plan_changes(page: Page, pl
     expect(page.get_by_role("status")).to_contain_text("With 150 students")
     expect(numbers).to_have_attribute("open", "")
     expect(numbers.get_by_role("rowheader", name="150", exact=True)).to_be_visible()
+
+
+def test_a_point_of_the_front_is_a_die_by_pointer_by_keyboard_and_from_the_table(page: Page, planner: User, assert_fits: Check) -> None:
+    open_plan(page)
+    point = page.locator("#figure-front-effect").get_by_role("link", name=re.compile("^Use design 2:"))
+    point.focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("die=20&group1=y{13}nnttttt&group2=y{4}n{4}t{12}&group3=yyn{13}t{5}&weight1=1&weight2=8&weight3=1"))
+    expect(page.get_by_label("Weight of subsample 2")).to_have_value("8")
+    expect(page.locator("#front").get_by_role("row", name=re.compile("^2[.]")).get_by_text("in use")).to_be_visible()
+    page.locator("#figure-front-cheaters").get_by_role("link", name=re.compile("^Use design 1:")).click()
+    expect(page).to_have_url(re.compile("weight1=1&weight2=8&weight3=1#front-title"))
+    expect(page.locator("#front").get_by_role("row", name=re.compile("^1[.]")).get_by_text("in use")).to_be_visible()
+    page.get_by_role("link", name="Use design 3").last.click()
+    expect(page.locator("#front").get_by_role("row", name=re.compile("^3[.]")).get_by_text("in use")).to_be_visible()
+    page.get_by_label("Weight of subsample 2").fill("0")
+    expect(page.locator("#die-error")).to_contain_text("not “0”")
+    expect(page.get_by_label("Weight of subsample 2")).to_be_focused()
+    expect(page.get_by_label("Weight of subsample 2")).to_have_value("0")
+    assert_fits(page)
 
 
 def test_without_a_script_the_form_and_its_faces_work(new_page: Callable[..., Page], planner: User, assert_fits: Check) -> None:

@@ -8,9 +8,9 @@ from django.test import Client
 from django.urls import reverse
 
 from audit.models import Entry
-from surveys.definition import Text
 from surveys.drafting.texts import in_languages
 from surveys.models import Study, StudyStatus
+from surveys.questions.parts import Text
 from surveys.study_file import define, document_of
 from tests.factories import draft_study, everything_stored, logged_in, page_of, study_in
 

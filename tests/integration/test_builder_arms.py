@@ -11,8 +11,8 @@ from django.test import Client
 
 from accounts.models import Role
 from audit.models import Entry
-from surveys.definition import Text
 from surveys.models import MediaFile, Study, StudyStatus
+from surveys.questions.parts import Text
 from surveys.studies.readiness import to_do
 from surveys.studies.services import take_back
 from tests.factories import LECTURES, draft_study, logged_in, page_of, person, study_in

@@ -10,9 +10,9 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
-from surveys.definition import Text
 from surveys.drafting.translations import remembering
 from surveys.models import MediaFile, Study, StudyStatus
+from surveys.questions.parts import Text
 from surveys.studies.readiness import to_do
 from surveys.studies.services import missing_before_review
 from surveys.study_file import define, dump, write_study_file

@@ -7,6 +7,7 @@ import pytest
 from django.http import HttpResponse
 from django.urls import reverse
 
+from surveys.allocation.findable import findable
 from surveys.models import Study, StudyStatus
 from surveys.studies import services as studies
 from surveys.study_file import define
@@ -193,3 +194,60 @@ def test_mistakes_in_the_allocation_are_named_at_their_fields() -> None:
     named = page_of(refused).xpath("//*[@role='alert']//a/@href")
     assert named == ["#planned_participants", "#block_multiples", "#arms.slides.weight", "#share"]
     assert "As the draft stands" in page_of(refused).get_element_by_id("group-sizes").text_content()
+
+
+def test_a_design_of_the_front_is_taken_into_the_draft_with_its_shares() -> None:
+    study = draft_study()
+    client = logged_in(study.owner)
+    front = client.get(address(study)).context["front"]
+    size = next(row for row in front.rows if "smallest error of the effect" in row.best_at)
+    assert any(row.in_use for row in front.rows) is False
+    shown = client.get(address(study) + size.address)
+    assert inputs_of(shown)["model"] == "any"
+    assert Study.objects.get().definition == study.definition
+    assert client.post(address(study), inputs_of(shown)).status_code == 302
+    die = define(Study.objects.get().definition).die
+    assert die.sides == 20
+    assert [(len(faces.no), len(faces.yes)) for faces in die.subsamples.values()] == [(2, 13), (4, 4), (13, 2)]
+    assert die.weights == {"2": 8}
+
+
+def test_links_to_designs_keep_the_assumption_that_is_typed() -> None:
+    links = look(draft_study(), model="share", share="30").context["front"].rows
+    assert all("model=share&share=30&" in row.address for row in links)
+
+
+def test_a_weight_that_is_none_is_named_and_stays_in_its_input() -> None:
+    study = draft_study()
+    client = logged_in(study.owner)
+    refused = client.post(address(study), inputs_of(client.get(address(study))) | {"weight1": "many"})
+    assert refused.status_code == 422
+    assert "not “many”" in page_of(refused).xpath("string(//*[@role='alert'])")
+    assert inputs_of(refused)["weight1"] == "many"
+
+
+FEW = "48 people who answer with the die find a difference of 20 points 10 times in 100; to find it 80 times in 100 takes"
+
+
+@pytest.mark.parametrize("page", ["surveys:study", "surveys:build", "surveys:build_allocation", "analysis:build_die"])
+@pytest.mark.parametrize("planned", [48, 2000])
+def test_pages_say_when_so_few_people_would_find_little(page: str, planned: int) -> None:
+    study = draft_study(allocation={"planned_participants": planned})
+    said = " ".join(page_of(logged_in(study.owner).get(reverse(page, args=[study.slug]))).text_content().split())
+    assert (FEW in said) == (planned == 48)
+
+
+def test_what_people_can_find_follows_the_number_that_is_typed() -> None:
+    study = draft_study()
+    client, page = logged_in(study.owner), "surveys:build_allocation"
+    inputs = inputs_of(client.get(address(study, page)))
+    looked = client.post(address(study, page), inputs | {"planned_participants": "2000"}, headers={"HX-Request": "true"})
+    said = page_of(looked).get_element_by_id("findable")
+    assert "2,000 people who answer with the die" in said.text_content()
+    assert said.get("class") is None
+
+
+def test_people_who_are_asked_directly_are_not_counted() -> None:
+    direct = {"share": 0.25, "consent": {"en": "May we ask you without a die?", "de": "Dürfen wir ohne Würfel fragen?"}}
+    found = findable(definition(allocation={"planned_participants": 1000}, direct_group=direct))
+    assert (found.n, found.is_enough) == (750, False)

@@ -58,7 +58,8 @@ def on_the_command_line(response: HttpResponse, folder: Path, monkeypatch: pytes
         "die=2d6&group1=tnttnyntttt&group2=tyttynytttt&model=always_no",
         "die=6&group1=ynnttt&group2=nyyttt&group3=yntttt",
         "die=6&group1=yntttt&group2=yynntt",
-        "effect=0",
+        "effect=0&weight1=3",
+        "covariates=30&truth=40&prevalence=5",
     ],
 )
 def test_the_numbers_are_those_of_the_command_line(query: str, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,6 +68,7 @@ def test_the_numbers_are_those_of_the_command_line(query: str, client: Client, t
     assert on_the_command_line(response, tmp_path, monkeypatch) == {
         "design": response.context["planned"].design.to_document(),
         **json.loads(json.dumps(asdict(plan))),
+        "front": json.loads(json.dumps([asdict(one) for one in response.context["planned"].front])),
     }
 
 
@@ -79,6 +81,7 @@ def test_a_study_is_planned_with_its_own_die_arms_and_numbers(tmp_path: Path, mo
     assert planned.plan.questions == len(defined.questions)
     assert planned.plan.epsilon == pytest.approx(study.epsilon_per_question)
     assert planned.plan.epsilon_total == pytest.approx(study.epsilon_total)
+    assert planned.form.die.weights == (2, 1, 1)
     assert not response.context["over_cap"]
     assert on_the_command_line(response, tmp_path, monkeypatch)["contrasts"] == json.loads(json.dumps(asdict(planned.plan)))["contrasts"]
 
@@ -118,6 +121,22 @@ def test_a_button_leads_to_the_address_of_the_plan_that_it_asks_for(asked: str, 
     assert query.items() >= {"n": "72", **then}.items()
     assert ("group3" in query) == ("group3" in then)
     assert client.get(response["Location"]).status_code == 200
+
+
+def test_every_point_of_the_front_leads_to_the_plan_with_its_die(client: Client) -> None:
+    response = client.get(f"{PLAN}?n=1000&cheaters=15")
+    page, front = page_of(response), response.context["front"]
+    for figure in front.figures:
+        points = page.xpath(f'//*[@id="figure-{figure.name}"]//a')
+        assert sorted(one.get("href") for one in points) == sorted(row.address for row in front.rows)
+        assert all(one.get("aria-label").startswith("Use design ") for one in points)
+    assert [one.get("href") for one in page.xpath('//*[@id="front"]//td/a')] == [row.address for row in front.rows]
+    for row in (front.rows[0], front.rows[1], front.rows[-1]):
+        there = client.get(f"{PLAN}{row.address}")
+        assert f"{there.context['plan'].contrasts[0].participants_needed:,}" == row.needed
+        assert f"{100 * there.context['plan'].contrasts[0].standard_error:.1f}" == row.effect_error
+        assert [one.in_use for one in there.context["front"].rows] == [one == row for one in front.rows]
+        assert there.context["form"].value("n") == 1000
 
 
 def test_a_mistake_is_named_at_its_field_and_the_rest_keeps_working(client: Client) -> None:

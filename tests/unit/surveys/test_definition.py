@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from candor.designs.design import Design
-from surveys.definition import DIRECT, Text, Video
+from surveys.definition import DIRECT, Video
 from surveys.errors import DefinitionError
+from surveys.questions.background import OrdinalScale
+from surveys.questions.parts import Text
 from surveys.study_file import dump, read_study_file, write_study_file
 from tests.factories import definition, document
 
@@ -38,6 +40,10 @@ def put(*path: str | int, to: Any) -> Change:
 
 
 ONLY = {"name": "a", "text": "A"}
+SCALE = {"kind": "ordinal_scale", "name": "s", "text": "?", "role": "auxiliary"}
+OTHER = {"name": "b", "text": "B"}
+TURNING = [ONLY | {"score": 1}, OTHER | {"score": 3}, {"name": "c", "text": "C", "score": 3}]
+ENDLESS = [ONLY | {"score": float("inf")}, OTHER | {"score": 0}]
 MISTAKES: dict[str, tuple[Change, str]] = {
     "an unknown part": (put("colour", to="red"), "colour: Extra inputs are not permitted, got 'red'"),
     "a missing part": (lambda changed: changed.pop("consent"), "consent: Field required"),
@@ -69,6 +75,34 @@ MISTAKES: dict[str, tuple[Change, str]] = {
     "a group in a group": (
         lambda changed: changed["background"][3]["fields"].append(deepcopy(changed["background"][3])),
         "fields[2]: Input tag 'group' found",
+    ),
+    "a scale with some scores": (
+        put(
+            "background",
+            0,
+            to=SCALE | {"options": [ONLY | {"score": 1}, OTHER]},
+        ),
+        "expected a score for every option or for none; without one: b",
+    ),
+    "a scale that turns": (
+        put("background", 0, to=SCALE | {"options": TURNING}),
+        "scores must rise, or fall, from each option to the next, got 1, 3, 3",
+    ),
+    "an endless score": (
+        put("background", 0, to=SCALE | {"options": ENDLESS}),
+        "score: Input should be a finite number",
+    ),
+    "a text of any length": (
+        put("background", 0, to={"kind": "short_text", "name": "s", "text": "?", "longest": 5000}),
+        "longest: Input should be less than or equal to 200, got 5000",
+    ),
+    "words with a role in a release": (
+        put("background", 0, to={"kind": "short_text", "name": "s", "text": "?", "role": "auxiliary"}),
+        "role: Extra inputs are not permitted",
+    ),
+    "words in a group": (
+        lambda changed: changed["background"][3]["fields"].append({"kind": "short_text", "name": "s", "text": "?"}),
+        "Input tag 'short_text' found",
     ),
     "an answer that is no option": (
         put("quiz", 0, "answer", to="x"),
@@ -252,3 +286,14 @@ def test_the_design_of_the_die_is_that_of_a_study_without_the_group() -> None:
     # One of five lines is direct; the other four are split in thirds by the weights 2 and 1.
     assert asked.group_weights == {"1": 8, "2": 4, "direct": 3}
     assert definition().group_weights == definition().subsample_weights
+
+
+@pytest.mark.parametrize(("scores", "expected"), [((), [1, 2, 3]), ((4, 3.7, -1), [4, 3.7, -1]), ((0, 10, 11), [0, 10, 11])])
+def test_a_scale_counts_its_options_unless_it_has_scores(scores: tuple[float, ...], expected: list[float]) -> None:
+    scored: list[dict[str, Any]] = [{"score": score} for score in scores] or [{}, {}, {}]
+    options = [{"name": name, "text": name} | score for name, score in zip("abc", scored, strict=True)]
+    defined = definition(background=[SCALE | {"options": options}])
+    (scale,) = defined.background
+    assert isinstance(scale, OrdinalScale)
+    assert scale.scores == dict(zip("abc", expected, strict=True))
+    assert read_study_file(write_study_file(defined)) == defined

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from analysis.packages.background_counts import Cell, background_cells, cells_csv, hide_small
-from surveys.definition import BackgroundQuestion
+from surveys.questions.background import BackgroundQuestion
 
 QUESTION: TypeAdapter[Any] = TypeAdapter(BackgroundQuestion)
 OPTIONS = [{"name": name, "text": name} for name in ("phone", "laptop", "room")]
@@ -138,3 +138,10 @@ def test_the_file_leaves_hidden_counts_empty() -> None:
 def test_a_class_that_all_answers_alike_is_hidden_wholly(smallest: int) -> None:
     asked = question("single_choice", role="sensitive", options=OPTIONS)
     assert set(counts(asked, ["phone"] * 500, smallest=smallest).values()) == {None}
+
+
+def test_a_scale_is_counted_like_a_choice_and_words_are_not_counted_at_all() -> None:
+    scale = question("ordinal_scale", role="sensitive", options=[option | {"score": place} for place, option in enumerate(OPTIONS)])
+    answers: list[Any] = ["phone"] * 20 + ["room"] * 3 + ["laptop"] * 9 + [None] * 10
+    assert counts(scale, answers) == counts(question("single_choice", role="sensitive", options=OPTIONS), answers)
+    assert counts(question("short_text"), answers) == {}

@@ -1,5 +1,7 @@
 """Reading a plan from its address: a mistake is named at its field and everything else keeps its value."""
 
+from fractions import Fraction
+
 import pytest
 from django.http import QueryDict
 from hypothesis import given
@@ -14,7 +16,7 @@ NAMES = [one.name for one in INPUTS]
 def test_an_empty_address_is_a_plan_without_errors() -> None:
     form = read_plan(QueryDict(""), NEW_STUDY)
     assert [field.error for field in form.numbers.values()] == [""] * len(NAMES)
-    assert (form.value("n"), form.value("effect"), form.value("prevalence"), form.value("cap")) == (400, 0.2, 0.4, 1.39)
+    assert (form.value("n"), form.value("effect"), form.value("prevalence"), form.value("cap")) == (945, 0.2, 0.4, 1.39)
 
 
 @pytest.mark.parametrize("text", ["abc", "", "1e3", "nan", "inf", "0x10", "--1", "12 3", "½"])
@@ -70,7 +72,27 @@ def test_an_unknown_assumption_on_cheaters_is_the_start() -> None:
     assert read_plan(QueryDict("model=always_no"), NEW_STUDY).cheater_model.yes_rate == 0
 
 
-@given(some.dictionaries(some.sampled_from([*NAMES, "die", "group1", "group2", "group3", "model", "change"]), some.text(max_size=12)))
+def test_weights_spread_people_over_subsamples() -> None:
+    form = read_plan(QueryDict("die=6&group1=ynnttt&group2=nyyttt&weight1=7&weight2=3"), NEW_STUDY)
+    assert (form.die.weights, form.die.shares) == ((7, 3), (Fraction(7, 10), Fraction(3, 10)))
+    design = NEW_STUDY.design(form.die, cheater_model=form.cheater_model)
+    assert design.subsample_probabilities == (Fraction(7, 10), Fraction(3, 10))
+    assert read_plan(QueryDict("weight1=7&weight2=3"), NEW_STUDY).die.weights == (7, 3)
+
+
+@pytest.mark.parametrize("text", ["0", "1001", "many", "2.5", "-1"])
+def test_a_weight_that_is_none_is_named_and_stays_in_its_input(text: str) -> None:
+    form = read_plan(QueryDict(f"die=6&group1=ynnttt&group2=nyyttt&weight1={text}"), NEW_STUDY)
+    assert f"not “{text}”" in form.die_error
+    assert form.die.weights == (1, 1)
+    assert form.weight_texts[0] == text
+
+
+@given(
+    some.dictionaries(
+        some.sampled_from([*NAMES, "weight1", "weight3", "die", "group1", "group2", "group3", "model", "change"]), some.text(max_size=12)
+    )
+)
 def test_any_address_is_a_plan(texts: dict[str, str]) -> None:
     query = QueryDict(mutable=True)
     query.update(texts)

@@ -7,6 +7,7 @@ from django.http import QueryDict
 
 from analysis.planning.figures import figures_of
 from analysis.planning.forms import read_plan
+from analysis.planning.front import front_of
 from analysis.planning.page import page_of
 from analysis.planning.plans import Planned, changed, make_plan
 from analysis.planning.starts import NEW_STUDY
@@ -18,6 +19,7 @@ from analysis.planning.wording import (
     power_sentence,
     whole,
 )
+from surveys.drafting.starter import PLANNED_PARTICIPANTS
 
 
 def planned(query: str = "") -> Planned:
@@ -45,8 +47,8 @@ def test_a_design_that_cannot_tell_cheaters_says_so() -> None:
 
 
 def test_the_power_is_a_number_of_times_in_a_hundred() -> None:
-    plan = planned("n=940").plan
-    assert power_sentence(plan) == "With 940 students, a difference of 20 points would be found about 80 times in 100."
+    plan = planned("n=945").plan
+    assert power_sentence(plan) == "With 945 students, a difference of 20 points would be found about 80 times in 100."
 
 
 @pytest.mark.parametrize(("query", "words"), [("effect=0", "claims one by chance about 5 times"), ("effect=50&n=100000", "almost always")])
@@ -72,8 +74,39 @@ def test_every_figure_has_its_numbers_and_the_point_of_the_plan() -> None:
         assert figure.description, name
         assert len(figure.rows) >= 5, name
         assert {len(row) for row in figure.rows} == {len(figure.header)}, name
+    found = {figure.name: figure for figure in figures_of(planned("n=400"))}
+    assert ("400", percent(hardest(planned("n=400").plan).power), "98 %") in found["power-students"].rows
+
+
+def test_a_new_study_starts_with_as_many_people_as_its_plan_needs() -> None:
+    """It started with 400, which find 20 points 44 times in 100."""
     plan = planned().plan
-    assert ("400", percent(hardest(plan).power), "98 %") in found["power-students"].rows
+    assert plan.n == hardest(plan).participants_needed == PLANNED_PARTICIPANTS
+
+
+def test_the_front_says_which_die_is_for_the_test_and_which_for_the_size() -> None:
+    found = front_of(planned("cheaters=15"))
+    fewest, size = found.rows[0], next(row for row in found.rows if "smallest error of the effect" in row.best_at)
+    (sentence,) = found.sentences
+    assert f"design {fewest.number} needs fewest students, {fewest.needed}" in sentence
+    assert f"knows the size to {size.effect_error} points and needs {size.needed}" in sentence
+    for figure in found.figures:
+        assert figure.svg.count("<a href=") == len(found.rows)
+        assert 'role="group"' in figure.svg
+        assert "the die in use: 1,063 students" in figure.svg
+
+
+def test_a_plan_without_an_effect_has_designs_and_no_figure_of_them() -> None:
+    found = front_of(planned("effect=0"))
+    assert (found.figures, found.sentences) == ((), ())
+    assert {row.needed for row in found.rows} == {"–"}
+
+
+def test_covariates_and_the_least_truth_change_the_front() -> None:
+    plain, explained, truthful = (front_of(planned(query)).rows for query in ("", "covariates=50", "truth=45"))
+    assert int(explained[0].needed) < int(plain[0].needed)
+    assert "13 yes, 2 no" in plain[1].subsamples
+    assert not any("13 yes, 2 no" in row.subsamples for row in truthful)
 
 
 def test_the_table_of_power_reaches_what_was_wanted_at_the_number_needed() -> None:

@@ -50,9 +50,28 @@ def test_people_get_a_plan_in_tables():
     assert "has no end" in " ".join(result.stdout.split())
 
 
+def test_the_front_is_asked_for_and_comes_in_both_formats():
+    asked = ("plan", "--design", "design.json", "--effect", "0.2", "--cheaters", "0.15", "--front")
+    front = json.loads(candor(*asked, "--format", "json").stdout)["front"]
+    assert "front" not in json.loads(candor(*asked[:-1], "--format", "json").stdout)
+    assert [one["best_at"] for one in front if one["best_at"]] == [["participants"], ["effect"], ["cheaters"]]
+    text = candor(*asked).stdout
+    assert len(text.split("best at")[1].splitlines()) == 1 + len(front)
+    assert f"{front[0]['participants_needed']}" in text
+    assert "2/13" in text
+    assert "2/13" not in candor(*asked, "--least-truth", "0.4").stdout
+
+
+def test_covariates_save_people():
+    asked = ("plan", "--design", "design.json", "--effect", "0.2", "--format", "json")
+    assert json.loads(candor(*asked, "--r-squared", "0.5").stdout)["n"] < json.loads(candor(*asked).stdout)["n"]
+
+
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
+        (["--effect", "0.1", "--front", "--least-truth", "1"], "the least share of truth must lie in [0, 1), found 1"),
+        (["--effect", "0.1", "--r-squared", "1.2"], "expected a number from 0 to 1"),
         (["--effect", "0.7"], "every prevalence must lie between 0 and 1, found 1.1"),
         (["--effect", "two"], "expected a number from -1 to 1 or a fraction like \"2/6\", found 'two'"),
         (["--effect", "drug=0.1"], "there is no treatment arm 'drug'; the design has treatment"),

@@ -5,13 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.fixed_working_models import SYMMETRIC, efficient_effect, resampled_study, spreads_without_and_with_refits, study_of
+from benchmarks.fixed_working_models import SYMMETRIC, resampled_study, spreads_without_and_with_refits, study_of
 from candor.adjustment.adjusted_study import adjusted_study
 from candor.adjustment.doubly_robust import (
     adjusted_cells,
+    augmented_outcomes,
     doubly_robust_estimates,
     effects_with_covariates,
 )
+from candor.adjustment.held_out import augmented_means
 from candor.errors import MethodError, NotIdentifiedError
 from candor.resampling import resampled_people
 from candor.resampling.bootstrap import bootstrap, with_bootstrap
@@ -38,6 +40,13 @@ def test_refitting_the_working_models_would_not_change_the_spread(people):
     assert all(0.95 < ratio < 1.05 for ratio in spreads_without_and_with_refits(study, resamples=400).values())
 
 
+def as_unseen(study, group, models, rows):
+    """Augmented means of the drawn rows, with the residuals of people whom the models have not seen."""
+    found = augmented_means(study.reported, group, study.matrix.values, models)
+    outcome = found.predictions[np.arange(len(group)), group] + found.residuals
+    return augmented_outcomes(outcome[rows], group[rows], found.predictions[rows]).mean(axis=0)
+
+
 def test_a_replicate_is_the_estimate_of_the_resampled_rows():
     study = study_of(800, subsamples=SYMMETRIC, cheaters="always_no")
     resampled = ResampledPeople({"": study})
@@ -55,8 +64,15 @@ def test_a_replicate_is_the_estimate_of_the_resampled_rows():
     patterns = np.unique(np.round(once, 10), axis=0, return_inverse=True)[1].reshape(-1)
     rows = np.argsort(patterns, kind="stable")[KnownDraw.drawn[0]]
     again = resampled_study(study, rows, refit=False)
-    assert doubly_robust == pytest.approx(doubly_robust_estimates(again).joint.raw_effect, abs=1e-9)
-    assert efficient == pytest.approx(efficient_effect(again, adjusted_cells(study)), abs=1e-9)
+    arms, cells = (
+        as_unseen(study, group, models, rows) for group, models in ((study.arm, study.arm_models), (study.cell, study.cell_models))
+    )
+    joint = doubly_robust_estimates(again).joint
+    truth = study.design.truth[study.subsample[rows]].mean()
+    assert doubly_robust == pytest.approx((arms[1] - arms[0]) / truth / joint.honest_proportion, abs=1e-9)
+    fit = adjusted_cells(study).fit
+    found = replace(fit, coefficients=adjusted_cells(study).operator @ cells).joint_estimates().raw_effect
+    assert efficient == pytest.approx(found, abs=1e-9)
 
 
 def test_one_draw_serves_all_questions_so_the_same_answers_have_the_same_replicates():

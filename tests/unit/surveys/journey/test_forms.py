@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 
-from surveys.definition import Group, Number, SingleChoice
 from surveys.journey.forms import errors_of, read_fields, read_responses
 from surveys.journey.presentation import FieldView, SensitiveQuestionView, field_view
+from surveys.questions.background import Group, Number, OrdinalScale, ShortText, SingleChoice
 from tests.factories import QUESTIONS, definition
 
 FIELDS = tuple(field_view(question, "en") for question in definition().background)
@@ -145,3 +145,47 @@ def test_an_answer_that_is_missing_or_odd_is_asked_for_again(value: str | None) 
     answers = {f"answer-{name}": "1" for name in QUESTIONS if name != "judgement"}
     _reported, errors = read_responses(ASKED, typed(**answers, **({} if value is None else {"answer-judgement": value})))
     assert errors == [{"field": "answer-judgement", "message": "Choose an answer: judgement?"}]
+
+
+def read_words(value: str, *, longest: int = 20) -> tuple[Any, str]:
+    """The stored words (None: nothing) and the message about them."""
+    question = ShortText(kind="short_text", name="w", text="What?", longest=longest)
+    answers, (field,) = read_fields([field_view(question, "en")], typed(w=value))
+    return answers.get("w"), field.error
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("  Media\tand \r\n art ", "Media and art"),
+        ("Bio\0lo\u202egy\u200b", "Biology"),
+        ("\ud800x", "x"),
+        ("Übersetzen 2025", "Übersetzen 2025"),
+        ("   ", None),
+        ("", None),
+    ],
+)
+def test_words_are_stored_on_one_line_without_what_nobody_can_see(value: str, words: str | None) -> None:
+    assert read_words(value) == (words, "")
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("x" * 21, "Write at most 20 characters; these are 21."),
+        ("x" * 5000, "Write at most 20 characters; these are 5,000."),
+        ("me@uni.example", "Leave out e-mail addresses and long numbers: they could tell who you are."),
+        ("no. 907 312-8", "Leave out e-mail addresses and long numbers: they could tell who you are."),
+    ],
+    ids=["one too many", "thousands", "an address", "a number"],
+)
+def test_words_that_are_too_many_or_name_somebody_are_not_stored(value: str, message: str) -> None:
+    assert read_words(value) == (None, message)
+
+
+def test_a_scale_takes_its_options_and_nothing_else() -> None:
+    options = [{"name": name, "text": name} for name in ("low", "high")]
+    view = field_view(OrdinalScale(kind="ordinal_scale", name="s", text="?", role="auxiliary", options=options), "en")  # type: ignore[arg-type]
+    assert read_fields([view], typed(s="high"))[0] == {"s": "high"}
+    answers, (field,) = read_fields([view], typed(s="2"))
+    assert (answers, field.error) == ({}, "Choose one from the list.")

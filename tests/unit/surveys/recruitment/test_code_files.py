@@ -1,18 +1,33 @@
 """Lists of codes from any spreadsheet: understood rightly, or refused."""
 
 import codecs
+import csv
+import io
 import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surveys.recruitment.code_files import CodesError, checked_codes, read_codes, tidied
+from surveys.reading.words import UnreadableError
+from surveys.recruitment import code_files, code_lists
+from surveys.recruitment.code_files import tidied
+from surveys.recruitment.code_lists import CodeList, CodesError, checked_codes
 
 NO_COLUMN = "course.csv: no column holds codes. Write “code” above the right one."
 SEVERAL = "course.csv: columns 1, 2 could all hold the codes. Write “code” above the right one, and above no other."
 NONE = "course.csv: expected 1 to 100,000 codes of at most 2,000,000 characters together, found 0 codes"
 TWO = ("KXTF4M9P", "HDRN7Q2W")
+
+
+def read_codes(content: bytes, *, source: str = "file") -> CodeList:
+    """As a page reads them, in this process."""
+    try:
+        return CodeList.of(code_files.read(io.BytesIO(content), source=source))
+    except UnreadableError as error:
+        message, *lines = map(str, error.problems)
+        raise CodesError(message, lines=lines) from error
 
 
 @pytest.mark.parametrize(
@@ -133,3 +148,27 @@ def test_any_bytes_give_codes_or_a_refusal(content: bytes) -> None:
         return
     assert checked_codes(found.codes) == list(found.codes)
     assert all(tidied(code) == code and 8 <= len(code) <= 64 and code.isascii() and code.isalnum() for code in found.codes)
+
+
+@pytest.mark.parametrize("content", [b"code;name\nKXTF4M9P;Ann\nA1;Bob\nHDRN7Q2W;Cy\n", b"A1;ANN\nB2;BOB\n"], ids=["a list", "no list"])
+def test_a_process_of_its_own_reads_the_same(content: bytes) -> None:
+    def outcome(reader: Callable[..., CodeList]) -> object:
+        try:
+            return reader(content, source="course.csv")
+        except CodesError as error:
+            return error.message, error.lines
+
+    assert outcome(code_lists.read_codes) == outcome(read_codes)
+
+
+def test_no_byte_of_a_list_is_parsed_in_the_web_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On main it was, and a hostile file held a thread and its memory."""
+
+    def in_this_process(*arguments: object, **options: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(csv, "reader", in_this_process)
+    monkeypatch.setattr(code_files, "read", in_this_process)
+    assert code_lists.read_codes(b"code\nKXTF4M9P\nHDRN7Q2W\n").codes == TWO
+    with pytest.raises(AssertionError):
+        read_codes(b"code\nKXTF4M9P\nHDRN7Q2W\n")

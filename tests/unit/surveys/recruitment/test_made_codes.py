@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from surveys.recruitment.code_files import read_codes
+from surveys.recruitment.code_lists import read_codes
 from surveys.recruitment.made_codes import DIGITS, LENGTH, LETTERS, made_codes, new_seed, qr_svg, slips, table_for_letters
 
 

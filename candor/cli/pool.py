@@ -1,0 +1,91 @@
+"""``candor pool``: `candor.pool` for the files of several data packages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from candor.cli.inputs import Input, InputFile
+from candor.cli.options import format_option, level_option
+from candor.pooling.pooled_estimates import pool as pooled
+from candor.pooling.studies import StudySource
+
+EXPECTED = "expected COMMON=STUDY:NAME, such as attention=second-study:focus, found {text!r}"
+
+
+@click.command()
+@click.argument("packages", nargs=-1, required=True, metavar="[NAME=]PACKAGE...")
+@click.option("--outcome", "outcomes", multiple=True, help="Question to pool; repeat for several. Default: all that two studies have.")
+@click.option("--question", "questions", multiple=True, metavar="COMMON=STUDY:NAME", help="A question that has another name in one study.")
+@click.option("--arm", "arms", multiple=True, metavar="COMMON=STUDY:NAME", help="An arm that has another name in one study.")
+@level_option
+@click.option("--simulated", is_flag=True, help="Accept simulated data; the result says so.")
+@click.option(
+    "--key",
+    "key_path",
+    type=InputFile(),
+    help="PEM file with the public keys of the servers, one after the other. Default: the key in each package, which proves less.",
+)
+@format_option
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Write a forest plot to this SVG file.")
+def pool(
+    packages: tuple[str, ...],
+    outcomes: tuple[str, ...],
+    questions: tuple[str, ...],
+    arms: tuple[str, ...],
+    level: float,
+    simulated: bool,
+    key_path: Input | None,
+    output_format: str,
+    plot: Path | None,
+) -> None:
+    """Pool the effects of several studies, each with its own die.
+
+    A PACKAGE is the ZIP file of a release, or the folder that it was unpacked to. NAME is what the study is called here; without it, it is
+    called as its protocol calls it. Every package must be as it was signed.
+    """
+    result = pooled(
+        _sources(packages),
+        outcomes=outcomes,
+        questions=_renamed(questions, option="--question"),
+        arms=_renamed(arms, option="--arm"),
+        level=level,
+        simulated=simulated,
+        key=None if key_path is None else key_path.read_bytes(),
+    )
+    if plot is not None:
+        plot.write_text(result.plot(), encoding="utf-8")
+    click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))
+
+
+def _sources(packages: Sequence[str]) -> list[StudySource] | dict[str, StudySource]:
+    """Files with the names that stand before them, or files alone."""
+    named = {text: text.partition("=") for text in packages if not Path(text).exists() and "=" in text}
+    if not named:
+        return [Path(text) for text in packages]
+    if bare := [text for text in packages if text not in named]:
+        raise click.BadParameter(f"{bare[0]!r} has no name, but {next(iter(named))!r} has: name all of them, or none", param_hint="PACKAGE")
+    if len({name for name, _, _ in named.values()}) < len(packages):
+        raise click.BadParameter("two packages have the same name", param_hint="PACKAGE")
+    return {name: Path(path) for name, _, path in named.values()}
+
+
+def _renamed(texts: Sequence[str], *, option: str) -> dict[str, dict[str, str]]:
+    """Read COMMON=STUDY:NAME options.
+
+    Examples
+    --------
+    >>> _renamed(["attention=second:focus"], option="--question")
+    {'attention': {'second': 'focus'}}
+    """
+    found: dict[str, dict[str, str]] = {}
+    for text in texts:
+        common, is_mapped, own = text.partition("=")
+        study, is_named, name = own.rpartition(":")
+        if not (is_mapped and is_named and common and study and name):
+            raise click.BadParameter(EXPECTED.format(text=text), param_hint=option)
+        found.setdefault(common, {})[study] = name
+    return found

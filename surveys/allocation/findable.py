@@ -1,0 +1,78 @@
+"""What the planned number of people can find, in words for the people who plan it."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
+from candor.designs.design import Design
+from surveys.definition import StudyDefinition
+
+EFFECT, PREVALENCE, CHEATERS, POWER = 0.2, 0.4, 0.1, 0.8
+"""Where a plan starts that nobody has changed; the Plan page takes other expectations."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findable:
+    """`needed` people find the usual effect with the usual power; `power` is what `n` people have, `smallest` the effect that they find."""
+
+    n: int
+    needed: int | None
+    power: float
+    smallest: float | None
+
+    @property
+    def is_enough(self) -> bool:
+        return self.needed is not None and self.n >= self.needed
+
+    @property
+    def sentence(self) -> str:
+        words = {
+            "n": number_format(self.n, force_grouping=True),
+            "points": f"{100 * EFFECT:g}",
+            "times": round(100 * self.power),
+            "of": f"{100 * POWER:g}",
+            "needed": "" if self.needed is None else number_format(self.needed, force_grouping=True),
+            "smallest": "" if self.smallest is None else number_format(f"{100 * self.smallest:.0f}"),
+            "prevalence": f"{100 * PREVALENCE:g}",
+            "cheaters": f"{100 * CHEATERS:g}",
+        }
+        said = [
+            _("%(n)s people who answer with the die find a difference of %(points)s points %(times)s times in 100.")
+            if self.needed is None
+            else _(
+                "%(n)s people who answer with the die find a difference of %(points)s points %(times)s times in 100; to find it %(of)s "
+                "times in 100 takes %(needed)s."
+            ),
+            _("No difference is found that often by so few.")
+            if self.smallest is None
+            else _("The smallest difference that they find that often is one of %(smallest)s points."),
+            _("Expected are %(prevalence)s of 100 who truly say yes in the control arm, and %(cheaters)s who do not follow the die."),
+        ]
+        return " ".join(said) % words
+
+
+def findable(definition: StudyDefinition) -> Findable:
+    """What the people who answer with the die can find."""
+    return _findable(definition.design(), max(definition.planned_with_die, 1))
+
+
+def too_few(definition: StudyDefinition) -> str:
+    """The sentence for a study that plans with fewer people than the usual effect needs; empty for others."""
+    found = findable(definition)
+    return "" if found.is_enough else found.sentence
+
+
+@lru_cache(maxsize=256)
+def _findable(design: Design, n: int) -> Findable:
+    from candor.planning.power import plan_study  # SciPy, which most web processes can do without
+    from candor.planning.smallest_effect import power_with, smallest_effect
+
+    plan = plan_study(design, prevalence=PREVALENCE, effects=EFFECT, cheater_proportion=CHEATERS, power=POWER)
+    return Findable(
+        n=n,
+        needed=plan.n,
+        power=power_with(design, n=n, effect=EFFECT, prevalence=PREVALENCE, cheater_proportion=CHEATERS),
+        smallest=smallest_effect(design, n=n, prevalence=PREVALENCE, cheater_proportion=CHEATERS, power=POWER),
+    )

@@ -1,0 +1,54 @@
+"""The material of every part of a study's definition: names, and texts in one language or several."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel, StringConstraints
+
+MOST_NAMED = 20
+"""Names that one sentence of an error lists."""
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,49}$")]
+Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[a-z0-9]{2,8})?$")]
+# No control characters but tab and line ends: PostgreSQL stores no NUL, and nobody can see the others.
+NonEmpty = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=20_000),
+    StringConstraints(pattern=r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"),
+]
+
+
+class Text(RootModel[NonEmpty | Annotated[dict[Language, NonEmpty], Field(min_length=1)]]):
+    """One string that serves every language, or one string per language."""
+
+    model_config = ConfigDict(frozen=True)
+
+    def in_language(self, language: str) -> str:
+        if isinstance(self.root, str):
+            return self.root
+        return self.root.get(language) or self.root.get("en") or self.root[min(self.root)]
+
+
+class Named(Protocol):
+    """A part whose name tells it apart from the others of its list."""
+
+    @property
+    def name(self) -> str: ...
+
+
+def some(names: Sequence[str]) -> str:
+    """The names, or the first of many."""
+    return ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else "")
+
+
+def unique_names(parts: tuple[Named, ...]) -> tuple[Named, ...]:
+    times = Counter(part.name for part in parts)
+    if repeated := sorted(name for name, count in times.items() if count > 1):
+        raise ValueError(f"names must differ; repeated: {some(repeated)}")
+    return parts

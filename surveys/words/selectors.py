@@ -1,0 +1,50 @@
+"""Reads short texts. No other code takes them out of the database: they are no covariate, in no export and in no release."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from surveys.access import Seat
+from surveys.batches.rules import LEAST
+from surveys.batches.selectors import batch_progress
+from surveys.models import ENDED, Participant
+from surveys.protocols import definition_for
+from surveys.questions.background import ShortText
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """One question, and each text with how many people wrote it, in alphabetical order; None where fewer than `LEAST` wrote something."""
+
+    question: str
+    texts: tuple[tuple[str, int], ...] | None
+
+
+def short_texts_of(seat: Seat) -> list[ShortText]:
+    """The study's questions that ask for a few words."""
+    return [question for question in definition_for(seat).background if isinstance(question, ShortText)]
+
+
+def words_of(seat: Seat) -> list[Words] | None:
+    """The words that people wrote, by question; nothing if no question asks for words.
+
+    None while the study runs, once operational data are deleted, and once somebody withdrew after the end: the list without their words,
+    beside the list of before, would tell what they wrote.
+    """
+    study, questions = seat.study, short_texts_of(seat)
+    if not questions:
+        return []
+    if study.status not in ENDED or study.forgotten_on is not None or batch_progress(study).held_back:
+        return None
+    people = Participant.objects.filter(study=study, counted=True).values_list("background", flat=True)
+    written = [[str(one[question.name]) for one in people if one.get(question.name)] for question in questions]
+    language = definition_for(seat).languages[0]
+    return [
+        Words(question=question.text.in_language(language), texts=_counted(texts) if len(texts) >= LEAST else None)
+        for question, texts in zip(questions, written, strict=True)
+    ]
+
+
+def _counted(texts: list[str]) -> tuple[tuple[str, int], ...]:
+    """Texts that differ in capitals alone are one, in the spelling that comes first."""
+    spelled = {text.casefold(): text for text in sorted(texts, reverse=True)}
+    return tuple((spelled[folded], people) for folded, people in sorted(Counter(map(str.casefold, texts)).items()))
