@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
-from analysis.answers.datasets import cell_counts, people_of
+from analysis.answers.datasets import assigned_counts, cell_counts, people_of
 from analysis.answers.direct_results import direct_results
 from analysis.models import Chunk, Run, RunKind, RunStatus
 from analysis.runs.low_priority import at_low_priority
@@ -117,15 +117,17 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
     """Per question the cheater proportion and the effects with their intervals."""
     from analysis.runs.sequence_plans import SequencePlan
     from candor.estimators.effects import estimate_outcome  # SciPy, which web processes can do without
+    from candor.estimators.missing_answers import missing_answers
     from candor.sequences.looks import sequential_estimate
 
-    design, plan = definition.design(), SequencePlan.of(study)
+    design, plan, assigned = definition.design(), SequencePlan.of(study), assigned_counts(study, definition)
     outcomes: dict[str, QuestionEstimate | NotYet] = {}
     for question, counts in cell_counts(study, definition).items():
         try:
             outcomes[question] = QuestionEstimate.of(
                 estimate_outcome(counts, design=design),
                 sequence=sequential_estimate(counts, design=design, planned_n=plan.planned_n, questions=plan.questions),
+                missing=missing_answers(counts, assigned - counts.sum(axis=-1), design=design),
             )
         except MethodError as error:
             outcomes[question] = NotYet(n=int(counts.sum()), not_yet=str(error))
