@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     )
     from candor.packages.loading import DataPackage, load_package
     from candor.pooling.pooled_estimates import PooledEstimates, pool
+    from candor.regression.trait_regression import TraitRegressions, regress
     from candor.studies.estimates import StudyEstimates, estimate
-    from candor.studies.plans import PlannedStudy, plan
+    from candor.studies.plans import PlannedStudy, PlannedSurvey, plan, plan_survey
     from candor.studies.simulations import simulate
 
 __all__ = [
@@ -38,15 +39,19 @@ __all__ = [
     "NotIdentifiedError",
     "PackageError",
     "PlannedStudy",
+    "PlannedSurvey",
     "PooledEstimates",
     "StudyEstimates",
     "TooFewResponsesError",
+    "TraitRegressions",
     "__version__",
     "estimate",
     "load_package",
     "plan",
+    "plan_survey",
     "pool",
     "read_design",
+    "regress",
     "simulate",
 ]
 
@@ -57,8 +62,9 @@ _HOMES = {
     **dict.fromkeys(("NotIdentifiedError", "PackageError", "TooFewResponsesError"), "errors"),
     **dict.fromkeys(("DataPackage", "load_package"), "packages.loading"),
     **dict.fromkeys(("PooledEstimates", "pool"), "pooling.pooled_estimates"),
+    **dict.fromkeys(("TraitRegressions", "regress"), "regression.trait_regression"),
     **dict.fromkeys(("StudyEstimates", "estimate"), "studies.estimates"),
-    **dict.fromkeys(("PlannedStudy", "plan"), "studies.plans"),
+    **dict.fromkeys(("PlannedStudy", "PlannedSurvey", "plan", "plan_survey"), "studies.plans"),
     "simulate": "studies.simulations",
 }
 

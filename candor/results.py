@@ -118,10 +118,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Bounds when τ is not identified: of λ, and of τ for the first contrast (each effect carries its own)."""
+    """Bounds when τ is not identified: of λ, and of τ for the first contrast (each effect carries its own; a survey has none)."""
 
     cheater_proportion: tuple[float, float]
-    effect: tuple[float, float]
+    effect: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,12 +135,13 @@ class SpecificationTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prevalence:
-    """p_a, the share of honest participants of one arm whose true answer is yes."""
+    """p_a, the share of honest participants of one arm whose true answer is yes; ``bounds`` where a survey's design leaves it open."""
 
     arm: str
     value: float | None
     standard_error: float | None
     interval: Interval | None
+    bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +152,7 @@ class OutcomeEstimate:
     learned from this design under its cheater model, ``assumption`` on what that rests. ``bounds`` are what the design
     leaves open at the estimated means, None also when no parameters give these; ``confidence_bounds`` allow for chance as well.
     ``honest_times_effect`` and both bounds belong to the first contrast; every effect carries its own. ``effects`` begin with those of
-    the method `HEADLINE`.
+    the method `HEADLINE`. A survey, a study of one arm, has none: its result is ``prevalence``.
     """
 
     n: int
