@@ -48,9 +48,8 @@ class MissingAnswers:
     def sentence(self) -> str:
         """The line beside the headline: how many are missing, whether alike everywhere, and what they could change at most."""
         alike = "alike in all groups, as far as chance lets tell" if self.p_value >= DIFFERENT else "not alike in all groups"
-        ranges = ", ".join(
-            f"{one.treatment} − {one.control} {one.worst_case[0]:+.3f} to {one.worst_case[1]:+.3f}" for one in self.contrasts
-        )
+        ends = [(one, *one.worst_case) for one in self.contrasts]
+        ranges = ", ".join(f"{one.treatment} − {one.control} {low:+.3f} to {high:+.3f}" for one, low, high in ends)
         return (
             f"{self.missing} answers ({self.share:.1%}) are missing, {alike} (p = {self.p_value:.2g}). Whatever they are, honest share × "
             f"effect among all people is, but for chance, {ranges}."

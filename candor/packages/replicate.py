@@ -98,10 +98,8 @@ def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapp
     options = {**published["bootstrap"], "level": published["level"]}
     lines = list(data)
     outcomes = {name: estimates(counts, protocol, **options) for name, counts in counts_of(lines, protocol).items()}
-    return {
-        "n": sum(1 for _row in csv.DictReader(lines)),
-        "outcomes": with_missing_answers(with_directions(outcomes, protocol), lines, protocol),
-    }
+    decided = with_directions(outcomes, protocol)
+    return {"n": sum(1 for _row in csv.DictReader(lines)), "outcomes": with_missing_answers(decided, lines, protocol)}
 
 
 def results_of(published: Mapping[str, Any]) -> dict[str, object]:
