@@ -5,14 +5,23 @@ from collections.abc import Sequence
 
 from analysis.packages.rows import column_of
 from surveys.definition import StudyDefinition
+from surveys.preregistration.selectors import KeptPlan
 from surveys.questions.background import BackgroundQuestion, MultipleChoice, OrdinalScale, SingleChoice
 from surveys.questions.parts import Text
 
 
 def protocol_document(
-    definition: StudyDefinition, *, version: int, sha256: str, questions: Sequence[str], consents: Sequence[tuple[int, StudyDefinition]]
+    definition: StudyDefinition,
+    *,
+    version: int,
+    sha256: str,
+    questions: Sequence[str],
+    consents: Sequence[tuple[int, StudyDefinition]],
+    plans: Sequence[KeptPlan] = (),
 ) -> dict[str, object]:
-    """`questions` are those whose answers are released; `consents` the versions to which people in the release agreed."""
+    """`questions` are those whose answers are released; `consents` the versions to which people in the release agreed; `plans` the
+    preregistration and its amendments.
+    """
     language = definition.languages[0]
 
     def text(words: Text) -> str:
@@ -25,6 +34,9 @@ def protocol_document(
         "summary": text(definition.summary),
         "language": language,
         "protocol": {"version": version, "sha256": sha256},
+        "preregistrations": [
+            {"version": plan.version, "sha256": plan.sha256, "registered_on": plan.registered_on.isoformat()} for plan in plans
+        ],
         "design": definition.design().to_document(),
         "arms": [{"name": arm.name, "label": text(arm.label), "weight": arm.weight} for arm in definition.arms],
         "die": {
