@@ -75,7 +75,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/protocol/<int:version>/changes/", irb.changes, name="protocol_changes"),
     path("studies/<slug:slug>/preregistration/", plans.preregistration, name="protocol_preregistration"),
     path("studies/<slug:slug>/preregistration/<int:version>/", plans.preregistration, name="protocol_preregistration_version"),
-    path("studies/<slug:slug>/preregistration/<int:version>.<slug:file_kind>", plans.preregistration_file, name="protocol_preregistration_file"),
+    path(
+        "studies/<slug:slug>/preregistration/<int:version>.<slug:file_kind>",
+        plans.preregistration_file,
+        name="protocol_preregistration_file",
+    ),
     path("studies/<slug:slug>/review/", irb.review, name="review"),
     path("studies/<slug:slug>/review/comments/", irb.comment, name="comment"),
     path("review/privacy-limit/", irb.privacy_limit, name="privacy_limit"),
