@@ -192,7 +192,7 @@ def _figure(
         )
     if here:
         words = _("the die in use: %(needed)s students, error %(error)s points") % {"needed": whole(needed), "error": points(own)}
-        chart.point(here, "notable", words=words, label=_("the die in use"), radius=4.5)
+        chart.point(here, "point-own", words=words, label=_("the die in use"))
     return FrontFigure(
         name=name, title=title, svg=_safe(chart.drawing), legend=tuple((_safe(key.drawing), key.label) for key in chart.legend)
     )

@@ -36,6 +36,7 @@ LOOKS: dict[str, dict[str, str]] = {
     "estimate": {"fill": ACCENT},
     "point": {"fill": ACCENT, "stroke": "#ffffff", "stroke-width": "2"},
     "point-second": {"fill": "#ffffff", "stroke": ACCENT, "stroke-width": "2"},
+    "point-own": {"fill": "#a9241c", "stroke": "#ffffff", "stroke-width": "2"},
     "point-label": {"fill": "#ffffff", "font-size": "10", "font-weight": "600"},
     "point-second-label": {"fill": ACCENT, "font-size": "10", "font-weight": "600"},
     "notable": {"fill": "#a9241c"},

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.errors import MethodError
-from candor.estimators.cell_means import null_variances
 
 Array = NDArray[np.float64]
-
-MANY = 1e9
-"""So many people that chance does not matter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +73,11 @@ class Scenario:
             cheater_yes_rate=cheater_yes_rate,
             covariate_r_squared=covariate_r_squared,
         )
+
+    def without_effect(self, arm: int, *, control: int, arm_shares: Array) -> Scenario:
+        """The same people, if this arm and control had the prevalence that both have together."""
+        pooled = sum(self.prevalence[one] * arm_shares[one] for one in (arm, control)) / (arm_shares[arm] + arm_shares[control])
+        return replace(self, prevalence=tuple(float(pooled) if one in (arm, control) else p for one, p in enumerate(self.prevalence)))
 
     def variance_of_reports(self, cells: Array, *, truth: Array) -> Array:
         """Variance of a report about its mean given the covariates, from the share of "yes" in each cell, last axis arms.
@@ -174,6 +175,11 @@ def precision(design: Design, scenario: Scenario) -> Precision:
 def unit_test_errors(design: Design, scenario: Scenario, expected: Precision) -> Array:
     """√n times what the test of each Δ = 0 divides Δ̂ by: its standard error, or the one without an effect if that is larger; shape (K−1,).
 
+    Notes
+    -----
+    A fit of the model without the effect gives both arms their pooled prevalence, and nothing else changes, because the pooled means of all
+    subsamples lie in that model.
+
     Examples
     --------
     The same prevalence everywhere, so that both are the same: 16 · (5/12) · (7/12), see docs/methods.md §5.
@@ -185,11 +191,12 @@ def unit_test_errors(design: Design, scenario: Scenario, expected: Precision) ->
     >>> round(float(unit_test_errors(design, even, precision(design, even))[0]) ** 2, 4), round(16 * 35 / 144, 4)
     (3.8889, 3.8889)
     """
-    prevalence, x = np.array(scenario.prevalence), scenario.honest_proportion
-    yes = x * (design.truth * prevalence[:, None] + design.forced_yes) + (1 - x) * scenario.cheater_yes_rate
-    people = MANY * np.outer(design.arm_shares, design.subsample_shares)
-    without_effect = null_variances(np.stack([people * (1 - yes), people * yes], axis=-1), design)
-    return np.maximum(expected.unit_honest_times_effect_error, np.sqrt(MANY * without_effect))
+    without_effect = [
+        precision(design, scenario.without_effect(arm, control=design.control_index, arm_shares=design.arm_shares))
+        for arm in design.treatment_indexes
+    ]
+    found = [one.unit_honest_times_effect_error[contrast] for contrast, one in enumerate(without_effect)]
+    return np.maximum(expected.unit_honest_times_effect_error, found)
 
 
 def precision_of(

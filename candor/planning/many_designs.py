@@ -15,12 +15,8 @@ Whole = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class ManyPrecisions:
-    """√n times standard errors, by design; of several contrasts the largest.
+    """√n times standard errors by design, that of Δ also by contrast (last axis); that of τ is the largest of all contrasts."""
 
-    ``difficulty`` is the largest ratio of the error of Δ to Δ, over the contrasts with an effect; without any effect the error itself.
-    """
-
-    difficulty: Array
     honest_times_effect: Array
     effect: Array
     honest_proportion: Array
@@ -57,7 +53,7 @@ def precision_of_many(
     Returns
     -------
     ManyPrecisions
-        Arrays of shape (D, H).
+        Arrays of shape (D, H), that of Δ (D, H, K − 1).
 
     Notes
     -----
@@ -97,10 +93,8 @@ def precision_of_many(
     varying = scenario.variance_of_effects(control=control)[treatments]
     of_difference = np.sqrt(variance(on_x) + x**2 * varying)
     of_effect = np.sqrt(variance(on_x + effect) / x**2 + varying)
-    scale = np.where(effect == 0, np.inf if effect.any() else 1.0, x * np.abs(effect))
     return ManyPrecisions(
-        difficulty=(of_difference / scale).max(axis=-1),
-        honest_times_effect=of_difference.max(axis=-1),
+        honest_times_effect=of_difference,
         effect=of_effect.max(axis=-1),
         honest_proportion=np.sqrt(inverse[0][..., 0]),
     )

@@ -10,11 +10,12 @@ from math import ceil, expm1, gcd, log
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from candor.designs.design import Design
 from candor.designs.forced_responses import ForcedResponse
 from candor.errors import MethodError
-from candor.planning.information import Scenario
+from candor.planning.information import Scenario, precision, unit_test_errors
 from candor.planning.many_designs import Array, ManyPrecisions, Whole, precision_of_many
 from candor.planning.power import participants_for_power
 
@@ -51,7 +52,8 @@ class FrontDesign:
     participants_needed : int or None
         At which the test of no effect, for the contrast that is hardest to find, reaches the wanted power; None: no number is enough.
     difficulty : float
-        √n times the standard error of Δ, divided by Δ, for that contrast; without any effect not divided.
+        √n at which the test reaches that power, before its rejections in the wrong direction are counted; without any effect √n times
+        the standard error of Δ.
     unit_effect_error, unit_honest_times_effect_error, unit_honest_proportion_error : float
         √n times the standard errors of the efficient estimates of τ, Δ and λ; of the contrasts the largest.
     robust : bool
@@ -155,24 +157,49 @@ def pareto_front(
         raise MethodError(f"the cap on epsilon must be above 0, found {epsilon_cap:.6g}")
     if not 0 <= least_truth < 1:
         raise MethodError(f"the least share of truth must lie in [0, 1), found {least_truth:.6g}")
+    test = _Test(design=design, scenario=scenario, power=power, level=1 - (1 - level) / len(design.treatments))
     found = [
         one
         for sides in SIDES
         for responses in _responses(sides, caps=[step * epsilon_cap for step in STEPS_BELOW_THE_CAP], least_truth=least_truth)
         for subsamples in (2, 3)
-        for one in _best_of(sides, responses, subsamples, design=design, scenario=scenario)
+        for one in _best_of(sides, responses, subsamples, test=test)
     ]
-    strict = 1 - (1 - level) / len(design.treatments)
-    effects = np.array(scenario.prevalence) != scenario.prevalence[design.control_index]
-    return tuple(
-        replace(
-            one,
-            participants_needed=participants_for_power(effect=1.0, unit_standard_error=one.difficulty, power=power, level=strict)
-            if effects.any()
-            else None,
-        )
-        for one in _thinned(found, most=most)
-    )
+    return tuple(replace(one, participants_needed=test.participants_needed(one.design(design))) for one in _thinned(found, most=most))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Test:
+    """The test of no effect for which people are needed, at the level of its strictest contrast."""
+
+    design: Design
+    scenario: Scenario
+    power: float
+    level: float
+
+    def participants_needed(self, design: Design) -> int | None:
+        """As `plan_study` says."""
+        expected = precision(design, self.scenario)
+        tested = unit_test_errors(design, self.scenario, expected)
+        needed = [
+            participants_for_power(
+                effect=float(effect), unit_standard_error=float(error), unit_test_error=float(test), power=self.power, level=self.level
+            )
+            for effect, error, test in zip(expected.honest_times_effect, expected.unit_honest_times_effect_error, tested, strict=True)
+        ]
+        return max((count for count in needed if count is not None), default=None)
+
+    def difficulty(self, expected: Array, without_effect: Array) -> Array:
+        """√n needed for the hardest contrast, from √n times the standard errors of Δ̂ by contrast (last axis)."""
+        prevalence = np.delete(np.array(self.scenario.prevalence), self.design.control_index)
+        effect = np.abs(prevalence - self.scenario.prevalence[self.design.control_index]) * self.scenario.honest_proportion
+        if not effect.any():
+            found: Array = expected.max(axis=-1)
+            return found
+        quantiles = float(ndtri((1 + self.level) / 2)), float(ndtri(self.power))
+        both = quantiles[0] * np.maximum(expected, without_effect) + quantiles[1] * expected
+        found = (both / np.where(effect > 0, effect, np.inf)).max(axis=-1)
+        return found
 
 
 def _responses(sides: int, *, caps: list[float], least_truth: float) -> Iterator[tuple[Whole, Whole]]:
@@ -195,9 +222,10 @@ def _responses(sides: int, *, caps: list[float], least_truth: float) -> Iterator
             yield no, yes
 
 
-def _best_of(sides: int, responses: tuple[Whole, Whole], subsamples: int, *, design: Design, scenario: Scenario) -> Iterator[FrontDesign]:
+def _best_of(sides: int, responses: tuple[Whole, Whole], subsamples: int, *, test: _Test) -> Iterator[FrontDesign]:
     """The designs of so many of these forced responses that none of the others beats, up to a percent."""
     no, yes = responses
+    design, scenario = test.design, test.scenario
     stated = None if design.cheater_model.yes_rate is None else float(design.cheater_model.yes_rate)
     chosen = np.array(list(combinations(range(len(no)), subsamples)), dtype=np.int64).reshape(-1, subsamples)
     moved = yes - (stated or 0.0) * sides * np.ones(len(yes))
@@ -205,23 +233,31 @@ def _best_of(sides: int, responses: tuple[Whole, Whole], subsamples: int, *, des
     if not len(chosen):
         return
     tenths = np.array([split for split in np.ndindex(*[TENTHS] * subsamples) if sum(split) == TENTHS and min(split) > 0])
-    found = precision_of_many(
-        truth=1 - (no + yes) / sides,
-        forced_yes=yes / sides,
-        chosen=chosen,
-        shares=tenths / TENTHS,
-        arm_shares=design.arm_shares,
-        control=design.control_index,
-        stated_yes_rate=stated,
-        scenario=scenario,
-    )
-    for which, split in zip(*np.unravel_index(_undominated(found), found.effect.shape), strict=True):
+
+    def precision_in(people: Scenario) -> ManyPrecisions:
+        return precision_of_many(
+            truth=1 - (no + yes) / sides,
+            forced_yes=yes / sides,
+            chosen=chosen,
+            shares=tenths / TENTHS,
+            arm_shares=design.arm_shares,
+            control=design.control_index,
+            stated_yes_rate=stated,
+            scenario=people,
+        )
+
+    found, without_effect = precision_in(scenario), []
+    for contrast, arm in enumerate(design.treatment_indexes):
+        alike = scenario.without_effect(arm, control=design.control_index, arm_shares=design.arm_shares)
+        without_effect.append(precision_in(alike).honest_times_effect[..., contrast])
+    difficulty = test.difficulty(found.honest_times_effect, np.stack(without_effect, axis=-1))
+    for which, split in zip(*np.unravel_index(_undominated(difficulty, found), found.effect.shape), strict=True):
         faces, shares = chosen[which], tenths[split]
         yield _front_design(
             sides,
             faces=[(int(no[one]), int(yes[one])) for one in faces],
             tenths=[int(share) for share in shares],
-            errors=(found.difficulty[which, split], found.honest_times_effect[which, split], found.effect[which, split]),
+            errors=(difficulty[which, split], found.honest_times_effect[which, split].max(), found.effect[which, split]),
             honest_proportion=found.honest_proportion[which, split],
         )
 
@@ -239,9 +275,9 @@ def _identify(truth: Whole, honest: Array, chosen: Whole, *, is_stated: bool) ->
     return found
 
 
-def _undominated(found: ManyPrecisions) -> Whole:
-    """Positions of the designs that no other one beats in all three precisions, one for each cell of one percent."""
-    errors = np.log(np.stack([one.ravel() for one in (found.difficulty, found.effect, found.honest_proportion)]))
+def _undominated(difficulty: Array, found: ManyPrecisions) -> Whole:
+    """Positions of the designs that no other one beats in all three respects, one for each cell of one percent."""
+    errors = np.log(np.stack([one.ravel() for one in (difficulty, found.effect, found.honest_proportion)]))
     near = np.flatnonzero((errors[:2] <= errors[:2].min(axis=1, keepdims=True) + FAR).all(axis=0))
     if not len(near):
         near = errors.argmin(axis=1)

@@ -66,19 +66,13 @@ def too_few(definition: StudyDefinition) -> str:
 
 @lru_cache(maxsize=256)
 def _findable(design: Design, n: int) -> Findable:
-    from candor.planning.information import Scenario, precision  # SciPy, which most web processes can do without
-    from candor.planning.power import participants_for_power
+    from candor.planning.power import plan_study  # SciPy, which most web processes can do without
     from candor.planning.smallest_effect import power_with, smallest_effect
 
-    expected = precision(design, Scenario.of(design, prevalence=PREVALENCE, effects=EFFECT, cheater_proportion=CHEATERS))
+    plan = plan_study(design, prevalence=PREVALENCE, effects=EFFECT, cheater_proportion=CHEATERS, power=POWER)
     return Findable(
         n=n,
-        needed=participants_for_power(
-            effect=float(expected.honest_times_effect[0]),
-            unit_standard_error=float(expected.unit_honest_times_effect_error.max()),
-            power=POWER,
-            level=1 - 0.05 / len(design.treatments),
-        ),
+        needed=plan.n,
         power=power_with(design, n=n, effect=EFFECT, prevalence=PREVALENCE, cheater_proportion=CHEATERS),
         smallest=smallest_effect(design, n=n, prevalence=PREVALENCE, cheater_proportion=CHEATERS, power=POWER),
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from surveys.drafting.texts import Said, said, untranslated
 
-PLANNED_PARTICIPANTS = 940
+PLANNED_PARTICIPANTS = 945
 """What the die below needs to find a difference of 20 points four times in five, if 40 of 100 say yes and 10 do not follow the die."""
 TEXTS = {
     "summary": {
