@@ -25,13 +25,22 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
         ]
         for one in content.protocol["background_questions"]:
             lines += [f"### `{one['name']}`", "", one["text"], "", OF_THE_KIND[one["kind"]], ""]
+            lines += [OF_A_SUBGROUP, ""] if one["name"] in content.protocol["subgroups"] else []
             if one["answers"]:
                 lines += ["| Answer | Meaning |", "|---|---|"]
                 lines += [*(f"| `{name}` | {_cell(label)} |" for name, label in one["answers"].items()), ""]
-    lines += ["## All files", "", "| File | What it is |", "|---|---|", *(f"| `{name}` | {MEANING[name]} |" for name in sorted(names)), ""]
+    lines += ["## All files", "", "| File | What it is |", "|---|---|", *(f"| `{name}` | {_meaning(name)} |" for name in sorted(names)), ""]
     return "\n".join(lines).encode()
 
 
+def _meaning(name: str) -> str:
+    return MEANING["preregistration-N.json"] if name.startswith("preregistration-") else MEANING[name]
+
+
+OF_A_SUBGROUP = (
+    "The protocol names this question for a comparison of the effects between its answers. Those results are not in this package, because "
+    "they are computed from answers that the die does not protect."
+)
 OF_THE_KIND = {
     "single_choice": "One answer each; the counts add up to the number of rows in data.csv.",
     "multiple_choice": "Several answers each, so the counts overlap.",
@@ -51,6 +60,7 @@ MEANING = {
     "data.csv": "The reported answers",
     "datapackage.json": "Description as a Frictionless Data Package",
     "ddi-codebook.xml": "Description in DDI-Codebook 2.5",
+    "preregistration-N.json": "The analysis plan of this protocol version, as it was kept at the approval; its hash is in protocol.json",
     "protocol.json": "The design: arms, die, probabilities, allocation, wording of all questions, consent text",
     "public-key.pem": "The key with which the signature is checked",
     "replicate.py": "Recomputes results.json from data.csv and protocol.json",
