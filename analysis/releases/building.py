@@ -34,7 +34,7 @@ from jobs.registry import HEAVY, job, routine
 from surveys.allocation.selectors import allocation_document
 from surveys.models import Protocol, Study
 from surveys.preregistration.selectors import plans_of
-from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.protocols import frozen_protocol, protocol_at_launch, protocol_in_force
 
 STAGES = ("rows", "results", "package")
 REPLICATES = 5000
@@ -107,7 +107,13 @@ def _content_of(release: Release) -> Content:
     ]
     plans = plans_of(study)
     document = protocol_document(
-        definition, version=protocol.version, sha256=protocol.sha256, questions=release.questions, consents=consents, plans=plans
+        definition,
+        opened_with=protocol_at_launch(study).definition,
+        version=protocol.version,
+        sha256=protocol.sha256,
+        questions=release.questions,
+        consents=consents,
+        plans=plans,
     )
     tables = replicate.counts_of(drawn["csv"].splitlines(), document)
     release.write(seed=seed_of(tables.values(), key=SEED_KEY))
@@ -116,6 +122,7 @@ def _content_of(release: Release) -> Content:
     for name, counts in tables.items():
         outcomes[name] = replicate.estimates(counts, document, level=LEVEL, **resampling)
         _reach(release, "results")
+    outcomes = replicate.with_directions(outcomes, document)
     rows = rows_of(drawn["csv"])
     return Content(
         slug=study.slug,
