@@ -45,7 +45,7 @@ def report_of(plans: Sequence[KeptPlan], results: Results | None) -> Report | No
     return Report(
         plan=plans[0],
         amendments=tuple(plans[1:]),
-        analyses=(_sample(document, results), *hypotheses),
+        analyses=(_sample(document, results), *hypotheses, *_subgroups(document, results)),
         exploratory=tuple(_exploratory(document, results)),
     )
 
@@ -78,6 +78,19 @@ def _hypothesis(hypothesis: Mapping[str, str], document: Mapping[str, Any], resu
     return PlannedAnalysis(planned=said, verdict="otherwise" if differences else "as_planned", differences=differences, effect=primary)
 
 
+def _subgroups(document: Mapping[str, Any], results: Results | None) -> Iterator[PlannedAnalysis]:
+    """Each background question by which the effects were to be compared."""
+    done = _compared_subgroups(results)
+    for name in document["analysis"]["subgroups"]:
+        said = _("The effects compared between the answers to “%(question)s”") % {"question": name}
+        yield PlannedAnalysis(planned=said, verdict="as_planned" if name in done else "not_done", differences=())
+
+
+def _compared_subgroups(results: Results | None) -> set[str]:
+    found = results.subgroups if results is not None else None
+    return {one.variable for one in found.outcomes} if found is not None and found.ended and not found.withdrawn else set()
+
+
 def _by_method(estimate: QuestionEstimate, hypothesis: Mapping[str, str]) -> dict[str, MarkedEffect]:
     wanted = (hypothesis["treatment"], hypothesis["control"])
     return {one.method: one for one in estimate.effects if (one.treatment, one.control) == wanted}
@@ -107,5 +120,7 @@ def _exploratory(document: Mapping[str, Any], results: Results | None) -> Iterat
             if (question, effect.treatment, effect.control, effect.method) not in planned:
                 names = {"question": question, "treatment": effect.treatment, "control": effect.control}
                 yield _("%(question)s: %(treatment)s against %(control)s, %(method)s") % (names | {"method": method_name(effect.method)})
+    for name in sorted(_compared_subgroups(results) - set(document["analysis"]["subgroups"])):
+        yield _("The effects compared between the answers to “%(question)s”") % {"question": name}
     if results is not None and results.direct_group is not None and document["sample"]["direct_share"] == "0":
         yield _("The comparison with people who were asked directly")

@@ -10,8 +10,8 @@ from surveys.preregistration.serializers import KeptPlanSerializer
 class PlannedAnalysisSerializer(serializers.Serializer[Any]):
     planned = serializers.CharField()
     verdict = serializers.ChoiceField(choices=("as_planned", "otherwise", "not_done"))
-    differences = serializers.ListField(child=serializers.CharField(), help_text="What was done otherwise.")
-    value = serializers.FloatField(source="effect.value", default=None, allow_null=True, help_text="Of the primary method.")
+    differences = serializers.ListField(child=serializers.CharField(), help_text="The parts that were done otherwise.")
+    value = serializers.FloatField(source="effect.value", default=None, allow_null=True, help_text="The primary method's estimate.")
 
 
 class ComparedSerializer(serializers.Serializer[Any]):

@@ -11,9 +11,13 @@ from surveys.definition import StudyDefinition
 FORMAT = 1
 LEVEL = 0.95
 STOPPING_RULE = (
-    "Recruiting ends at {planned} planned participants or when the study is closed. Until then only the confidence sequence, which holds "
-    "at every moment, may be used to stop early; ordinary intervals and p-values count once, at the end."
+    "Ordinary intervals and p-values are computed once: for the first {planned} participants who are counted, or when the study is closed "
+    "if fewer come. Everything else that is shown before holds at every look, and may be used to stop early."
 )
+FAMILIES = {
+    "question": "the effects of each question share the error probability while the study runs",
+    "study": "the effects of all questions share the error probability while the study runs",
+}
 ADJUSTMENT = "Holm's, over the contrasts of a question"
 ARM_SPECIFIC = "efficient_arm_specific_cheaters"
 WITH_COVARIATES = ("doubly_robust", "efficient_with_covariates")
@@ -37,6 +41,9 @@ def preregistration_document(definition: StudyDefinition, *, version: int, sha25
             "level": LEVEL,
             "tests": "two-sided, of no effect",
             "adjustment": ADJUSTMENT,
+            "family": definition.family,
+            "family_in_words": FAMILIES[definition.family],
+            "subgroups": list(definition.subgroups),
             "covariates": covariates,
             "assumption": design.identification.assumption,
             "effect_is_determined": design.identification.effect,

@@ -59,7 +59,7 @@ def test_the_plan_is_kept_with_the_approval_and_stands_in_the_log() -> None:
     assert "difference_in_means" in found["analysis"]["further_methods"]
     assert found["analysis"]["covariates"] == [one["name"] for one in document()["background"]]
     assert found["sample"]["planned_participants"] == 48
-    assert "48 planned participants" in found["stopping_rule"]
+    assert "first 48 participants" in found["stopping_rule"]
 
 
 def test_the_database_refuses_to_change_or_delete_a_plan() -> None:

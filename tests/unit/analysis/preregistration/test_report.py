@@ -10,14 +10,16 @@ from typing import Any
 import pytest
 
 from analysis.preregistration.report import Report, report_of
-from analysis.stored_results import NotYet, QuestionEstimate, Results
+from analysis.stored_results import NotYet, QuestionBySubgroup, QuestionEstimate, Results, Subgroups
 from candor.estimators.effects import estimate_outcome
+from candor.sequences.looks import sequential_estimate
 from surveys.preregistration.documents import preregistration_document, text_of
 from surveys.preregistration.selectors import KeptPlan
 from tests.factories import QUESTIONS, definition
 
 COUNTS = [[[130, 70], [110, 90]], [[90, 110], [70, 130]]]
 PLANNED = definition(allocation={"planned_participants": 800}, background=[])
+LOOK = sequential_estimate(COUNTS, design=PLANNED.design(), planned_n=800)
 
 
 def plan(version: int = 1, **changes: Any) -> KeptPlan:
@@ -26,7 +28,7 @@ def plan(version: int = 1, **changes: Any) -> KeptPlan:
 
 
 def results(**outcomes: QuestionEstimate | NotYet | None) -> Results:
-    estimate = QuestionEstimate.of(estimate_outcome(COUNTS, design=PLANNED.design()), anytime=())
+    estimate = QuestionEstimate.of(estimate_outcome(COUNTS, design=PLANNED.design()), sequence=LOOK)
     found = dict.fromkeys(QUESTIONS, estimate) | outcomes
     there = {name: one for name, one in found.items() if one is not None}
     return Results(n=800, design=json.loads(json.dumps(PLANNED.design().to_document())), outcomes=there)
@@ -88,7 +90,7 @@ def test_a_method_that_was_planned_and_not_used_is_named() -> None:
 
 
 def test_another_level_is_named() -> None:
-    narrow = QuestionEstimate.of(estimate_outcome(COUNTS, design=PLANNED.design(), level=0.9), anytime=())
+    narrow = QuestionEstimate.of(estimate_outcome(COUNTS, design=PLANNED.design(), level=0.9), sequence=LOOK)
     assert any("0.9" in one for one in report(results(attention=narrow)).analyses[1].differences)
 
 
@@ -108,3 +110,13 @@ def test_later_plans_are_amendments_and_the_first_one_is_compared() -> None:
     made = report(results(), plan(), later)
     assert made.amendments == (later,)
     assert [one.verdict for one in made.analyses] == ["as_planned"] * (1 + len(QUESTIONS))
+
+
+def test_a_planned_comparison_of_subgroups_is_not_forgotten() -> None:
+    document = plan().document
+    named = plan(analysis=document["analysis"] | {"subgroups": ["gender"]})
+    assert [one.verdict for one in report(results(), named).analyses][-1] == "not_done"
+    one = QuestionBySubgroup(variable="gender", planned=True, effects=(), interaction=(), common=(), notes=(), question="attention")
+    compared = replace(results(), subgroups=Subgroups(ended=True, withdrawn=False, outcomes=(one,)))
+    assert [one.verdict for one in report(compared, named).analyses][-1] == "as_planned"
+    assert len(report(compared, plan()).exploratory) == 1

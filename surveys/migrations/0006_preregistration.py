@@ -17,7 +17,7 @@ def remove(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = (("surveys", "0004_storage"),)
+    dependencies = (("surveys", "0005_launched_protocol"),)
 
     operations = (
         migrations.CreateModel(
