@@ -2,6 +2,7 @@
 
     python -m benchmarks.coverage                      minutes; resumes where it stopped
     python -m benchmarks.coverage --replicates 2000 --doubly-robust 40 --bootstraps 40 --trials 100 --output quick.jsonl
+    python -m benchmarks.coverage --table benchmarks/coverage.md
 
 Every setting is one line of a JSON Lines file, and its random numbers depend on the seed and the setting alone. So a run that was
 interrupted goes on with the settings that are missing, and gives the same numbers as one that was not.
@@ -14,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -25,12 +27,12 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import chi2
 
+from benchmarks.coverage_intervals import INTERVALS, LEVEL, Trials, fieller_covers
 from candor.adjustment.adjusted_study import adjusted_study
 from candor.adjustment.doubly_robust import doubly_robust_estimates, efficient_estimates
 from candor.designs.design import Design
 from candor.estimators.cell_means import maximum_likelihood_fit
 from candor.estimators.difference_in_means import difference_in_means_kernel
-from candor.estimators.effects import efficient_kernel
 from candor.estimators.joint_estimates import JointEstimates
 from candor.planning.simulation import Behaviour, LatentModel, simulate_counts, simulate_trial
 from candor.resampling.bootstrap import bootstrap
@@ -41,21 +43,29 @@ from candor.sequences.boundary import anytime_multiplier, tuned_rho
 Array = NDArray[np.float64]
 Result = dict[str, float]
 
-PREVALENCE, LEVEL = 0.4, 0.95
-SIZES, CHEATERS, EFFECTS = (200, 500, 1000, 5000), (0.0, 0.1, 0.3), (0.0, 0.1, 0.3)
+SIZES, CHEATERS, EFFECTS, PREVALENCES = (60, 100, 200, 500, 2000), (0.0, 0.1, 0.3, 0.5), (0.0, 0.05, 0.3), (0.02, 0.1, 0.4)
+TREATED = (0.5, 0.25)
 MIRRORED = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
+TEN_SIDED = {"1": {"forced_no": "4/10", "forced_yes": "1/10"}, "2": {"forced_no": "1/10", "forced_yes": "4/10"}}
 SYMMETRIC = {"1": {"forced_no": "1/6", "forced_yes": "1/6"}, "2": {"forced_no": "2/6", "forced_yes": "2/6"}}
 THREE = MIRRORED | {"3": {"forced_no": "1/6", "forced_yes": "1/6"}}
+DESIGNS: dict[str, tuple[dict[str, dict[str, str]], str, Behaviour]] = {
+    "six-sided, mirrored": (MIRRORED, "any", Behaviour.RANDOM),
+    "ten-sided, mirrored": (TEN_SIDED, "any", Behaviour.RANDOM),
+    "three subsamples": (THREE, "any", Behaviour.RANDOM),
+    "three subsamples, cheaters say no": (THREE, "any", Behaviour.ALWAYS_NO),
+    "symmetric, q known": (SYMMETRIC, "always_no", Behaviour.ALWAYS_NO),
+    "symmetric, q unknown": (SYMMETRIC, "any", Behaviour.RANDOM),
+}
+NOT_COVERAGE = ("_unbounded", "_no_estimate", "_trials", "specification_test", "empty_cell")
+SMALLEST = 0.935
+"""An interval that covers less than this somewhere has its sentence in `SENTENCES`."""
 
-
-def _design(subsamples: dict[str, dict[str, str]], cheater_model: str) -> Design:
-    return Design.of(arms=("control", "treatment"), control="control", subsamples=subsamples, cheater_model=cheater_model)
-
-
-DESIGNS = {
-    "mirrored": (_design(MIRRORED, "any"), Behaviour.RANDOM),
-    "symmetric, q known": (_design(SYMMETRIC, "always_no"), Behaviour.ALWAYS_NO),
-    "three subsamples": (_design(THREE, "any"), Behaviour.RANDOM),
+SENTENCES = {
+    "effect: Fieller, efficient": "A named comparison, not the headline: with few or one-sided answers its variances are too rough.",
+    "effect: Fieller, difference in means": "A named comparison, not the headline.",
+    "effect: Wald, efficient": "Shown to compare: it is wrong where the honest share is uncertain, so it is no headline.",
+    "effect: Wald, difference in means": "Shown to compare: it is wrong where the honest share is uncertain, so it is no headline.",
 }
 
 
@@ -67,20 +77,35 @@ class Setting:
     n: int
     cheaters: float
     effect: float
+    prevalence: float = 0.4
+    treated: float = 0.5
 
     @property
     def key(self) -> str:
         """Name of the setting in the file of results."""
-        return f"{self.design}, n={self.n}, λ={self.cheaters:g}, τ={self.effect:g}"
+        ratio = "1:1" if self.treated == 0.5 else "1:3"
+        return f"{self.design}, n={self.n}, {ratio}, λ={self.cheaters:g}, τ={self.effect:g}, p={self.prevalence:g}"
+
+    @property
+    def trial_design(self) -> Design:
+        """The design, with this allocation."""
+        subsamples, cheater_model, _ = DESIGNS[self.design]
+        return Design.of(
+            arms=("control", "treatment"),
+            control="control",
+            subsamples=subsamples,
+            cheater_model=cheater_model,
+            arm_probabilities=(1 - self.treated, self.treated),
+        )
 
     @property
     def model(self) -> LatentModel:
         """The population; one background variable matters to those who look at it."""
         return LatentModel(
-            prevalence=PREVALENCE,
+            prevalence=self.prevalence,
             effects={"treatment": self.effect},
             cheater_proportion=self.cheaters,
-            cheater_behaviour=DESIGNS[self.design][1],
+            cheater_behaviour=DESIGNS[self.design][2],
             background_effects={"ability": 1.0},
         )
 
@@ -90,17 +115,31 @@ class Setting:
 
 
 GRID = [
-    Setting(design=design, n=n, cheaters=cheaters, effect=effect)
-    for design, n, cheaters, effect in product(DESIGNS, SIZES, CHEATERS, EFFECTS)
+    Setting(design=design, n=n, cheaters=cheaters, effect=effect, prevalence=prevalence, treated=treated)
+    for design, n, treated, cheaters, effect, prevalence in product(DESIGNS, SIZES, TREATED, CHEATERS, EFFECTS, PREVALENCES)
 ]
+SPARSE = [
+    Setting(design=design, n=n, cheaters=cheaters, effect=effect)
+    for design, n, cheaters, effect in product(("six-sided, mirrored", "three subsamples"), (200, 2000), (0.0, 0.3), (0.0, 0.3))
+]
+"""The settings of what costs seconds a trial."""
 
 
-def fieller_covers(joint: JointEstimates, effect: float, *, multiplier: float | Array) -> NDArray[np.bool_]:
-    """Whether Fieller's set contains the effect: (Δ̂ − τx̂)² ≤ z²(V_Δ − 2τC + τ²V_x), for the first contrast of a batch."""
-    variance = (
-        joint.honest_times_effect_variance[..., 0] - 2 * effect * joint.covariance[..., 0] + effect**2 * joint.honest_proportion_variance
+def from_counts(setting: Setting, *, replicates: int, rng: np.random.Generator) -> Result:
+    """Coverage of every registered interval, and the false alarms of the specification test."""
+    design = setting.trial_design
+    counts = simulate_counts(design, setting.model, n=setting.n, trials=replicates, rng=rng).astype(float)
+    complete = (counts.sum(axis=-1) > 0).all(axis=(1, 2))
+    trials = Trials(
+        counts=counts[complete], design=design, honest=1 - setting.cheaters, effect=setting.effect, prevalence=setting.prevalence
     )
-    return np.asarray((joint.honest_times_effect[..., 0] - effect * joint.honest_proportion) ** 2 <= multiplier**2 * variance)
+    found = {name: covers(trials) for name, covers in INTERVALS.items()}
+    fit = maximum_likelihood_fit(trials.counts, design)
+    return {
+        **{name: float(covered.mean()) for name, covered in found.items() if covered is not None},
+        "specification_test": float((chi2.sf(fit.statistic, fit.df) < 1 - LEVEL).mean()),
+        "empty_cell": float(1 - complete.mean()),
+    }
 
 
 def coverage_of(joint: JointEstimates, effect: float, prefix: str) -> Result:
@@ -119,24 +158,9 @@ def coverage_of(joint: JointEstimates, effect: float, prefix: str) -> Result:
     }
 
 
-def closed_form(setting: Setting, *, replicates: int, rng: np.random.Generator) -> Result:
-    """Intervals without covariates and the specification test, from counts."""
-    design = DESIGNS[setting.design][0]
-    counts = simulate_counts(design, setting.model, n=setting.n, trials=replicates, rng=rng).astype(float)
-    complete = (counts.sum(axis=-1) > 0).all(axis=(1, 2))
-    counts = counts[complete]
-    fit = maximum_likelihood_fit(counts, design)
-    return {
-        **coverage_of(difference_in_means_kernel(counts, design), setting.effect, "difference_in_means"),
-        **coverage_of(efficient_kernel(counts, design), setting.effect, "efficient"),
-        "specification_test": float((chi2.sf(fit.statistic, fit.df) < 1 - LEVEL).mean()),
-        "empty_cell": float(1 - complete.mean()),
-    }
-
-
 def resampled(setting: Setting, *, replicates: int, rng: np.random.Generator, resamples: int = 500) -> Result:
     """Percentile and BCa intervals of the difference in means; one that has no end excludes nothing on that side."""
-    design = DESIGNS[setting.design][0]
+    design = setting.trial_design
     found: dict[str, list[bool]] = {"percentile": [], "bca": []}
     for counts in simulate_counts(design, setting.model, n=setting.n, trials=replicates, rng=rng):
         if (counts.sum(axis=-1) == 0).any():
@@ -160,7 +184,7 @@ def resampled(setting: Setting, *, replicates: int, rng: np.random.Generator, re
 
 def with_covariates(setting: Setting, *, replicates: int, rng: np.random.Generator) -> Result:
     """Intervals of the estimators that use a covariate; working models are chosen anew in every trial."""
-    design = DESIGNS[setting.design][0]
+    design = setting.trial_design
     estimates: dict[str, list[JointEstimates]] = {"doubly_robust": [], "efficient_with_covariates": []}
     for _ in range(replicates):
         trial = simulate_trial(design, setting.model, n=setting.n, rng=rng)
@@ -182,7 +206,7 @@ def stacked(estimates: Sequence[JointEstimates]) -> JointEstimates:
 
 def monitored(setting: Setting, *, replicates: int, rng: np.random.Generator, first_look: int = 100) -> Result:
     """Share of trials in which the sequence covers the effect after every single participant from the first look on."""
-    design = DESIGNS[setting.design][0]
+    design = setting.trial_design
     looks = np.arange(first_look, setting.n + 1)
     rho = tuned_rho(setting.n, level=LEVEL)
     multipliers = np.array([anytime_multiplier(float(n), rho=rho, level=LEVEL) for n in looks])
@@ -203,7 +227,7 @@ def _covers(low: float | None, high: float | None, effect: float) -> bool:
 
 Task = Callable[[Setting, int, np.random.Generator], Result]
 TASKS: dict[str, Task] = {
-    "closed form": lambda setting, replicates, rng: closed_form(setting, replicates=replicates, rng=rng),
+    "counts": lambda setting, replicates, rng: from_counts(setting, replicates=replicates, rng=rng),
     "bootstrap": lambda setting, replicates, rng: resampled(setting, replicates=replicates, rng=rng),
     "covariates": lambda setting, replicates, rng: with_covariates(setting, replicates=replicates, rng=rng),
     "monitoring": lambda setting, replicates, rng: monitored(setting, replicates=replicates, rng=rng),
@@ -211,14 +235,12 @@ TASKS: dict[str, Task] = {
 
 
 def missing_work(done: set[tuple[str, str]], replicates: dict[str, int]) -> list[tuple[str, Setting]]:
-    """Tasks that the file of results does not have; the sequence is watched at the largest n with most cheaters."""
+    """Tasks that the file of results does not have."""
     return [
         (task, setting)
         for task in TASKS
-        for setting in GRID
-        if replicates[task]
-        and (task, setting.key) not in done
-        and (task != "monitoring" or (setting.n == max(SIZES) and setting.cheaters == max(CHEATERS)))
+        for setting in (GRID if task == "counts" else SPARSE)
+        if replicates[task] and (task, setting.key) not in done
     ]
 
 
@@ -233,23 +255,69 @@ def summary(lines: Sequence[dict[str, Any]]) -> Iterator[str]:
     for measure in dict.fromkeys(name for line in lines for name in line["result"]):
         found = sorted((line["result"][measure], line["setting"]) for line in lines if measure in line["result"])
         middle = sum(value for value, _ in found) / len(found)
-        yield f"{measure:38} {found[0][0]:.4f} … {middle:.4f} … {found[-1][0]:.4f}   ({found[0][1]}; {found[-1][1]})"
+        yield f"{measure:40} {found[0][0]:.4f} … {middle:.4f} … {found[-1][0]:.4f}   ({found[0][1]}; {found[-1][1]})"
+
+
+def table(lines: Sequence[dict[str, Any]], *, seed: int, day: str) -> Iterator[str]:
+    """The committed table: coverage of every interval over the settings that were run, and a sentence where it is too small somewhere."""
+    yield "# Coverage of the intervals"
+    yield ""
+    yield f"Written by `python -m benchmarks.coverage --table benchmarks/coverage.md` on {day}, seed {seed}. Nominal coverage is {LEVEL:g}."
+    yield "Every number is a share of trials in one setting, with a Monte-Carlo error of √(.95·.05/trials): ± .0034 for 4,000."
+    measures = [name for name in dict.fromkeys(name for line in lines for name in line["result"]) if not name.endswith(NOT_COVERAGE)]
+    for design in ("all designs", *DESIGNS):
+        chosen = [line for line in lines if design == "all designs" or line["setting"].split(", n=")[0] == design]
+        if not chosen:
+            continue
+        yield ""
+        yield f"## {design[0].upper()}{design[1:]}"
+        yield ""
+        yield "| interval | trials | settings | smallest | mean | largest | below .935 | smallest at |"
+        yield "|---|---|---|---|---|---|---|---|"
+        for measure in measures:
+            found = sorted((line["result"][measure], line["setting"], line["replicates"]) for line in chosen if measure in line["result"])
+            if found:
+                middle, low = sum(value for value, *_ in found) / len(found), sum(value < SMALLEST for value, *_ in found)
+                where = found[0][1].removeprefix(f"{design}, ")
+                shares = f"{found[0][0]:.4f} | {middle:.4f} | {found[-1][0]:.4f}"
+                yield f"| {measure} | {found[0][2]:,} | {len(found)} | {shares} | {low} | {where} |"
+    yield ""
+    yield "## Where an interval covers less than .935"
+    yield ""
+    for measure in measures:
+        if min(line["result"].get(measure, 1) for line in lines) < SMALLEST:
+            yield f"* {measure}: {SENTENCES[measure]}"
 
 
 @click.command()
-@click.option("--replicates", default=20_000, show_default=True, help="Trials per setting for intervals from counts.")
+@click.option("--replicates", default=4_000, show_default=True, help="Trials per setting for intervals from counts.")
 @click.option("--bootstraps", default=200, show_default=True, help="Trials per setting that are resampled 500 times.")
 @click.option("--doubly-robust", default=200, show_default=True, help="Trials per setting with a covariate.")
 @click.option("--trials", default=400, show_default=True, help="Trials watched after every participant.")
 @click.option("--seed", default=20211205, show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one per core. The numbers do not depend on it.")
 @click.option("--output", type=click.Path(path_type=Path), default=Path("var/benchmarks/coverage.jsonl"), show_default=True)
-def main(replicates: int, bootstraps: int, doubly_robust: int, trials: int, seed: int, workers: int | None, output: Path) -> None:
+@click.option(
+    "--table", "table_file", type=click.Path(path_type=Path), help="Write the table of what the output file has, and run nothing."
+)
+def main(
+    replicates: int,
+    bootstraps: int,
+    doubly_robust: int,
+    trials: int,
+    seed: int,
+    workers: int | None,
+    output: Path,
+    table_file: Path | None,
+) -> None:
     """Run the settings that the output file lacks, then summarise the file."""
-    wanted = {"closed form": replicates, "bootstrap": bootstraps, "covariates": doubly_robust, "monitoring": trials}
+    wanted = {"counts": replicates, "bootstrap": bootstraps, "covariates": doubly_robust, "monitoring": trials}
     output.parent.mkdir(parents=True, exist_ok=True)
     lines = [json.loads(line) for line in output.read_text().splitlines()] if output.exists() else []
     lines = [line for line in lines if line["seed"] == seed and line["replicates"] == wanted[line["task"]]]
+    if table_file:
+        table_file.write_text("\n".join(table(lines, seed=seed, day=datetime.now(UTC).date().isoformat())) + "\n")
+        return
     work = missing_work({(line["task"], line["setting"]) for line in lines}, wanted)
     with (
         output.open("a") as file,

@@ -24,8 +24,8 @@ class Interval:
     Parameters
     ----------
     kind : str
-        How it was made: ``"fieller"``, ``"wald"``, ``"bca"``, ``"sequence"`` (holds at every look); ``"unbounded"`` when the data
-        exclude nothing, ``"empty"`` when they exclude every possible value (both ends are then None).
+        How it was made: ``"likelihood"``, ``"fieller"``, ``"wald"``, ``"bca"``, ``"sequence"`` (holds at every look); ``"unbounded"`` when
+        a method of comparison excludes nothing, ``"empty"`` when the answers contradict the model (both ends are then None).
     low, high : float or None
         The ends; None where there is none.
     level : float
@@ -48,8 +48,8 @@ class Interval:
 class CheaterProportion:
     """The share λ of people who did not follow the die.
 
-    ``value`` respects 0 ≤ λ ≤ 1 by the boundary rule, ``raw`` is the estimate before it; ``standard_error`` and ``interval`` belong to the
-    raw value, the interval being cut to [0, 1].
+    ``raw`` is the estimate without limits, ``standard_error`` belongs to it. ``value`` is ``raw`` within [0, 1], otherwise the most likely
+    share; None where the design leaves λ open or the answers contradict the model. ``interval`` is the shadow of the likelihood region.
     """
 
     value: float | None
@@ -92,10 +92,11 @@ class BootstrapSummary:
 class Effect:
     """One contrast of a treatment arm with the control arm by one method.
 
-    ``value`` is τ̂, the average effect among honest participants. ``interval`` is the headline (Fieller), ``wald`` the plain one.
+    ``value`` is τ̂, the average effect among honest participants. ``interval`` is the headline: the shadow of the likelihood region, or
+    Fieller's where a method uses background answers. ``fieller`` and ``wald`` are there to compare.
     ``p_value`` tests τ = 0 through Δ = 0; ``adjusted_p_value`` is Holm's over all contrasts of the method. ``honest_proportion`` is the
-    x̂ by which Δ̂ was divided. ``bounds`` are the sharp bounds of τ when it is not
-    identified, ``confidence_bounds`` those that allow for chance.
+    x̂ by which Δ̂ was divided. ``bounds`` are what the design leaves open of τ, when it is not identified, at the most likely shares of yes;
+    ``interval`` then allows for chance as well.
     """
 
     treatment: str
@@ -111,7 +112,7 @@ class Effect:
     honest_proportion: float | None
     assumption: str
     bounds: tuple[float, float] | None = None
-    confidence_bounds: tuple[float, float] | None = None
+    fieller: Interval | None = None
     bootstrap: BootstrapSummary | None = None
     notes: tuple[str, ...] = ()
 
@@ -134,6 +135,24 @@ class SpecificationTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTest:
+    """Whether any shares of honest people, cheaters and yes between 0 and 1 explain the answers.
+
+    ``statistic`` is twice what these limits cost the log-likelihood.
+
+    ``p_value`` is an upper limit; a small one says that an assumption of the model fails.
+    """
+
+    statistic: float
+    df: int
+    p_value: float
+
+    def contradicts(self, level: float) -> bool:
+        """Whether the answers contradict the model, with an error of at most 1 − level."""
+        return self.p_value < 1 - level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prevalence:
     """p_a, the share of honest participants of one arm whose true answer is yes; ``bounds`` where a survey's design leaves it open."""
 
@@ -150,9 +169,10 @@ class OutcomeEstimate:
 
     ``epsilon`` is the privacy loss of one answer (None, with a note, when it is infinite). ``identified`` says whether λ and τ can be
     learned from this design under its cheater model, ``assumption`` on what that rests. ``bounds`` are what the design
-    leaves open at the estimated means, None also when no parameters give these; ``confidence_bounds`` allow for chance as well.
-    ``honest_times_effect`` and both bounds belong to the first contrast; every effect carries its own. ``effects`` begin with those of
-    the method `HEADLINE`. A survey, a study of one arm, has none: its result is ``prevalence``.
+    leaves open at the most likely shares of yes. ``model_test`` says whether any parameters between 0 and 1 explain the answers; when
+    none do, λ, effects and prevalences are None and their intervals ``"empty"``. ``honest_times_effect`` and ``bounds`` belong to the first
+    contrast; every effect carries its own. ``effects`` begin with those of the method `HEADLINE`. A survey, a study of one arm, has none:
+    its result is ``prevalence``.
     """
 
     n: int
@@ -163,7 +183,7 @@ class OutcomeEstimate:
     effects: tuple[Effect, ...]
     honest_times_effect: HonestTimesEffect
     bounds: Bounds | None
-    confidence_bounds: Bounds | None
+    model_test: ModelTest | None
     specification_test: SpecificationTest | None
     prevalence: tuple[Prevalence, ...]
     notes: tuple[str, ...]

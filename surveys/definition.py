@@ -233,6 +233,11 @@ class StudyDefinition(Part):
         return tuple(question for question in self.background if not isinstance(question, ShortText))
 
     @property
+    def asks_for_words(self) -> bool:
+        """Whether a background question is answered in a few words."""
+        return len(self.countable_background) < len(self.background)
+
+    @property
     def arm_weights(self) -> dict[str, int]:
         return {arm.name: arm.weight for arm in self.arms}
 

@@ -127,7 +127,6 @@ def _blinded(outcome: QuestionEstimate | NotYet, names: ArmNames) -> QuestionEst
         sequence=_blinded_sequence(outcome.sequence, names),
         honest_times_effect=_turned_delta(delta) if names.turns_contrasts else delta,
         bounds=None,  # of the first contrast; every effect carries its own
-        confidence_bounds=None,
         notes=(),
         prevalence=_shares(outcome.prevalence, names),
     )
@@ -168,7 +167,7 @@ def turned_effect(effect: MarkedEffect) -> MarkedEffect:
         wald=_turned_interval(effect.wald),
         honest_times_effect=_turned_delta(effect.honest_times_effect),
         bounds=_turned_bounds(effect.bounds),
-        confidence_bounds=_turned_bounds(effect.confidence_bounds),
+        fieller=_turned_interval(effect.fieller),
         bootstrap=boot and replace(boot, low=_negative(boot.high), high=_negative(boot.low), bca=_turned_interval(boot.bca)),
     )
 

@@ -46,7 +46,7 @@ def _balance(live: LiveView) -> Drawing | None:
 
 
 def _forest(live: LiveView, question: str) -> Drawing | None:
-    """What holds at every look, by method."""
+    """Effects as they hold at every look, by method."""
     sequence = live.sequence(question)
     rows = [
         ForestRow.of(

@@ -52,7 +52,7 @@ from surveys.protocols import frozen_protocol, protocol_at_launch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownSequence:
-    """What holds at every look at one question, with the words that stand beside it."""
+    """The sequences of one question, with the words that stand beside it."""
 
     numbers: MarkedSequence
     effects: tuple[tuple[MarkedSequentialEffect, str, str], ...]

@@ -53,7 +53,7 @@ def _balance(live: LiveView) -> Iterator[Row]:
 
 
 def _sequences(live: LiveView) -> Iterator[Row]:
-    """What holds at every look."""
+    """All that holds at every look."""
     head = ("question", "n", "quantity", "method", "arm", "against", "estimate", "low", "high", "certain_direction")
     yield (*head, "log_e_more", "log_e_fewer", "for_publication")
     files = live.names.files

@@ -114,10 +114,10 @@ def specification_sentence(test: SequentialTest | SpecificationTest | None) -> s
 
 def bounds_sentence(effect: Effect) -> str:
     """The range of the effect when the design cannot tell more, allowing for chance where that was computed."""
-    bounds = effect.confidence_bounds or effect.bounds
-    if not bounds:
+    interval = effect.interval
+    if effect.bounds is None or interval is None or interval.low is None or interval.high is None:
         return ""
-    numbers = {"low": round(bounds[0] * 100), "high": round(bounds[1] * 100)}
+    numbers = {"low": round(interval.low * 100), "high": round(interval.high * 100)}
     return (
         _("The effect lies between %(low)+d and %(high)+d in 100, if people who do not follow the die answer alike in both groups.")
         % numbers

@@ -5,14 +5,26 @@ from collections.abc import Sequence
 
 from analysis.packages.rows import column_of
 from surveys.definition import StudyDefinition
+from surveys.preregistration.selectors import KeptPlan
 from surveys.questions.background import BackgroundQuestion, MultipleChoice, OrdinalScale, SingleChoice
 from surveys.questions.parts import Text
 
 
 def protocol_document(
-    definition: StudyDefinition, *, version: int, sha256: str, questions: Sequence[str], consents: Sequence[tuple[int, StudyDefinition]]
+    definition: StudyDefinition,
+    *,
+    opened_with: StudyDefinition,
+    version: int,
+    sha256: str,
+    questions: Sequence[str],
+    consents: Sequence[tuple[int, StudyDefinition]],
+    plans: Sequence[KeptPlan] = (),
 ) -> dict[str, object]:
-    """`questions` are those whose answers are released; `consents` the versions to which people in the release agreed."""
+    """`questions` are those whose answers are released; `consents` the versions to which people in the release agreed; `plans` the
+    preregistration and its amendments.
+
+    The sequences rest on what was planned before anybody came, which stands in `opened_with`.
+    """
     language = definition.languages[0]
 
     def text(words: Text) -> str:
@@ -25,6 +37,9 @@ def protocol_document(
         "summary": text(definition.summary),
         "language": language,
         "protocol": {"version": version, "sha256": sha256},
+        "preregistrations": [
+            {"version": plan.version, "sha256": plan.sha256, "registered_on": plan.registered_on.isoformat()} for plan in plans
+        ],
         "design": definition.design().to_document(),
         "arms": [{"name": arm.name, "label": text(arm.label), "weight": arm.weight} for arm in definition.arms],
         "die": {
@@ -58,9 +73,9 @@ def protocol_document(
             **definition.allocation.model_dump(mode="json"),
             "arm_weights": definition.arm_weights,
             "subsample_weights": definition.subsample_weights,
-            "planned_with_die": definition.planned_with_die,
+            "planned_with_die": opened_with.planned_with_die,
         },
-        "family": definition.family,
+        "family": opened_with.family,
         "consent": [{"protocol_version": number, "text": text(one.consent)} for number, one in consents],
     }
 

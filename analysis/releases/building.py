@@ -33,7 +33,8 @@ from candor.software import software
 from jobs.registry import HEAVY, job, routine
 from surveys.allocation.selectors import allocation_document
 from surveys.models import Protocol, Study
-from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.preregistration.selectors import plans_of
+from surveys.protocols import frozen_protocol, protocol_at_launch, protocol_in_force
 
 STAGES = ("rows", "results", "package")
 REPLICATES = 5000
@@ -104,8 +105,15 @@ def _content_of(release: Release) -> Content:
     consents = [
         (one.version, frozen_protocol(one.pk).definition) for one in Protocol.objects.filter(pk__in=drawn["protocols"]).order_by("version")
     ]
+    plans = plans_of(study)
     document = protocol_document(
-        definition, version=protocol.version, sha256=protocol.sha256, questions=release.questions, consents=consents
+        definition,
+        opened_with=protocol_at_launch(study).definition,
+        version=protocol.version,
+        sha256=protocol.sha256,
+        questions=release.questions,
+        consents=consents,
+        plans=plans,
     )
     tables = replicate.counts_of(drawn["csv"].splitlines(), document)
     release.write(seed=seed_of(tables.values(), key=SEED_KEY))
@@ -114,6 +122,7 @@ def _content_of(release: Release) -> Content:
     for name, counts in tables.items():
         outcomes[name] = replicate.estimates(counts, document, level=LEVEL, **resampling)
         _reach(release, "results")
+    outcomes = replicate.with_directions(outcomes, document)
     rows = rows_of(drawn["csv"])
     return Content(
         slug=study.slug,
@@ -135,6 +144,7 @@ def _content_of(release: Release) -> Content:
             AllocationList(number=one.number, sha256=one.sha256, document=allocation_document(one))
             for one in study.allocation_lists.select_related("study").order_by("number")
         ],
+        plans=plans,
         results={"software": software(), "level": LEVEL, "bootstrap": resampling, "n": len(rows), "outcomes": outcomes},
     )
 

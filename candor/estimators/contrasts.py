@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
@@ -34,6 +35,19 @@ NO_EFFECT = (
     "No estimate: it would be {raw:.3g}, which is no difference of two shares, because the honest share cannot be told from zero, or an "
     "assumption of the model fails."
 )
+LIKELIEST = "Without limits the honest share would be {honest:.3f}{effect}, which is impossible: the most likely possible effect is given."
+NOTHING_EXCLUDED = "The interval excludes no effect: too few answers to tell the honest share from zero."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shadow:
+    """The likelihood region as seen from one effect: its interval, and the most likely possible effect and honest share (effect None where
+    nobody is honest, or the answers contradict the model).
+    """
+
+    interval: Interval
+    likeliest: float | None
+    honest_proportion: float
 
 
 def defined(value: float) -> float | None:
@@ -76,7 +90,7 @@ def effects_from_joint_estimates(
     level: float = 0.95,
     assumption: str | None = None,
     bounds: Sequence[tuple[float, float]] | None = None,
-    confidence_bounds: Sequence[tuple[float, float]] | None = None,
+    shadows: Sequence[Shadow] | None = None,
     notes: tuple[str, ...] = (),
 ) -> tuple[Effect, ...]:
     """One `Effect` per treatment arm.
@@ -92,17 +106,19 @@ def effects_from_joint_estimates(
         Nominal coverage of the intervals.
     assumption : str, optional
         What the numbers rest on (default: the design's sentence).
-    bounds, confidence_bounds : sequence of (low, high), optional
+    bounds : sequence of (low, high), optional
         Of every contrast when τ is not identified.
+    shadows : sequence of Shadow, optional
+        Of every contrast, from the likelihood region of the same answers. Without them Fieller's interval is the headline.
     notes : tuple of str
         Put before the notes about missing numbers.
 
     Notes
     -----
-    The headline interval is Fieller's on the raw (Δ̂, x̂); the p-value is that of Δ = 0. Both use `JointEstimates.test_variance` for Δ̂, so
-    that the interval contains 0 exactly when the test does not reject. An estimate outside of [−1, 1] is brought to the nearer end, which
-    is never farther from the truth; the Wald interval stays about the estimate as it was. Where an interval has no end, or none of it is
-    possible, there is no estimate.
+    Fieller's interval is that of the raw (Δ̂, x̂); the p-value is that of Δ = 0. Both use `JointEstimates.test_variance` for Δ̂, so that this
+    interval contains 0 exactly when the test does not reject. With a shadow, an impossible estimate gives way to the most likely possible
+    effect. Without one, an estimate outside of [−1, 1] is brought to the nearer end, which is never farther from the truth, and there is no
+    estimate where an interval has no end or none of it is possible. The Wald interval stays about the estimate as it was.
     """
     tests = [
         honest_times_effect(float(value), float(variance), test_variance=float(larger))
@@ -121,7 +137,7 @@ def effects_from_joint_estimates(
             adjusted_p_value=adjusted[contrast],
             assumption=assumption or design.identification.assumption,
             bounds=None if bounds is None else bounds[contrast],
-            confidence_bounds=None if confidence_bounds is None else confidence_bounds[contrast],
+            shadow=None if shadows is None else shadows[contrast],
             notes=notes,
         )
         for contrast, (treatment, test) in enumerate(zip(design.treatments, tests, strict=True))
@@ -140,13 +156,13 @@ def _one_effect(
     adjusted_p_value: float | None,
     assumption: str,
     bounds: tuple[float, float] | None,
-    confidence_bounds: tuple[float, float] | None,
+    shadow: Shadow | None,
     notes: tuple[str, ...],
 ) -> Effect:
     raw, used = float(joint.honest_proportion), float(joint.honest_proportion_used)
     value = defined(float(joint.effect[contrast]))
     error: float | None = None
-    interval: Interval | None = None
+    fieller: Interval | None = None
     wald: Interval | None = None
     said = list(notes)
     if math.isnan(raw):
@@ -154,7 +170,7 @@ def _one_effect(
     elif test.standard_error is None:
         said.append(NO_VARIATION)
     else:
-        interval = fieller_interval(
+        fieller = fieller_interval(
             float(joint.honest_times_effect[contrast]),
             raw,
             numerator_variance=float(joint.test_variance[contrast]),
@@ -162,21 +178,33 @@ def _one_effect(
             covariance=float(joint.covariance[contrast]),
             level=level,
         )
-        said += {"unbounded": [UNBOUNDED], "empty": [EMPTY]}.get(interval.kind, [])
-    if not math.isnan(raw) and value is None:
-        said.append(NOBODY_HONEST)
-    if value is not None:
-        if abs(used - raw) > ROUNDING:
+    interval = fieller if shadow is None else shadow.interval
+    if value is not None and test.standard_error is not None:
+        error = defined(float(joint.standard_error[contrast]))
+        wald = wald_interval(value, error or math.nan, level=level)
+    if shadow is None:
+        said += {"unbounded": [UNBOUNDED], "empty": [EMPTY]}.get("" if fieller is None else fieller.kind, [])
+        if not math.isnan(raw) and value is None:
+            said.append(NOBODY_HONEST)
+        if value is not None and abs(used - raw) > ROUNDING:
             said.append(CUT_TO_ONE.format(raw=raw))
-            said += [OUTSIDE_INTERVAL] if abs(value) <= 1 and interval is not None and not interval.contains(value) else []
-        if test.standard_error is not None:
-            error = defined(float(joint.standard_error[contrast]))
-            wald = wald_interval(value, error or math.nan, level=level)
-        if abs(value) > 1 + ROUNDING:
+            said += [OUTSIDE_INTERVAL] if abs(value) <= 1 and fieller is not None and not fieller.contains(value) else []
+        if value is not None and abs(value) > 1 + ROUNDING:
             nearest = math.copysign(1.0, value)
-            possible = interval is not None and interval.kind == "fieller" and wald is not None and wald.contains(nearest)
+            possible = fieller is not None and fieller.kind == "fieller" and wald is not None and wald.contains(nearest)
             said.append((OUTSIDE if possible else NO_EFFECT).format(raw=value))
             value, error, wald = (nearest, error, wald) if possible else (None, None, None)
+    elif not math.isnan(raw):
+        said += [NOTHING_EXCLUDED] if (shadow.interval.low, shadow.interval.high) == (-1, 1) else []
+        possible = value is not None and abs(value) <= 1 + ROUNDING and -ROUNDING <= raw <= 1 + ROUNDING
+        if not possible or shadow.likeliest is None:
+            used, value = shadow.honest_proportion, shadow.likeliest
+            if value is None:
+                error = wald = None
+                said += [NOBODY_HONEST] if shadow.interval.kind != "empty" else []
+            else:
+                unlimited = float(joint.raw_effect[contrast])
+                said.append(LIKELIEST.format(honest=raw, effect="" if math.isnan(unlimited) else f" and the effect {unlimited:.3f}"))
     return Effect(
         treatment=treatment,
         control=control,
@@ -191,6 +219,6 @@ def _one_effect(
         honest_proportion=defined(used),
         assumption=assumption,
         bounds=bounds,
-        confidence_bounds=confidence_bounds,
+        fieller=fieller,
         notes=tuple(said),
     )

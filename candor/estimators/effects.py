@@ -8,15 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from candor.designs.design import Design, FloatArray
-from candor.estimators.bounds import ParameterBounds, confidence_bounds, sharp_bounds
 from candor.estimators.cell_means import CellFit, efficient_from_cell_means, efficient_kernel, maximum_likelihood_fit, null_variances
-from candor.estimators.cheaters import cheater_proportion_kernel, constrained_honest_proportion
-from candor.estimators.contrasts import defined, effects_from_joint_estimates
+from candor.estimators.cheaters import cheater_proportion_kernel
+from candor.estimators.contrasts import Shadow, defined, effects_from_joint_estimates
 from candor.estimators.counts import checked_counts
 from candor.estimators.difference_in_means import difference_in_means_kernel
-from candor.estimators.intervals import cut_to, fieller_interval, normal_quantile, wald_interval
-from candor.estimators.joint_estimates import NOBODY_IS_HONEST, ROUNDING, JointEstimates
-from candor.estimators.one_group import PREVALENCE_IMPOSSIBLE, PREVALENCE_OPEN, prevalence_left_open
+from candor.estimators.intervals import normal_quantile
+from candor.estimators.joint_estimates import ROUNDING, JointEstimates
+from candor.estimators.one_group import PREVALENCE_OPEN
+from candor.likelihood.region import LikelihoodRegion, likelihood_region
 from candor.results import (
     DIFFERENCE_IN_MEANS,
     EFFICIENT,
@@ -25,6 +25,8 @@ from candor.results import (
     CheaterProportion,
     Effect,
     HonestTimesEffect,
+    Interval,
+    ModelTest,
     OutcomeEstimate,
     Prevalence,
 )
@@ -43,11 +45,16 @@ ARM_SPECIFIC = "Cheaters may answer differently in each arm, but alike in every 
 INFINITE_EPSILON = "Epsilon is infinite: some answers reveal the truth, so these answers were not protected."
 NO_CHEATER_PROPORTION = "The cheater proportion is not identified by this design under its cheater model."
 FEW_ANSWERS = "{found} said {answer} in arm {arm}, subsample {subsample}: intervals and p-values, which rest on many answers, are rough."
-BOUNDARY = "The cheater proportion was estimated at {raw:.3f}, outside [0, 1]; by likelihood it is set to {value:g}."
-CONTRADICTION = "No cheater proportion: {raw:.3f} is too far outside of [0, 1] to be chance, so an assumption of the model fails."
-INCOMPATIBLE = "No shares of honest people and cheaters give exactly the estimated means: there are no bounds without chance variation."
-CONTRADICTED = "No shares of honest people and cheaters give means that chance would explain: an assumption of the model fails."
-PREVALENCE_OUTSIDE = "The prevalence in arm {arm!r} is estimated outside [0, 1]: too few answers, or an assumption of the model fails."
+NO_VARIATION = "No standard error of the cheater proportion: the answers within every subsample do not vary."
+BOUNDARY = (
+    "Without limits the cheater proportion would be {raw:.3f}, which leaves shares outside [0, 1]: the most likely possible one is given."
+)
+CONTRADICTED = (
+    "The answers contradict the model: no shares of honest people, cheaters and yes between 0 and 1 explain them (likelihood ratio "
+    "{test.statistic:.2f}, p ≤ {p_value}). So an assumption fails, or the die was not the stated one; no cheater proportion, effect or "
+    "prevalence is given."
+)
+PREVALENCE_OUTSIDE = "The prevalence in arm {arm!r} was estimated at {raw:.3f}, outside [0, 1]: the most likely possible one is given."
 NOT_CONVERGED = "The efficient fit did not settle: its numbers are approximate."
 
 NO_CONTRAST = HonestTimesEffect(value=None, standard_error=None, p_value=None)
@@ -82,7 +89,8 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     -----
     Assumes independent participants, random allocation, and about cheaters what ``assumption`` says. Under it m(a,s) = x(t_s·p_a + f1_s) +
     (1 − x)q; the formulas are in `difference_in_means_kernel`, `cheater_proportion_kernel` and `maximum_likelihood_fit`. Standard errors
-    come from influence functions and the information matrix, headline intervals from Fieller's theorem.
+    come from influence functions and the information matrix, headline intervals from one likelihood region for all parameters
+    (`candor.likelihood.region`), Fieller's and Wald's beside them.
 
     References
     ----------
@@ -104,7 +112,8 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     identification = design.identification
     fit = maximum_likelihood_fit(table, design)
     simple = difference_in_means_kernel(table, design)
-    sharp, allowing_for_chance = _bounds(table, fit, design, level=level)
+    region = likelihood_region(table, design, level=level)
+    contradicted = region.model_test.contradicts(level)
     few = _notes_about_few_answers(table, design)
 
     def described(joint: JointEstimates, method: str, notes: tuple[str, ...] = ()) -> tuple[Effect, ...]:
@@ -113,16 +122,13 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
             design=design,
             method=method,
             level=level,
-            bounds=None if sharp is None else sharp.effects,
-            confidence_bounds=None if allowing_for_chance is None else allowing_for_chance.effects,
+            bounds=None if identification.effect or contradicted else region.open_effects,
+            shadows=_shadows(region, level=level),
             notes=notes,
         )
 
-    used = np.asarray(np.nan)
-    if fit.model.honest is not None:
-        used = constrained_honest_proportion(table, fit.coefficients[fit.model.honest], design)
     settled = () if bool(fit.converged) else (NOT_CONVERGED,)
-    efficient = fit.joint_estimates(honest_proportion_used=used, null_variance=null_variances(table, design))
+    efficient = fit.joint_estimates(null_variance=null_variances(table, design))
     effects = described(efficient, EFFICIENT, settled) + described(simple, DIFFERENCE_IN_MEANS)
     if identification.arm_specific_cheaters and design.cheater_model.yes_rate is None:
         effects += effects_from_joint_estimates(
@@ -131,20 +137,20 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
             method=EFFICIENT_ARM_SPECIFIC,
             level=level,
             assumption=ARM_SPECIFIC,
+            shadows=_shadows(likelihood_region(table, design, level=level, kappa=1.0), level=level),
         )
 
-    prevalence = _prevalence(fit, used=float(used), design=design, level=level) if identification.prevalence else ()
-    cheaters, about_cheaters = _cheater_proportion(fit, used=float(used), level=level)
+    prevalence, about_prevalence = _prevalence(fit, region, design, level=level) if identification.prevalence else ((), [])
+    cheaters, about_cheaters = _cheater_proportion(
+        fit, region, possible=_is_possible(efficient), no_variation=_is_constant(table), level=level
+    )
     notes = [INFINITE_EPSILON] if math.isinf(design.epsilon) else []
-    notes += [*about_cheaters, *few]
-    if not identification.effect:
-        notes += [INCOMPATIBLE] if sharp is None else []
-        notes += [CONTRADICTED] if allowing_for_chance is None else []
     if design.is_survey and not identification.prevalence:
-        prevalence = (prevalence_left_open(table, design, level=level),)
-        notes += [PREVALENCE_OPEN, *([PREVALENCE_IMPOSSIBLE] if prevalence[0].bounds is None else [])]
-    notes += [PREVALENCE_OUTSIDE.format(arm=one.arm) for one in prevalence if one.value is not None and not 0 <= one.value <= 1]
+        prevalence, about_prevalence = (_prevalence_left_open(region, design, level=level),), [PREVALENCE_OPEN]
+    notes += [contradiction(region.model_test)] if contradicted else [*about_cheaters, *about_prevalence]
+    notes += few
     notes += [f"{effect.method}, {effect.treatment}: {note}" for effect in effects for note in effect.notes]
+    is_open = not identification.effect and not contradicted
     return OutcomeEstimate(
         n=int(table.sum()),
         epsilon=defined(design.epsilon),
@@ -153,75 +159,112 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
         cheater_proportion=cheaters,
         effects=effects,
         honest_times_effect=effects[0].honest_times_effect if effects else NO_CONTRAST,
-        bounds=_of_first_contrast(sharp),
-        confidence_bounds=_of_first_contrast(allowing_for_chance),
+        bounds=_bounds(region) if is_open else None,
+        model_test=region.model_test,
         specification_test=fit.specification_test() if fit.df else None,
         prevalence=prevalence,
         notes=tuple(notes),
     )
 
 
-def _bounds(table: FloatArray, fit: CellFit, design: Design, *, level: float) -> tuple[ParameterBounds | None, ParameterBounds | None]:
-    """Where the effect is not identified: sharp bounds at the fitted cell means, and bounds that allow for chance variation."""
-    if design.identification.effect:
-        return None, None
-    return sharp_bounds(np.clip(fit.fitted, 0, 1), design), confidence_bounds(table, design, level=level)
+def _bounds(region: LikelihoodRegion) -> Bounds:
+    """What the design leaves open, of the first contrast."""
+    effect = region.open_effects[0] if region.open_effects else None
+    return Bounds(cheater_proportion=_cheaters(region.open_honest_proportion), effect=effect)
 
 
-def _of_first_contrast(bounds: ParameterBounds | None) -> Bounds | None:
-    return (
-        None
-        if bounds is None
-        else Bounds(cheater_proportion=bounds.cheater_proportion, effect=bounds.effects[0] if bounds.effects else None)
-    )
+def contradiction(test: ModelTest) -> str:
+    """The sentence that the answers contradict the model."""
+    return CONTRADICTED.format(test=test, p_value=f"{test.p_value:.3f}" if test.p_value >= 0.0005 else "0.0005")
 
 
-def _cheater_proportion(fit: CellFit, *, used: float, level: float) -> tuple[CheaterProportion, list[str]]:
-    """λ̂ = 1 − x̂ of the efficient fit, the share that its effects were divided by, with notes."""
+def _shadows(region: LikelihoodRegion, *, level: float) -> list[Shadow]:
+    """The region as seen from every effect."""
+    if region.model_test.contradicts(level):
+        return [Shadow(interval=_empty(level), likeliest=None, honest_proportion=region.best.honest_proportion) for _ in region.effects]
+    return [
+        Shadow(interval=_interval(ends, level=level), likeliest=defined(best), honest_proportion=region.best.honest_proportion)
+        for ends, best in zip(region.effects, region.best.effects, strict=True)
+    ]
+
+
+def _interval(ends: tuple[float, float], *, level: float) -> Interval:
+    return Interval(kind="likelihood", low=ends[0], high=ends[1], level=level)
+
+
+def _empty(level: float) -> Interval:
+    return Interval(kind="empty", low=None, high=None, level=level)
+
+
+def _cheaters(honest: tuple[float, float]) -> tuple[float, float]:
+    """The ends of λ = 1 − x."""
+    return 1 - honest[1], 1 - honest[0]
+
+
+def _is_possible(joint: JointEstimates) -> bool:
+    """Whether 0 ≤ x̂ ≤ 1 and no effect is larger than 1."""
+    honest, largest = float(joint.honest_proportion), float(np.abs(joint.honest_times_effect).max(initial=0.0))
+    return largest - ROUNDING <= honest <= 1 + ROUNDING
+
+
+def _is_constant(table: FloatArray) -> bool:
+    """Whether everybody in a subsample answers alike, in every subsample."""
+    return bool((table.sum(axis=0).min(axis=-1) == 0).all())
+
+
+def _cheater_proportion(
+    fit: CellFit, region: LikelihoodRegion, *, possible: bool, no_variation: bool, level: float
+) -> tuple[CheaterProportion, list[str]]:
+    """λ̂ = 1 − x̂ of the efficient fit, or the most likely λ where that is impossible, with notes."""
+    contradicted = region.model_test.contradicts(level)
+    interval = _empty(level) if contradicted else _interval(_cheaters(region.honest_proportion), level=level)
     if fit.model.honest is None:
-        return CheaterProportion(value=None, raw=None, standard_error=None, interval=None), [NO_CHEATER_PROPORTION]
-    raw, value = 1 - float(fit.coefficients[fit.model.honest]), 1 - used
-    error = math.sqrt(float(fit.covariance[fit.model.honest, fit.model.honest]))
-    boundary = [] if abs(raw - value) <= ROUNDING else [BOUNDARY.format(raw=raw, value=value)]
-    interval = cut_to(wald_interval(raw, error, level=level), low=0.0, high=1.0)
-    if interval.kind == "empty":
-        return CheaterProportion(value=None, raw=raw, standard_error=error, interval=interval), [CONTRADICTION.format(raw=raw)]
-    return CheaterProportion(value=value, raw=raw, standard_error=error, interval=interval), boundary
+        return CheaterProportion(value=None, raw=None, standard_error=None, interval=interval), [NO_CHEATER_PROPORTION]
+    raw = 1 - float(fit.coefficients[fit.model.honest])
+    error = None if no_variation else math.sqrt(float(fit.covariance[fit.model.honest, fit.model.honest]))
+    value = None if contradicted else min(max(raw, 0.0), 1.0) if possible else 1 - region.best.honest_proportion
+    notes = [NO_VARIATION] if no_variation else []
+    notes += [] if possible else [BOUNDARY.format(raw=raw)]
+    return CheaterProportion(value=value, raw=raw, standard_error=error, interval=interval), notes
 
 
-def _prevalence(fit: CellFit, *, used: float, design: Design, level: float) -> tuple[Prevalence, ...]:
-    """p_a = Π_a / x of every arm from the efficient fit, with Fieller intervals; x as the boundary rule left it."""
-    honest = fit.model.honest
-    if honest is None or not used > NOBODY_IS_HONEST:
-        return tuple(Prevalence(arm=arm, value=None, standard_error=None, interval=None) for arm in design.arms)
-    raw, variance = float(fit.coefficients[honest]), float(fit.covariance[honest, honest])
-    arms = np.arange(len(design.arms))
+def _prevalence(fit: CellFit, region: LikelihoodRegion, design: Design, *, level: float) -> tuple[tuple[Prevalence, ...], list[str]]:
+    """p_a = Π_a / x of every arm from the efficient fit, or the most likely p_a where that is impossible, with notes."""
+    arms, honest = np.arange(len(design.arms)), fit.model.honest
     joint = JointEstimates(
         honest_times_effect=fit.coefficients[arms],
         honest_times_effect_variance=fit.covariance[arms, arms],
-        honest_proportion=np.asarray(raw),
-        honest_proportion_variance=np.asarray(variance),
+        honest_proportion=fit.coefficients[honest],
+        honest_proportion_variance=fit.covariance[honest, honest],
         covariance=fit.covariance[arms, honest],
-        honest_proportion_used=np.asarray(used),
-        numerator_used=fit.coefficients[arms] - fit.covariance[arms, honest] / variance * (raw - used),
+        honest_proportion_used=fit.coefficients[honest],
     )
-    return tuple(
-        Prevalence(
-            arm=arm,
-            value=defined(float(joint.effect[index])),
-            standard_error=defined(float(joint.standard_error[index])),
-            interval=fieller_interval(
-                float(joint.honest_times_effect[index]),
-                raw,
-                numerator_variance=float(joint.honest_times_effect_variance[index]),
-                denominator_variance=variance,
-                covariance=float(joint.covariance[index]),
-                level=level,
-                low=0.0,
-                high=1.0,
-            ),
+    contradicted, found, notes = region.model_test.contradicts(level), [], []
+    for index, arm in enumerate(design.arms):
+        raw, value = float(joint.effect[index]), defined(region.best.prevalences[index])
+        possible = 0 <= raw <= 1 and float(joint.honest_proportion) <= 1
+        if math.isfinite(raw) and not 0 <= raw <= 1:
+            notes.append(PREVALENCE_OUTSIDE.format(arm=arm, raw=raw))
+        found.append(
+            Prevalence(
+                arm=arm,
+                value=None if contradicted else raw if possible else value,
+                standard_error=None if contradicted else defined(float(joint.standard_error[index])),
+                interval=_empty(level) if contradicted else _interval(region.prevalences[index], level=level),
+            )
         )
-        for index, arm in enumerate(design.arms)
+    return tuple(found), notes
+
+
+def _prevalence_left_open(region: LikelihoodRegion, design: Design, *, level: float) -> Prevalence:
+    """The prevalence in a survey whose design leaves it open."""
+    contradicted = region.model_test.contradicts(level)
+    return Prevalence(
+        arm=design.arms[0],
+        value=None,
+        standard_error=None,
+        interval=_empty(level) if contradicted else _interval(region.prevalences[0], level=level),
+        bounds=None if contradicted else region.open_prevalences[0],
     )
 
 

@@ -94,7 +94,7 @@ def outcome_parts(
             *([_missing(missing)] if missing is not None else []),
             *([[paragraph(note, bullet="• ") for note in _notes(result)]] if result.notes else []),
         ]
-    header = ("contrast and method", "effect", "SE", "interval", "Wald", "bootstrap", "p")
+    header = ("contrast and method", "effect", "SE", "interval", "Fieller", "Wald", "bootstrap", "p")
     effects = Table(header, list(map(_row, result.effects)))
     parts: list[list[str | Table]] = [[title, paragraph(f"Assumption: {result.assumption}")], [*about_cheaters], [effects]]
     parts.append([_honest_times_effect(effect) for effect in by_contrast])
@@ -134,34 +134,23 @@ def _honest_times_effect(effect: Effect) -> str:
 
 
 def _bounds(result: OutcomeEstimate, by_contrast: Sequence[Effect]) -> Table:
-    """The bounds that design and chance leave, and those that would stay with any number of answers."""
-    both = [(result.confidence_bounds, [effect.confidence_bounds for effect in by_contrast])]
-    both.append((result.bounds, [effect.bounds for effect in by_contrast]))
+    """What design and chance leave open, and what would stay open with any number of answers."""
     header = ["what the answers leave open", "cheater proportion", *(f"effect: {effect.treatment}" for effect in by_contrast)]
+    overall = None if result.bounds is None else result.bounds.cheater_proportion
     rows = [
-        [name, *("—" if ends is None else interval(*ends) for ends in (None if overall is None else overall.cheater_proportion, *effects))]
-        for name, (overall, effects) in zip(("allowing for chance", "as if there were no chance"), both, strict=True)
+        ["allowing for chance", *map(_interval, (result.cheater_proportion.interval, *(effect.interval for effect in by_contrast)))],
+        [
+            "as if there were no chance",
+            *("—" if ends is None else interval(*ends) for ends in (overall, *(effect.bounds for effect in by_contrast))),
+        ],
     ]
     return Table(header, rows)
 
 
 def _sensitivity(sensitivity: Sequence[CheatingSensitivity]) -> Table:
     """The rest of every effect if cheaters answer otherwise in one arm than in the other."""
-    header = [
-        f"if cheaters' yes rates differ by up to κ = {sensitivity[0].kappa:g}",
-        "effect",
-        "allowing for chance",
-        "explained away by κ =",
-    ]
-    rows = [
-        [
-            f"{one.treatment} − {one.control}",
-            "—" if one.effect is None else interval(*one.effect),
-            _interval(one.interval),
-            number(one.breakdown),
-        ]
-        for one in sensitivity
-    ]
+    header = [f"if cheaters' yes rates differ by up to κ = {sensitivity[0].kappa:g}", "effect", "no effect from κ ="]
+    rows = [[f"{one.treatment} − {one.control}", _interval(one.interval), number(one.breakdown)] for one in sensitivity]
     return Table(header, rows)
 
 
@@ -230,6 +219,7 @@ def _row(effect: Effect) -> list[str]:
         number(effect.value, signed=True),
         number(effect.standard_error),
         _interval(effect.interval),
+        _interval(effect.fieller),
         _interval(effect.wald),
         "—" if resampled is None else interval(resampled.low, resampled.high),
         p if adjusted in (None, effect.p_value) else f"{p} (Holm {p_value(adjusted)})",
@@ -240,5 +230,5 @@ def _interval(found: Interval | None) -> str:
     if found is None:
         return "—"
     if found.kind in ("empty", "unbounded"):
-        return found.kind
+        return "contradicted" if found.kind == "empty" else found.kind
     return interval(found.low, found.high, exists=found.low is not None or found.high is not None)

@@ -313,6 +313,7 @@ class StudyEstimates:
                 "value": effect.value,
                 "standard_error": effect.standard_error,
                 **_ends("interval", effect.interval, kind=True),
+                **_ends("fieller", effect.fieller, kind=True),
                 **_ends("wald", effect.wald),
                 **_ends("bootstrap", effect.bootstrap),
                 "level": self.level,

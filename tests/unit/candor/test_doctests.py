@@ -18,4 +18,4 @@ def test_the_examples_of_a_module_are_right(name: str) -> None:
 
 
 def test_examples_are_looked_for_in_all_modules() -> None:
-    assert {"candor.designs.design", "candor.estimators.effects", "candor.estimators.bounds"} <= set(MODULES)
+    assert {"candor.designs.design", "candor.estimators.effects", "candor.likelihood.region"} <= set(MODULES)

@@ -158,4 +158,6 @@ def test_the_model_is_contradicted_by_evidence_or_by_one_look(contradicted: bool
 
 
 def test_bounds_carry_the_same_condition() -> None:
-    assert bounds_sentence(replace(ESTIMATED, bounds=(0.1, 0.3))) == f"The effect lies between +10 and +30 in 100, {ALIKE_IN_BOTH}"
+    interval = Interval(kind="likelihood", low=0.1, high=0.3, level=0.95)
+    found = bounds_sentence(replace(ESTIMATED, bounds=(0.15, 0.25), interval=interval))
+    assert found == f"The effect lies between +10 and +30 in 100, {ALIKE_IN_BOTH}"

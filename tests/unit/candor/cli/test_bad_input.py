@@ -121,8 +121,8 @@ def test_files_that_do_not_exist_are_refused():
     [
         ([[[0, 50], [0, 50]], [[0, 50], [0, 50]]], "No standard error"),
         ([[[24, 26], [26, 24]], [[24, 26], [26, 24]]], "outside [0, 1]"),
-        ([[[20, 80], [80, 20]], [[20, 80], [80, 20]]], "an assumption of the model fails"),
-        ([[[50, 0], [49, 1]], [[0, 50], [0, 50]]], "no difference of two shares"),
+        ([[[20, 80], [80, 20]], [[20, 80], [80, 20]]], "The answers contradict the model"),
+        ([[[50, 0], [49, 1]], [[0, 50], [0, 50]]], "The answers contradict the model"),
         ([[[1, 0], [0, 1]], [[1, 0], [0, 1]]], "rough"),
     ],
     ids=["everybody says yes", "nobody seems honest", "a contradicted design", "separated arms", "four answers"],

@@ -190,7 +190,7 @@ def test_a_notebook_shows_tables_and_the_forest_plot(frame):
     assert document.find("{http://www.w3.org/2000/svg}svg") is not None
     cells = [cell.text for cell in document.iter("td")]
     assert "+0.667" in cells
-    assert "cheater proportion · 0.400 · SE 0.211 · 0.000 to 0.814" in [line.text for line in document.iter("p")]
+    assert "cheater proportion · 0.400 · SE 0.207 · 0.000 to 0.706" in [line.text for line in document.iter("p")]
 
 
 def test_the_plot_is_an_svg_document_that_shows_itself(frame):

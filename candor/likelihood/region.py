@@ -1,0 +1,306 @@
+"""One likelihood region for all parameters of a question: the intervals of effects, honest share and prevalences are its shadows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+from scipy.special import chdtrc, chdtri
+
+from candor.designs.design import Design, FloatArray
+from candor.likelihood.maximum import Maximum, MeansWithin, maximise
+from candor.likelihood.polytope import ROUNDED, Polytope
+from candor.results import ModelTest
+
+ROUNDS = 80
+BISECTIONS = 30
+TOLERANCE = 1e-10
+NOBODY = 1e-5
+"""An honest share this small is zero, blurred by the search."""
+
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestParameters:
+    """The parameters with the largest likelihood; ``effects`` and ``prevalences`` are NaN where nobody is honest."""
+
+    honest_proportion: float
+    effects: tuple[float, ...]
+    prevalences: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LikelihoodRegion:
+    """All parameters of a question that the answers do not contradict, seen from each side.
+
+    Parameters
+    ----------
+    best : BestParameters
+        One maximum; where the design leaves the parameters open, a middle one of all maxima.
+    honest_proportion : (low, high)
+        Of x, within [0, 1].
+    effects : tuple of (low, high)
+        Of τ for every contrast, within [−1, 1].
+    prevalences : tuple of (low, high)
+        Of p_a for every arm, within [0, 1].
+    open_honest_proportion, open_effects, open_prevalences
+        What the design leaves open even without chance: x, τ and p_a over all parameters with the largest likelihood. One point each
+        where they are identified.
+    model_test : ModelTest
+        Whether any parameters between 0 and 1 explain the answers. If not, the region is not to be used.
+    """
+
+    best: BestParameters
+    honest_proportion: Ends
+    effects: tuple[Ends, ...]
+    prevalences: tuple[Ends, ...]
+    open_honest_proportion: Ends
+    open_effects: tuple[Ends, ...]
+    open_prevalences: tuple[Ends, ...]
+    model_test: ModelTest
+
+
+def quantile(level: float) -> float:
+    """The root of the χ² quantile with 1 degree of freedom.
+
+    Examples
+    --------
+    >>> round(quantile(0.95), 4)
+    1.96
+    """
+    return float(np.sqrt(chdtri(1, 1 - level)))
+
+
+def quantile_at_an_end(level: float) -> float:
+    """The same where another share may be at 0 or 1 and change with the parameter.
+
+    Notes
+    -----
+    Then the likelihood ratio is no χ² with 1 degree of freedom any more. When one other share is at its end and its estimate is almost
+    proportional to that of the parameter, it is at worst a mixture, ¾ of χ² with 1 and ¼ with 2 degrees of freedom [1]_.
+
+    References
+    ----------
+    .. [1] Self, S. G. & Liang, K.-Y. (1987). Asymptotic properties of maximum likelihood estimators and likelihood ratio tests under
+       nonstandard conditions. Journal of the American Statistical Association 82, 605–610.
+
+    Examples
+    --------
+    >>> round(quantile_at_an_end(0.95), 3)
+    2.136
+    """
+    return float(np.sqrt(brentq(lambda ratio: 0.75 * chdtrc(1, ratio) + 0.25 * chdtrc(2, ratio) - (1 - level), 0, 1000, xtol=1e-13)))
+
+
+def quantile_for_effects(polytope: Polytope, *, level: float) -> float:
+    """That for τ: an end may matter where the cheaters' rates are among what is estimated, or may differ."""
+    estimated = polytope.design.cheater_model.yes_rate is None and polytope.design.identification.cheater_yes_rate
+    return quantile_at_an_end(level) if estimated or polytope.kappa > 0 else quantile(level)
+
+
+def likelihood_region(counts: FloatArray, design: Design, *, level: float = 0.95, kappa: float = 0.0) -> LikelihoodRegion:
+    """The likelihood region of one question.
+
+    Parameters
+    ----------
+    counts : ndarray of float, shape (K, S, 2)
+        People by arm, subsample and reported answer (no, yes); not checked.
+    design : Design
+        Identified or not. Its cheater model decides whether q is free or stated.
+    level : float
+        Nominal coverage of every shadow of the region by itself.
+    kappa : float
+        By how much the cheaters' yes rates of two arms may differ, in [0, 1]; see `Polytope`.
+
+    Raises
+    ------
+    MethodError
+        When κ is impossible.
+
+    Notes
+    -----
+    The parameters fill a polytope in which the log-likelihood ℓ is concave (see `Polytope`), so the region {ℓ ≥ ℓ_max − c²/2} is
+    convex, and its shadow on τ, a ratio of two linear functions, is one interval: all τ at which the likelihood ratio
+    2(ℓ_max − max ℓ given τ) is at most c². It is never empty, and never wider than what is possible; all of [−1, 1] belongs to it exactly
+    when x = 0 does. c is the root of a χ² quantile [1]_; `quantile_at_an_end` is a little larger, and used for x, and for τ where
+    `quantile_for_effects` says so: with the smaller one they covered .921 and .932 in the worst settings of ``benchmarks/coverage.py``.
+
+    References
+    ----------
+    .. [1] Wilks, S. S. (1938). The large-sample distribution of the likelihood ratio for testing composite hypotheses. Annals of
+       Mathematical Statistics 9, 60–62.
+
+    Examples
+    --------
+    Half of the answers are yes in every cell, as if nobody looked at the die: nobody may be honest, so every effect is possible.
+
+    >>> design = Design.of(arms=("a", "b"), control="a", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> region = likelihood_region(np.full((2, 2, 2), 50.0), design)
+    >>> region.effects, region.honest_proportion[0]
+    (((-1.0, 1.0),), 0.0)
+    """
+    table = counts.reshape(-1, 2)
+    polytope = Polytope(design=design, kappa=kappa)
+    free = maximise(table, polytope.free())
+    statistic, p_value, df = model_test(table, polytope, free)
+    largest, best = float(free.log_likelihood), _parameters(free.coordinates, design)
+
+    def shadow(at: Callable[[FloatArray], MeansWithin], start: float, *, lowest: float, critical: float) -> Ends:
+        def excess(values: FloatArray) -> FloatArray:
+            ratio = 2 * (largest - maximise(table, at(values)).log_likelihood)
+            return np.asarray(np.sqrt(np.maximum(ratio, 0)) - critical)
+
+        return _crossings(excess, start=start, lowest=lowest, highest=1.0, critical=critical)
+
+    def effect(contrast: int) -> Ends:
+        critical = quantile_for_effects(polytope, level=level)
+        return shadow(partial(polytope.at_effect, contrast), best.effects[contrast], lowest=-1.0, critical=critical)
+
+    def prevalence(arm: int) -> Ends:
+        return shadow(partial(polytope.at_prevalence, arm), best.prevalences[arm], lowest=0.0, critical=quantile(level))
+
+    return LikelihoodRegion(
+        best=best,
+        honest_proportion=shadow(
+            polytope.at_honest_proportion,
+            best.honest_proportion,
+            lowest=0.0,
+            critical=quantile_at_an_end(level),
+        ),
+        effects=tuple(map(effect, range(len(design.treatments)))),
+        prevalences=tuple(map(prevalence, range(len(design.arms)))),
+        **_left_open(free.coordinates, polytope),
+        model_test=ModelTest(statistic=float(statistic), df=df, p_value=float(p_value)),
+    )
+
+
+def explaining_kappa(counts: FloatArray, design: Design, *, contrast: int = 0, level: float = 0.95) -> float | None:
+    """The smallest κ at which the region holds no effect of one contrast; 0 when it does so already, None when it never does.
+
+    Examples
+    --------
+    Where the arms do not differ, nothing has to be explained:
+
+    >>> design = Design.of(arms=("a", "b"), control="a", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> explaining_kappa(np.full((2, 2, 2), 50.0), design)
+    0.0
+    """
+    table = counts.reshape(-1, 2)
+
+    def excess(kappa: float) -> float:
+        polytope = Polytope(design=design, kappa=kappa)
+        ratio = 2 * (maximise(table, polytope.free()).log_likelihood - maximise(table, polytope.at_effect(contrast, 0.0)).log_likelihood)
+        return float(np.sqrt(np.maximum(ratio, 0)) - quantile_for_effects(polytope, level=level))
+
+    if excess(0.0) <= 0:
+        return 0.0
+    if excess(1.0) > 0:
+        return None
+    return float(brentq(excess, 0.0, 1.0, xtol=1e-9))
+
+
+def _parameters(coordinates: FloatArray, design: Design) -> BestParameters:
+    """x, τ and p of coordinates (P_0 … P_{K−1}, x, …)."""
+    arms = len(design.arms)
+    honest = float(_to_the_end(coordinates[arms]))
+    prevalences = _to_the_end(coordinates[:arms] / honest) if honest > 0 else np.full(arms, np.nan)
+    effects = prevalences[list(design.treatment_indexes)] - prevalences[design.control_index]
+    return BestParameters(honest_proportion=honest, effects=tuple(effects.tolist()), prevalences=tuple(prevalences.tolist()))
+
+
+def _to_the_end(shares: npt.ArrayLike) -> FloatArray:
+    """Shares in [0, 1]; the search comes close to an end, and never quite there."""
+    found = np.asarray(shares, dtype=float)
+    return np.where(found < NOBODY, 0.0, np.where(found > 1 - NOBODY, 1.0, found))
+
+
+def _crossings(excess: Callable[[FloatArray], FloatArray], *, start: float, lowest: float, highest: float, critical: float) -> Ends:
+    """Where the excess, −critical at the start, passes zero on both sides; the outermost value where it does not.
+
+    Notes
+    -----
+    False position in Anderson & Björck's version, for both sides at once. The root of the likelihood ratio is nearly linear, so five steps
+    are usual; halving takes over where it is not.
+    """
+    far = np.array([lowest, highest])
+    above = excess(far)
+    # Where nobody may be honest, every effect is possible, and there is no start.
+    if np.isnan(start) or np.all(above <= 0):
+        return lowest, highest
+    near, below = np.full(2, start), np.full(2, -critical)
+    open_ends = above <= 0
+    end = far.copy()
+    for attempt in range(ROUNDS):
+        if np.all(open_ends):
+            break
+        with np.errstate(divide="ignore", invalid="ignore"):
+            middle = near - below * (near - far) / (below - above) if attempt < BISECTIONS else (near + far) / 2
+        middle = np.where(open_ends, far, middle)
+        found = excess(middle)
+        end = np.where(open_ends, end, middle)
+        open_ends = open_ends | (np.abs(middle - near) <= TOLERANCE) | (found == 0)
+        crossed = found * below < 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factor = 1 - found / below
+        above = np.where(crossed, below, above * np.where(factor > 0, factor, 0.5))
+        far = np.where(crossed, near, far)
+        near, below = middle, found
+    return float(end[0]), float(end[1])
+
+
+def _left_open(coordinates: FloatArray, polytope: Polytope) -> dict[str, Any]:
+    """x, τ and p over all parameters that give the same means as these.
+
+    Notes
+    -----
+    Where the design leaves something open, the parameters with equal means form a segment: its direction is the null space of the matrix,
+    and its ends are where it meets the first limit. Δ is the same everywhere on it, so τ = Δ/x has its extremes at its ends.
+    """
+    free, design = polytope.free(), polytope.design
+    arms = len(design.arms)
+    _, sizes, directions = np.linalg.svd(free.matrix)
+    null = directions[np.count_nonzero(sizes > sizes[0] * ROUNDED) :]
+    ends = [coordinates]
+    for direction in null:
+        slack, change = np.maximum(free.ends - free.limits @ coordinates, 0), free.limits @ direction
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = slack / change
+        ends += [coordinates + reach[change > ROUNDED].min() * direction, coordinates + reach[change < -ROUNDED].max() * direction]
+    honest = _to_the_end([one[arms] for one in ends])
+    if honest.min() == 0:
+        effects, prevalences = tuple((-1.0, 1.0) for _ in design.treatments), tuple((0.0, 1.0) for _ in design.arms)
+    else:
+        shares = _to_the_end(np.array([one[:arms] for one in ends]) / honest[:, None])
+        differences = shares[:, list(design.treatment_indexes)] - shares[:, [design.control_index]]
+        effects, prevalences = (tuple((float(one.min()), float(one.max())) for one in columns.T) for columns in (differences, shares))
+    return {
+        "open_honest_proportion": (float(honest.min()), float(honest.max())),
+        "open_effects": effects,
+        "open_prevalences": prevalences,
+    }
+
+
+def model_test(table: FloatArray, polytope: Polytope, free: Maximum) -> tuple[FloatArray, FloatArray, int]:
+    """Compares the best parameters with the best of the same linear model without limits: statistic and p-value (...), degrees of freedom.
+
+    Notes
+    -----
+    At the worst place of the polytope the statistic is a mixture of χ² with up to r degrees of freedom, r the rank of the model; its tail
+    is at most the mean of those with r − 1 and r [1]_. So the p-value is never too small, but may be too large.
+
+    References
+    ----------
+    .. [1] Perlman, M. D. (1969). One-sided testing problems in multivariate analysis. Annals of Mathematical Statistics 40, 549–567.
+    """
+    unlimited = polytope.without_limits()
+    df = unlimited.matrix.shape[-1]
+    statistic = np.maximum(2 * (maximise(table, unlimited).log_likelihood - free.log_likelihood), 0)
+    return statistic, (chdtrc(df - 1, statistic) + chdtrc(df, statistic)) / 2, df
