@@ -14,7 +14,6 @@ from tests.factories import draft_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
 
 Check = Callable[[Page], None]
-QUESTION = "Gender"
 
 
 @pytest.fixture
