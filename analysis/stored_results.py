@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, TypeAdapter, ValidationError
 
 from candor.results import DirectComparison, Effect, OutcomeEstimate, SequentialEffect, SequentialEstimate, SpecificationTest
+from candor.subgroups.results import SubgroupAnalysis
 
 NOTABLE = 0.1
 """A standardised difference beyond this is usually worth a look (Austin 2009, Statistics in Medicine 28, 3083–3107)."""
@@ -130,14 +131,36 @@ class DirectGroup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionBySubgroup(SubgroupAnalysis):
+    """One sensitive question by the answers to one background question."""
+
+    question: str
+
+    @classmethod
+    def of(cls, analysis: SubgroupAnalysis, *, question: str) -> Self:
+        return cls(**_parts(analysis), question=question)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subgroups:
+    """The effects by planned subgroup and question; none until the study has ended, and for ever once somebody withdrew after that."""
+
+    ended: bool
+    withdrawn: bool
+    outcomes: tuple[QuestionBySubgroup, ...]
+    for_publication: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """Everything that one run found. Only full results have a balance, only some studies a direct group."""
+    """Everything that one run found. Only full results have a balance, only some studies a direct group or subgroups."""
 
     n: int
     design: Mapping[str, object]
     outcomes: Mapping[str, Annotated[QuestionEstimate | NotYet, Field(union_mode="left_to_right")]]
     balance: Balance | None = None
     direct_group: DirectGroup | None = None
+    subgroups: Subgroups | None = None
 
     def estimate(self, question: str) -> QuestionEstimate | None:
         """None where there is none, or not yet."""
@@ -158,7 +181,7 @@ def read_results(document: object) -> Results | None:
         return None
 
 
-def _parts(value: Effect | OutcomeEstimate | SequentialEffect | SequentialEstimate | DirectComparison) -> dict[str, Any]:
+def _parts(value: Effect | OutcomeEstimate | SequentialEffect | SequentialEstimate | DirectComparison | SubgroupAnalysis) -> dict[str, Any]:
     return {one.name: getattr(value, one.name) for one in fields(value)}
 
 

@@ -84,7 +84,7 @@ SETTINGS = [Setting(n=n, treated=treated, signals=signals) for signals, n, treat
 
 
 def as_fitted(outcome: FloatArray, group: IntArray, values: FloatArray, models: Sequence[WorkingModel]) -> AugmentedMeans:
-    """What `augmented_means` was before: the residuals of the fit, smaller than those of people whom it has not seen."""
+    """Give the residuals of the fit, as `augmented_means` once did: smaller than those of people whom it has not seen."""
     predictions = np.column_stack([model.predict(values) for model in models])
     return AugmentedMeans(predictions=predictions, residuals=outcome - predictions[np.arange(len(group)), group])
 

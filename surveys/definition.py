@@ -14,7 +14,7 @@ from candor.designs.design import Design
 from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
-from surveys.questions.background import BackgroundQuestion, Options, Question, ShortText
+from surveys.questions.background import BackgroundQuestion, Options, OrdinalScale, Question, ShortText, SingleChoice
 from surveys.questions.parts import Language, Name, NonEmpty, Part, Text, some, unique_names
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
@@ -24,6 +24,9 @@ DIRECT = "direct"
 # Far beyond every study, and near enough that nothing computed from them overflows.
 LARGEST_COUNT = 10**9
 MOST_LANGUAGES = 50
+MOST_SUBGROUP_QUESTIONS = 3
+MOST_GROUPS = 8
+"""As many groups as `candor.subgroups.disclosure` compares."""
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{1,49}$")]
 VideoName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.(?i:mp4|webm)$")]
@@ -139,6 +142,16 @@ class Retention(Part):
     months_after_closing: Annotated[int, Field(ge=0, le=120)] = 12
 
 
+def _different(names: tuple[str, ...]) -> tuple[str, ...]:
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"names must differ; repeated: {some(repeated)}")
+    return names
+
+
+Subgroups = Annotated[tuple[Name, ...], Field(max_length=MOST_SUBGROUP_QUESTIONS), AfterValidator(_different)]
+"""The background questions by whose answers the effects will be compared, named before anybody has answered; the first has precedence."""
+
+
 class StudyDefinition(Part):
     slug: Slug
     title: Text
@@ -158,6 +171,7 @@ class StudyDefinition(Part):
     direct_group: DirectGroup | None = None
     allocation: Allocation
     debrief: Text
+    subgroups: Subgroups = ()
     analysis_plan: Text | None = None
     # The effects among which none may be called certain by mistake: those of one question, or of all questions of the study.
     family: Literal["question", "study"] = "question"
@@ -179,6 +193,11 @@ class StudyDefinition(Part):
                 raise ValueError(
                     f"{where}: the text in {', '.join(missing)} is missing (the study's languages are {', '.join(self.languages)})"
                 )
+        if unfit := [name for name in self.subgroups if name not in self.possible_subgroups]:
+            raise ValueError(
+                f"subgroups must be background questions with one choice among at most {MOST_GROUPS} options, got {some(unfit)}; "
+                f"possible here: {some(list(self.possible_subgroups)) or 'none'}"
+            )
         try:
             self.design()
         except MethodError as error:
@@ -190,6 +209,12 @@ class StudyDefinition(Part):
         return design_with_die(
             self.die.design(), arms=self.arm_weights, control=self.control, subsamples=self.subsample_weights, cheaters=self.die.cheaters
         )
+
+    @property
+    def possible_subgroups(self) -> dict[str, SingleChoice | OrdinalScale]:
+        """The background questions whose answers make groups, by name."""
+        choices = [one for one in self.background if isinstance(one, SingleChoice | OrdinalScale)]
+        return {one.name: one for one in choices if len(one.options) <= MOST_GROUPS}
 
     def warnings(self) -> list[str]:
         """Warnings about permitted settings, to be read before anybody is recruited, one sentence each."""
@@ -206,6 +231,11 @@ class StudyDefinition(Part):
     def countable_background(self) -> tuple[BackgroundQuestion, ...]:
         """The background questions whose answers may be counted for the public, or be covariates: all but short texts."""
         return tuple(question for question in self.background if not isinstance(question, ShortText))
+
+    @property
+    def asks_for_words(self) -> bool:
+        """Whether a background question is answered in a few words."""
+        return len(self.countable_background) < len(self.background)
 
     @property
     def arm_weights(self) -> dict[str, int]:

@@ -13,7 +13,7 @@ from surveys.builder.file import Archive, StudyFile
 from surveys.builder.lists import ItemPage, ListPage
 from surveys.builder.overview import Overview
 from surveys.builder.redcap import RedcapPage
-from surveys.builder.texts import Consent, Debrief, Plans, markdown_preview
+from surveys.builder.texts import Consent, Debrief, Plans, Subgroups, markdown_preview
 from surveys.journey import preview
 from surveys.journey import views as participant
 from surveys.log import api as api_log
@@ -50,6 +50,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/about/", About.as_view(), name="build_about"),
     path("studies/<slug:slug>/build/consent/", Consent.as_view(), name="build_consent"),
     path("studies/<slug:slug>/build/allocation/", AllocationPage.as_view(), name="build_allocation"),
+    path("studies/<slug:slug>/build/subgroups/", Subgroups.as_view(), name="build_subgroups"),
     path("studies/<slug:slug>/build/direct-questions/", DirectQuestions.as_view(), name="build_direct"),
     path("studies/<slug:slug>/build/arms/", Arms.as_view(), name="build_arms"),
     path("studies/<slug:slug>/build/arms/<slug:arm>/", ArmPage.as_view(), name="build_arm"),

@@ -2,7 +2,7 @@
 
 import io
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from django.db.models import Case, Count, Max, Value, When
@@ -13,7 +13,7 @@ from surveys.definition import DIRECT, StudyDefinition
 from surveys.models import Participant, Response, Step, Study
 
 NOT_REPORTED = -1
-GROUPS = ("reported/", "covariates/")
+GROUPS = ("reported/", "covariates/", "groups/")
 
 
 def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to_direct: bool = False) -> dict[str, NDArray[np.int64]]:
@@ -39,7 +39,7 @@ def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to
 class People:
     """Everybody in the shown numbers who was assigned to the die, without names, keys or order.
 
-    `reported` by question is 0, 1 or `NOT_REPORTED`.
+    `reported` by question is 0, 1 or `NOT_REPORTED`; `groups` by planned subgroup is the chosen option, or "".
 
     The rows are sorted by content, so that they tell nothing about the order of arrival, and the same people always make the same arrays.
     """
@@ -48,6 +48,7 @@ class People:
     subsample: NDArray[np.intp]
     reported: dict[str, NDArray[np.int8]]
     covariates: Covariates
+    groups: dict[str, NDArray[np.str_]] = field(default_factory=dict)
 
     def who_answered(self, question: str) -> NDArray[np.bool_]:
         return np.asarray(self.reported[question] != NOT_REPORTED)
@@ -63,14 +64,21 @@ class People:
         buffer = io.BytesIO()
         reported = {f"reported/{name}": values for name, values in self.reported.items()}
         covariates = {f"covariates/{name}": values for name, values in self.covariates.items()}
-        np.savez_compressed(buffer, allow_pickle=False, arm=self.arm, subsample=self.subsample, **reported, **covariates)
+        groups = {f"groups/{name}": values for name, values in self.groups.items()}
+        np.savez_compressed(buffer, allow_pickle=False, arm=self.arm, subsample=self.subsample, **reported, **covariates, **groups)
         return buffer.getvalue()
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> "People":
         with np.load(io.BytesIO(stored), allow_pickle=False) as parts:
             by_name = {group: {key.removeprefix(group): parts[key] for key in parts.files if key.startswith(group)} for group in GROUPS}
-            return cls(arm=parts["arm"], subsample=parts["subsample"], reported=by_name["reported/"], covariates=by_name["covariates/"])
+            return cls(
+                arm=parts["arm"],
+                subsample=parts["subsample"],
+                reported=by_name["reported/"],
+                covariates=by_name["covariates/"],
+                groups=by_name["groups/"],
+            )
 
 
 def people_of(study: Study, definition: StudyDefinition) -> People:
@@ -101,11 +109,13 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
         for arm, subsample, background, *values in found.iterator(chunk_size=20_000)
     )
     numbers = np.array([numbers for numbers, _background in rows], dtype=np.intp).reshape(len(rows), 2 + len(questions))
+    backgrounds = [json.loads(background) for _numbers, background in rows]
     return People(
         arm=numbers[:, 0],
         subsample=numbers[:, 1],
         reported={name: numbers[:, 2 + index].astype(np.int8) for index, name in enumerate(questions)},
-        covariates=covariates_of(definition.background, [json.loads(background) for _numbers, background in rows]),
+        covariates=covariates_of(definition.background, backgrounds),
+        groups={name: np.array([answers.get(name) or "" for answers in backgrounds], dtype=str) for name in definition.subgroups},
     )
 
 

@@ -48,6 +48,17 @@ def forest_figure(rows: Sequence[ForestRow], *, title: str) -> Drawing:
     )
 
 
+def subgroups_figure(rows: Sequence[ForestRow], *, title: str) -> Drawing:
+    """Honest share times effect in percentage points, one group below the other."""
+    return forest_drawing(
+        rows,
+        title=title,
+        axis_title=_("percentage points more “yes” among all people (honest share times effect)"),
+        write_tick=_in_points,
+        write_row=lambda row: "–" if row.value is None else _with_ends(row.value, row.intervals[0] if row.has_interval else None),
+    )
+
+
 def running_figure(contrasts: Mapping[str, Sequence[Moment]], *, planned: int, title: str) -> Drawing:
     """The estimate as answers came in, one panel for each contrast, all on the same scales.
 

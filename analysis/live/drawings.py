@@ -28,6 +28,7 @@ def figures_of(live: LiveView) -> dict[str, Callable[[], Drawing | None]]:
         found[f"forest-{question.name}"] = partial(_forest, live, question.name)
         found[f"running-{question.name}"] = partial(_running, live, question.name)
         found[f"planned-{question.name}"] = partial(_planned_forest, live, question.name)
+        found |= live.subgroups.figures(question.name)
     return found
 
 
@@ -45,7 +46,7 @@ def _balance(live: LiveView) -> Drawing | None:
 
 
 def _forest(live: LiveView, question: str) -> Drawing | None:
-    """What holds at every look, by method."""
+    """Effects as they hold at every look, by method."""
     sequence = live.sequence(question)
     rows = [
         ForestRow.of(

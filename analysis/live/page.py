@@ -12,6 +12,7 @@ from analysis.live.blinding import ArmNames, arm_names, is_blinded, readable
 from analysis.live.notes import plain_note, plain_reason
 from analysis.live.planned_analysis import PlannedAnalysis
 from analysis.live.progress import Progress, progress_of
+from analysis.live.subgroups import ShownSubgroups, SubgroupView
 from analysis.live.wording import (
     FoundEffect,
     always_known_sentence,
@@ -51,7 +52,7 @@ from surveys.protocols import frozen_protocol, protocol_at_launch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownSequence:
-    """What holds at every look at one question, with the words that stand beside it."""
+    """The sequences of one question, with the words that stand beside it."""
 
     numbers: MarkedSequence
     effects: tuple[tuple[MarkedSequentialEffect, str, str], ...]
@@ -88,6 +89,7 @@ class ShownQuestion:
     forest: str
     running: str
     planned_forest: str
+    subgroups: tuple[ShownSubgroups, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,6 +208,10 @@ class LiveView:
         found = self.full_results and self.full_results.balance
         return found.differences if found else ()
 
+    @cached_property
+    def subgroups(self) -> SubgroupView:
+        return SubgroupView(results=self.full_results, definition=self.definition, names=self.names, language=self.language)
+
     def contrast(self, treatment: str, control: str) -> str:
         return _("%(treatment)s minus %(control)s") % {"treatment": self.names.shown[treatment], "control": self.names.shown[control]}
 
@@ -237,6 +243,7 @@ class LiveView:
                 forest=f"forest-{question.name}",
                 running=f"running-{question.name}",
                 planned_forest=f"planned-{question.name}",
+                subgroups=self.subgroups.of(question.name),
             )
 
     def _sentences(self, sequence: MarkedSequence) -> Iterator[str]:

@@ -12,7 +12,7 @@ from surveys.models import Study
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedAnalysis:
-    """What the runs of that moment found, as one reader sees it. There is none before the planned number of people has answered."""
+    """The findings of the runs of that moment, as one reader sees them. There is none before the planned number of people has answered."""
 
     study: Study
     planned: int

@@ -12,7 +12,7 @@ from analysis.live.page import LiveView, live_view
 from analysis.live.progress import Group, progress_of
 from analysis.models import Run, RunKind
 from analysis.selectors import Work, state_of_work
-from analysis.stored_results import Balance, DirectGroup, MarkedEffect, MarkedSequence, NotYet, QuestionEstimate, Results
+from analysis.stored_results import Balance, DirectGroup, MarkedEffect, MarkedSequence, NotYet, QuestionEstimate, Results, Subgroups
 from candor.results import CheaterProportion, Prevalence, SpecificationTest
 from surveys.batches.selectors import BatchProgress, batch_progress, shown_counts
 from surveys.counts import Counts
@@ -57,6 +57,7 @@ class FirstResults:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FullResults(FirstResults):
     balance: Balance | None
+    subgroups: Annotated[Subgroups | None, Field(description="Effects by planned subgroup, once, after the end; null without a plan.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +165,7 @@ def _described(run: Run | None, results: Results | None, live: LiveView) -> Full
         outcomes=tuple(_outcome(name, found.outcomes[name]) for name in live.questions_in(found.outcomes)) if found else (),
         direct_group=found.direct_group if found else None,
         balance=found.balance if found else None,
+        subgroups=found.subgroups if found else None,
     )
 
 

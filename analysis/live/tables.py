@@ -26,6 +26,7 @@ def tables_of(live: LiveView) -> dict[str, Callable[[], Iterator[Row]]]:
         "estimates": partial(_estimates, live),
         "running": partial(_running, live),
         **({"direct": partial(_direct, live)} if live.direct_group else {}),
+        **({"subgroups": live.subgroups.table} if live.definition.subgroups else {}),
     }
 
 
@@ -52,7 +53,7 @@ def _balance(live: LiveView) -> Iterator[Row]:
 
 
 def _sequences(live: LiveView) -> Iterator[Row]:
-    """What holds at every look."""
+    """All that holds at every look."""
     head = ("question", "n", "quantity", "method", "arm", "against", "estimate", "low", "high", "certain_direction")
     yield (*head, "log_e_more", "log_e_fewer", "for_publication")
     files = live.names.files

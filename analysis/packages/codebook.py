@@ -25,6 +25,7 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
         ]
         for one in content.protocol["background_questions"]:
             lines += [f"### `{one['name']}`", "", one["text"], "", OF_THE_KIND[one["kind"]], ""]
+            lines += [OF_A_SUBGROUP, ""] if one["name"] in content.protocol["subgroups"] else []
             if one["answers"]:
                 lines += ["| Answer | Meaning |", "|---|---|"]
                 lines += [*(f"| `{name}` | {_cell(label)} |" for name, label in one["answers"].items()), ""]
@@ -32,6 +33,10 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
     return "\n".join(lines).encode()
 
 
+OF_A_SUBGROUP = (
+    "The protocol names this question for a comparison of the effects between its answers. Those results are not in this package, because "
+    "they are computed from answers that the die does not protect."
+)
 OF_THE_KIND = {
     "single_choice": "One answer each; the counts add up to the number of rows in data.csv.",
     "multiple_choice": "Several answers each, so the counts overlap.",

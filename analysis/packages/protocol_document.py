@@ -10,9 +10,18 @@ from surveys.questions.parts import Text
 
 
 def protocol_document(
-    definition: StudyDefinition, *, version: int, sha256: str, questions: Sequence[str], consents: Sequence[tuple[int, StudyDefinition]]
+    definition: StudyDefinition,
+    *,
+    opened_with: StudyDefinition,
+    version: int,
+    sha256: str,
+    questions: Sequence[str],
+    consents: Sequence[tuple[int, StudyDefinition]],
 ) -> dict[str, object]:
-    """`questions` are those whose answers are released; `consents` the versions to which people in the release agreed."""
+    """`questions` are those whose answers are released; `consents` the versions to which people in the release agreed.
+
+    The sequences rest on what was planned before anybody came, which stands in `opened_with`.
+    """
     language = definition.languages[0]
 
     def text(words: Text) -> str:
@@ -52,14 +61,15 @@ def protocol_document(
         "background_questions": [
             {"name": one.name, "kind": one.kind, "text": text(one.text), "answers": _labels(one, language)} for one in definition.background
         ],
+        "subgroups": list(definition.subgroups),
         "quiz": [{"name": one.name, "text": text(one.text)} for one in definition.quiz],
         "allocation": {
             **definition.allocation.model_dump(mode="json"),
             "arm_weights": definition.arm_weights,
             "subsample_weights": definition.subsample_weights,
-            "planned_with_die": definition.planned_with_die,
+            "planned_with_die": opened_with.planned_with_die,
         },
-        "family": definition.family,
+        "family": opened_with.family,
         "consent": [{"protocol_version": number, "text": text(one.consent)} for number, one in consents],
     }
 

@@ -33,7 +33,7 @@ from candor.software import software
 from jobs.registry import HEAVY, job, routine
 from surveys.allocation.selectors import allocation_document
 from surveys.models import Protocol, Study
-from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.protocols import frozen_protocol, protocol_at_launch, protocol_in_force
 
 STAGES = ("rows", "results", "package")
 REPLICATES = 5000
@@ -105,7 +105,12 @@ def _content_of(release: Release) -> Content:
         (one.version, frozen_protocol(one.pk).definition) for one in Protocol.objects.filter(pk__in=drawn["protocols"]).order_by("version")
     ]
     document = protocol_document(
-        definition, version=protocol.version, sha256=protocol.sha256, questions=release.questions, consents=consents
+        definition,
+        opened_with=protocol_at_launch(study).definition,
+        version=protocol.version,
+        sha256=protocol.sha256,
+        questions=release.questions,
+        consents=consents,
     )
     tables = replicate.counts_of(drawn["csv"].splitlines(), document)
     release.write(seed=seed_of(tables.values(), key=SEED_KEY))
@@ -114,6 +119,7 @@ def _content_of(release: Release) -> Content:
     for name, counts in tables.items():
         outcomes[name] = replicate.estimates(counts, document, level=LEVEL, **resampling)
         _reach(release, "results")
+    outcomes = replicate.with_directions(outcomes, document)
     rows = rows_of(drawn["csv"])
     return Content(
         slug=study.slug,

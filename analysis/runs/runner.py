@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
@@ -11,6 +12,7 @@ from django.utils import timezone
 
 from analysis.answers.datasets import cell_counts, people_of
 from analysis.answers.direct_results import direct_results
+from analysis.answers.subgroups import subgroups_of
 from analysis.models import Chunk, Run, RunKind, RunStatus
 from analysis.runs.low_priority import at_low_priority
 from analysis.stored_results import Balance, NotYet, QuestionEstimate, Results, document_of, read_results
@@ -123,7 +125,10 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     analysis, now = study_analysis(people, definition, plan=SequencePlan.of(run.study)), timezone.now()
     outcomes = {question: at_low_priority(outcome_results, one) for question, one in analysis.items()}
     chunks = [Chunk(run=run, family=family, question=question, index=index, due_at=now) for family, question, index in analysis.chunks()]
-    results = _results(run.study, definition, outcomes, balance=balance_of(people, definition, shown=balance_shown_before(run)))
+    results = replace(
+        _results(run.study, definition, outcomes, balance=balance_of(people, definition, shown=balance_shown_before(run))),
+        subgroups=subgroups_of(run.study, people, definition),
+    )
     with transaction.atomic():
         if not _ended_because_withheld(run):
             run.spread(n=results.n, results=document_of(results), data=people.to_bytes(), seed=analysis.seed)

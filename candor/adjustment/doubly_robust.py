@@ -13,7 +13,7 @@ from candor.adjustment.adjusted_study import AdjustedStudy, IntArray, adjusted_s
 from candor.adjustment.held_out import augmented_means
 from candor.adjustment.working_models import WorkingModel
 from candor.designs.design import Design, FloatArray
-from candor.estimators.cell_means import HALF_A_PERSON, CellFit, maximum_likelihood_fit
+from candor.estimators.cell_means import CellFit, maximum_likelihood_fit
 from candor.estimators.cheaters import constrained_honest_proportion, influence_of_honest_proportion, subsample_weights
 from candor.estimators.contrasts import effects_from_joint_estimates
 from candor.estimators.counts import YES, margins_of
@@ -22,6 +22,7 @@ from candor.results import Effect, SpecificationTest
 
 DOUBLY_ROBUST = "doubly_robust"
 EFFICIENT_WITH_COVARIATES = "efficient_with_covariates"
+HALF_A_PERSON = 0.5
 
 
 def augmented_outcomes(outcome: FloatArray, group: IntArray, predictions: FloatArray) -> FloatArray:
@@ -382,7 +383,7 @@ def effects_with_covariates(study: AdjustedStudy, *, level: float = 0.95) -> tup
 
 
 def _contributions(study: AdjustedStudy, group: IntArray, models: Sequence[WorkingModel]) -> FloatArray:
-    """What every participant contributes to the augmented mean of every group, as far off as for people whom the models have not seen."""
+    """Each participant's contribution to the augmented mean of every group, as far off as for people whom the models have not seen."""
     found = augmented_means(study.reported, group, study.matrix.values, models)
     return augmented_outcomes(found.predictions[np.arange(len(group)), group] + found.residuals, group, found.predictions)
 

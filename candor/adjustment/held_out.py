@@ -23,7 +23,7 @@ _NO_VARIATION = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AugmentedMeans:
-    """What goes into the augmented mean of every group.
+    """The two parts of the augmented mean of every group.
 
     Attributes
     ----------

@@ -11,7 +11,7 @@ from candor.cli.inputs import Input, InputFile
 from candor.cli.options import PROPORTION, design_option, format_option, level_option
 from candor.cli.progress import progress_bar
 from candor.cli.reading import AnswerFile, read_design
-from candor.studies.estimates import Analysis
+from candor.studies.estimates import Analysis, with_subgroups
 
 
 @click.command()
@@ -19,6 +19,8 @@ from candor.studies.estimates import Analysis
 @design_option
 @click.option("--outcome", "outcomes", multiple=True, help="Column of 0/1 answers; repeat for several. Default: every such column.")
 @click.option("--covariate", "covariates", multiple=True, help="Column measured before the assignment; repeat for several.")
+@click.option("--subgroup", "subgroups", multiple=True, help="Column by whose values effects are compared, named in the protocol; repeat.")
+@click.option("--exploratory-subgroup", "exploratory", multiple=True, help="The same for a column that no protocol named; marked so.")
 @click.option(
     "--bootstrap", "replicates", type=click.IntRange(min=0), default=5000, show_default=True, help="Resamples, at least 2; 0 for none."
 )
@@ -38,6 +40,8 @@ def estimate(
     design_path: Input,
     outcomes: tuple[str, ...],
     covariates: tuple[str, ...],
+    subgroups: tuple[str, ...],
+    exploratory: tuple[str, ...],
     replicates: int,
     level: float,
     seed: int | None,
@@ -47,15 +51,16 @@ def estimate(
 ) -> None:
     """Estimate the effects on sensitive yes/no outcomes.
 
-    DATA is a CSV file with the columns arm and subsample, one column of 0/1 per outcome, and covariates; empty means missing.
+    DATA is a CSV file with the columns arm and subsample, one column of 0/1 per outcome, covariates and subgroups; empty means missing.
     """
     analysis = Analysis(replicates=replicates, level=level, seed=seed, kappa=kappa)
     design = read_design(design_path)
     if design.is_survey and covariates:
         raise click.BadParameter("a survey has no effect that covariates could adjust: see candor regress", param_hint="--covariate")
-    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates)
+    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates, subgroups=(*subgroups, *exploratory))
     with progress_bar(data.stat().st_size, label="Reading") as advance:
-        answers = file.columns(advance) if covariates else file.counts(advance)
+        by_person = file.columns(advance) if covariates or subgroups or exploratory else None
+        answers = file.counts(advance) if by_person is None else by_person
     runs = len(answers.missing) + bool(covariates) if design.identification.effect else 0
     with file.named(), progress_bar(runs * replicates, label="Resampling") as advance:
         told = 0
@@ -66,6 +71,8 @@ def estimate(
             told = done
 
         result = analysis.run(answers, design=design, progress=progress)
+        if by_person is not None:
+            result = with_subgroups(result, by_person, planned=subgroups, exploratory=exploratory)
     if plot is not None:
         plot.write_text(result.plot(), encoding="utf-8")
     click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))

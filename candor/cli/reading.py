@@ -19,7 +19,7 @@ from candor.designs.sources import design_in
 from candor.errors import MethodError
 from candor.studies.answers import AnswerColumns, AnswerCounts
 from candor.studies.columns import ASSIGNMENT, chosen_columns
-from candor.studies.written_values import EXPECTED_ANSWER, MISSING, answer_code, background_values
+from candor.studies.written_values import EXPECTED_ANSWER, MISSING, answer_code, background_values, group_names
 
 ROWS_PER_CHUNK = 50_000
 OUTCOMES_PER_PASS = 6
@@ -43,7 +43,7 @@ class AnswerFile:
         The file; its first row names the columns.
     design : Design
         Whose arms and subsamples may occur.
-    outcomes, covariates : sequence of str
+    outcomes, covariates, subgroups : sequence of str
         Columns to read. Without outcomes every other column counts whose answers, in the first chunk, are mostly 0 and 1.
 
     Raises
@@ -52,9 +52,11 @@ class AnswerFile:
         When the file is empty, lacks a column, or names one twice.
     """
 
-    def __init__(self, path: Input, *, design: Design, outcomes: Sequence[str] = (), covariates: Sequence[str] = ()) -> None:
+    def __init__(
+        self, path: Input, *, design: Design, outcomes: Sequence[str] = (), covariates: Sequence[str] = (), subgroups: Sequence[str] = ()
+    ) -> None:
         self.path = path
-        self.covariates = tuple(dict.fromkeys(covariates))
+        self.covariates, self.subgroups = tuple(dict.fromkeys(covariates)), tuple(dict.fromkeys(subgroups))
         self.arms = {name.strip(): index for index, name in enumerate(design.arms)}
         self.subsamples = {name.strip(): index for index, name in enumerate(design.subsample_names)}
         self.shape = design.shape
@@ -66,7 +68,7 @@ class AnswerFile:
             self.choice = chosen_columns(
                 self.header,
                 outcomes=outcomes,
-                covariates=self.covariates,
+                covariates=tuple(dict.fromkeys((*self.covariates, *self.subgroups))),
                 values_of=lambda name: [row[self.header.index(name)].strip() for row in rows],
                 have="row 1 has",
             )
@@ -91,7 +93,7 @@ class AnswerFile:
     def columns(self, advance: Advance) -> AnswerColumns:
         """Read everything, one entry per participant."""
         codes: list[list[int]] = []
-        covariates: dict[str, list[str]] = {name: [] for name in self.covariates}
+        background: dict[str, list[str]] = {name: [] for name in (*self.covariates, *self.subgroups)}
         places: list[int] = []
         known: dict[tuple[str, ...], list[int]] = {}
         for rows, numbers in self._chunks(advance):
@@ -100,16 +102,17 @@ class AnswerFile:
                 if pattern not in known:
                     known[pattern] = self._codes(pattern, self.outcomes, rows=rows, numbers=numbers)
                 codes.append(known[pattern])
-            for name in self.covariates:
-                covariates[name].extend(map(itemgetter(self.header.index(name)), rows))
+            for name in background:
+                background[name].extend(map(itemgetter(self.header.index(name)), rows))
         arm, subsample, *reported = np.array(codes, dtype=np.intp).T
         return AnswerColumns(
             arm=arm,
             subsample=subsample,
             reported=dict(zip(self.outcomes, reported, strict=True)),
-            covariates={name: self._background(name, written, places=places) for name, written in covariates.items()},
+            covariates={name: self._background(name, background[name], places=places) for name in self.covariates},
             choice=self.choice,
             shape=self.shape,
+            groups={name: group_names(background[name]) for name in self.subgroups},
         )
 
     def _background(self, name: str, written: Sequence[str], *, places: Sequence[int]) -> list[float | str | None]:

@@ -1,4 +1,4 @@
-"""Which of several effects have a direction: e-values closed over all hypotheses that may be true together."""
+"""The directions of several effects: e-values closed over all hypotheses that may be true together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be said about a question while its study runs: true at every look with one probability, however often somebody looks.
+"""All that may be said about a question while its study runs: true at every look with one probability, however often somebody looks.
 
 Fixed-n tests and intervals are for one look. Announced again after every batch, a test of nothing is significant at some look in a
 quarter of all studies and more. Everything here is a confidence sequence or an e-process, which holds at all looks at once.

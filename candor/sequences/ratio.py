@@ -39,9 +39,9 @@ def interval_of_ratio(
     Notes
     -----
     The ratio r is not excluded when (Δ̂ − r·x̂)² ≤ c²(V_Δ − 2rC + r²V_x), that is ar² − 2br + d ≤ 0 with a = x̂² − c²V_x, b = Δ̂x̂ −
-    c²C, d = Δ̂² − c²V_Δ (Fieller). For a > 0 that is an interval; otherwise everything, or everything outside of an interval. Of the
-    latter, what lies in [low, high] may be two pieces; the interval given holds both. For each single r it is one confidence sequence,
-    so that the true ratio is never excluded with the stated probability, also when x̂ is near zero.
+    c²C, d = Δ̂² − c²V_Δ (Fieller). For a > 0 that is an interval; otherwise it is everything, or everything outside of an interval,
+    whose part in [low, high] may be two pieces; the interval given holds both. For each single r it is one confidence sequence, so that
+    the true ratio is never excluded with the stated probability, also when x̂ is near zero.
 
     Examples
     --------

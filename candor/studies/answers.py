@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -118,6 +118,8 @@ class AnswerColumns:
     choice : ColumnChoice
     shape : tuple of int
         Numbers of arms and subsamples.
+    groups : dict of str to sequence of str, length n
+        Columns that make subgroups, as texts; empty when missing.
     """
 
     arm: NDArray[np.intp]
@@ -126,6 +128,7 @@ class AnswerColumns:
     covariates: Mapping[str, Sequence[object] | NDArray[Any]]
     choice: ColumnChoice
     shape: tuple[int, int]
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def missing(self) -> dict[str, NDArray[np.int64]]:

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,11 +24,13 @@ from candor.resampling.bootstrap import Progress, with_bootstrap
 from candor.resampling.bootstrap import bootstrap as bootstrapped
 from candor.resampling.seeds import seed_of
 from candor.results import OutcomeEstimate
-from candor.studies.answers import Answers, CollectedAnswers, resampled_people
+from candor.studies.answers import AnswerColumns, Answers, CollectedAnswers, resampled_people
 from candor.studies.columns import ColumnChoice
 from candor.studies.estimate_html import estimate_html
 from candor.studies.estimate_text import estimate_text, forest_rows
 from candor.studies.frames import answers_in
+from candor.studies.subgroups import subgroup_analyses, subgroups_html, subgroups_text
+from candor.subgroups.results import SubgroupAnalysis
 
 RATIO_ALARM = (
     "The shares of arms and subsamples are not the stated ones: χ² = {ratio.statistic:.1f}, {ratio.df} df, p = {ratio.p_value:.1g}, and "
@@ -47,6 +49,8 @@ def estimate(
     level: float = 0.95,
     seed: int | None = None,
     kappa: float | None = None,
+    subgroups: Sequence[str] = (),
+    exploratory_subgroups: Sequence[str] = (),
 ) -> StudyEstimates:
     """Estimate the effects on sensitive yes/no outcomes from collected answers.
 
@@ -69,6 +73,10 @@ def estimate(
         Of the bootstrap. Default: one that follows from the answers (`candor.resampling.seeds.seed_of`), which the result tells.
     kappa : float, optional
         Also say what remains of the effects if the yes rates of cheaters differ by up to this, in [0, 1], between two arms.
+
+    subgroups, exploratory_subgroups : sequence of str
+        Columns of background answers, with at most eight values each, by which the effects are compared: those that were named before the
+        answers were seen, and those that were not, which the result marks.
 
     Returns
     -------
@@ -108,13 +116,24 @@ def estimate(
     found = read_design(design)
     if found.is_survey and covariates:
         raise DataError("a survey has no effect that covariates could adjust: candor.regress explains the prevalence by them")
+    planned, exploratory = _names(subgroups), _names(exploratory_subgroups)
     analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa)
-    return analysis.run(answers_in(frame, design=found, outcomes=_names(outcomes), covariates=_names(covariates)), design=found)
+    answers = answers_in(frame, design=found, outcomes=_names(outcomes), covariates=_names(covariates), subgroups=(*planned, *exploratory))
+    result = analysis.run(answers, design=found)
+    return with_subgroups(result, answers, planned=planned, exploratory=exploratory)
 
 
 def _names(names: Sequence[str]) -> Sequence[str]:
     """Wrap a single name, which Python would read as a sequence of letters."""
     return [names] if isinstance(names, str) else names
+
+
+def with_subgroups(result: StudyEstimates, answers: AnswerColumns, *, planned: Sequence[str], exploratory: Sequence[str]) -> StudyEstimates:
+    """Add the effects by the values of these columns, which `answers` were read with."""
+    if not (planned or exploratory):
+        return result
+    found = subgroup_analyses(answers, design=result.design, planned=planned, exploratory=exploratory, level=result.level)
+    return replace(result, subgroups=found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,6 +252,8 @@ class StudyEstimates:
         The outcomes, and how they were chosen.
     missing : mapping of str to MissingAnswers
         Of the outcomes with missing answers: the test and the bounds.
+    subgroups : mapping of str to tuple of SubgroupAnalysis
+        By outcome, one for each column of subgroups; empty without any.
     sample_ratio : SampleRatio or None
         People by arm and subsample against the stated allocation (equal shares where the design states none).
     """
@@ -244,12 +265,14 @@ class StudyEstimates:
     choice: ColumnChoice
     missing: Mapping[str, MissingAnswers]
     sample_ratio: SampleRatio | None
+    subgroups: Mapping[str, tuple[SubgroupAnalysis, ...]] = field(default_factory=dict)
 
     def __getitem__(self, outcome: str) -> OutcomeEstimate:
         return self.outcomes[outcome]
 
     def __str__(self) -> str:
-        return estimate_text(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
+        text = estimate_text(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
+        return "\n\n\n".join(part for part in (text, subgroups_text(self.subgroups)) if part)
 
     def _about(self) -> tuple[str, ...]:
         """Notes that stand before the first number: how the outcomes were chosen, and whether the shares are not as planned."""
@@ -261,7 +284,7 @@ class StudyEstimates:
     def _repr_html_(self) -> str:
         """Tables and the forest plot, for notebooks."""
         html = estimate_html(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
-        return html + str(self.plot())
+        return html + str(self.plot()) + subgroups_html(self.subgroups)
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``candor estimate --format json``, as plain values: numbers unrounded, None for what is undefined."""
@@ -269,6 +292,7 @@ class StudyEstimates:
             name: asdict(outcome)
             | ({"sensitivity": list(map(asdict, self.sensitivity[name]))} if name in self.sensitivity else {})
             | ({"missing_answers": asdict(self.missing[name])} if name in self.missing else {})
+            | ({"subgroups": list(map(asdict, self.subgroups[name]))} if name in self.subgroups else {})
             for name, outcome in self.outcomes.items()
         }
         columns = {} if self.choice.named else {"columns": asdict(self.choice)}

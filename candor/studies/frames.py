@@ -13,11 +13,13 @@ from candor.designs.design import Design
 from candor.errors import DataError
 from candor.studies.answers import AnswerColumns
 from candor.studies.columns import ASSIGNMENT, chosen_columns
-from candor.studies.written_values import EXPECTED_ANSWER, answer_code, background_values
+from candor.studies.written_values import EXPECTED_ANSWER, answer_code, background_values, group_names
 
 
-def answers_in(frame: Any, *, design: Design, outcomes: Sequence[str], covariates: Sequence[str]) -> AnswerColumns:
-    """Read arm, subsample, outcomes and covariates of every row.
+def answers_in(
+    frame: Any, *, design: Design, outcomes: Sequence[str], covariates: Sequence[str], subgroups: Sequence[str] = ()
+) -> AnswerColumns:
+    """Read arm, subsample, outcomes, covariates and subgroups of every row.
 
     Raises
     ------
@@ -35,11 +37,11 @@ def answers_in(frame: Any, *, design: Design, outcomes: Sequence[str], covariate
     choice = chosen_columns(
         names,
         outcomes=list(outcomes),
-        covariates=list(covariates),
+        covariates=list(dict.fromkeys((*covariates, *subgroups))),
         values_of=lambda name: list(map(text_of, column(name))),
         have="the data have",
     )
-    rows = {name: len(column(name)) for name in (*ASSIGNMENT, *choice.outcomes, *covariates)}
+    rows = {name: len(column(name)) for name in (*ASSIGNMENT, *choice.outcomes, *covariates, *subgroups)}
     if len(set(rows.values())) > 1:
         raise DataError(f"all columns need the same number of rows, found {', '.join(f'{name}: {n}' for name, n in rows.items())}")
     arms = {name.strip(): index for index, name in enumerate(design.arms)}
@@ -51,6 +53,7 @@ def answers_in(frame: Any, *, design: Design, outcomes: Sequence[str], covariate
         covariates={name: _background(column(name), name=name) for name in dict.fromkeys(covariates)},
         choice=choice,
         shape=design.shape,
+        groups={name: group_names(map(text_of, column(name))) for name in subgroups},
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 MISSING = -1
@@ -103,3 +103,14 @@ def _number(text: str) -> float | None:
         return None
     number = float(text.replace(",", "."))
     return number if math.isfinite(number) else None
+
+
+def group_names(texts: Iterable[str]) -> list[str]:
+    """The texts of a column that makes subgroups, empty where missing.
+
+    Examples
+    --------
+    >>> group_names([" first ", "NA", "2"])
+    ['first', '', '2']
+    """
+    return ["" if is_missing(text.strip()) else text.strip() for text in texts]

@@ -86,6 +86,12 @@ def consent_counts(study: Study) -> list[ConsentCount]:
     ]
 
 
+def somebody_withdrew_after_the_end(study: Study) -> bool:
+    """Whether somebody took their data out since everybody entered the shown numbers at the end."""
+    at_the_end: int = _numbers(study).get("withdrew", 0)
+    return sum(one.withdrew for one in exact_consent_counts(study)) > at_the_end
+
+
 def _withdrew(people: int, *, at_the_end: int) -> int:
     """Withdrawals after the end are shown in steps, since each of them would otherwise be one person's."""
     return at_the_end + (people - at_the_end) // rules.LEAST * rules.LEAST

@@ -1,4 +1,4 @@
-"""Consent and debrief: one Markdown text in every language, with a preview."""
+"""Consent and debrief, one Markdown text in every language with a preview; and what is planned for the data."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 from accounts.access import require_role
 from accounts.models import Role
 from surveys.builder.frame import DraftPage
-from surveys.definition import Retention
+from surveys.definition import MOST_SUBGROUP_QUESTIONS, Retention
 from surveys.drafting.edits import Edit, Keys
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.markdown import sanitised_html
@@ -50,6 +50,28 @@ class Consent(MarkdownPage):
 class Debrief(MarkdownPage):
     part = key = "debrief"
     missing = gettext_lazy("Write what people learn at the end.")
+
+
+class Subgroups(DraftPage):
+    """The background questions by whose answers effects will be compared, named before anybody has answered."""
+
+    part = "subgroups"
+    template_name = "surveys/builder/subgroups.html"
+    keys = ("subgroups",)
+
+    def typed(self) -> Typed:
+        return {"subgroups": list(self.document.get("subgroups", ()))}
+
+    def context_of(self, form: DraftForm) -> dict[str, object]:
+        language = self.definition.languages[0]
+        questions = self.definition.possible_subgroups.items()
+        return {"questions": [(name, question.text.in_language(language)) for name, question in questions]}
+
+    def read(self, form: DraftForm) -> object:
+        chosen = form.several("subgroups")
+        if len(chosen) > MOST_SUBGROUP_QUESTIONS:
+            form.error("subgroups", _("Choose at most %(number)s questions.") % {"number": MOST_SUBGROUP_QUESTIONS})
+        return {"subgroups": chosen} if chosen else {}
 
 
 class Plans(DraftPage):

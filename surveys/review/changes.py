@@ -21,6 +21,7 @@ SECTION_OF_PART = {
     "minimum_seconds": "die",
     "direct_group": "die",
     "allocation": "allocation",
+    "subgroups": "analysis",
     "analysis_plan": "analysis",
     "family": "analysis",
     "retention": "retention",

@@ -100,6 +100,7 @@ class Packet:
     """Translations whose original was changed since they were made."""
     subsample_blocks: tuple[int, ...]
     arm_blocks: tuple[int, ...]
+    subgroups: tuple[str, ...]
     analysis_plan: str
     release_plan: str
     epsilon: float
@@ -175,6 +176,7 @@ def packet_of(
         outdated=tuple(outdated_in(remembering(definition, before=remembering(define(before.definition)) if before else None))),
         subsample_blocks=_blocks(definition, sum(definition.subsample_weights.values())),
         arm_blocks=_blocks(definition, sum(definition.arm_weights.values())),
+        subgroups=tuple(definition.possible_subgroups[name].text.in_language(language) for name in definition.subgroups),
         analysis_plan=definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
         release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",
         epsilon=design.epsilon,

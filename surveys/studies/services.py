@@ -26,7 +26,7 @@ from surveys.study_file import define, document_of
 
 # The parts on which the allocation list and the answers depend. From launch on these stay as they are; consent and the other texts can be
 # amended.
-FIXED_BY_LAUNCH = ("languages", "arms", "control", "background", "quiz", "questions", "die", "direct_share", "allocation")
+FIXED_BY_LAUNCH = ("languages", "arms", "control", "background", "quiz", "questions", "die", "direct_share", "allocation", "subgroups")
 EDITABLE = (StudyStatus.DRAFT, StudyStatus.APPROVED, *RUNNING)
 
 

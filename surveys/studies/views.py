@@ -23,7 +23,6 @@ from surveys.studies.forms import WORDS, take_action
 from surveys.studies.readiness import to_do
 from surveys.studies.study_actions import actions_of
 from surveys.study_file import define
-from surveys.words.selectors import short_texts_of
 
 
 @require_role(*Role)
@@ -67,7 +66,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "privacy": privacy_in_words(definition.design().epsilon, questions=len(definition.questions)),
         "missing": [one for one in to_do(found) if one.needed] if found.status == StudyStatus.DRAFT else [],
         "may_change": seat.may_change,
-        "asks_for_words": seat.may_change and bool(short_texts_of(seat)),
+        "asks_for_words": seat.may_change and definition.asks_for_words,
         "forgets_on": day_of_forgetting(found) if seat.owns else None,
         "forgets_soon": forgets_soon(found),
     }

@@ -47,8 +47,8 @@ ONES_OWN = ("account", "mfa")
 """Secrets of one's own account, drawn anew each time."""
 LOGS = ("log", "surveys:study_log")
 """They tell of what the auditor itself does; that participants leave nothing in them is held by the number of entries."""
-FIGURES = ("participants", "enrolment", "balance", "forest-attention", "running-attention")
-TABLES = ("participants", "enrolment", "balance", "estimates", "running")
+FIGURES = ("participants", "enrolment", "balance", "forest-attention", "running-attention", "subgroups-attention-gender")
+TABLES = ("participants", "enrolment", "balance", "estimates", "running", "subgroups")
 HEADS = ("subsample,arm", "day,consented")
 """How the tables begin that count people."""
 MAY_MOVE = (
@@ -74,7 +74,8 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def study(people: dict[str, User]) -> Study:
-    made = recruiting_study(owner=people["owner"], allocation={"planned_participants": 480, "block_multiples": [1]}, die=TELLING_DIE)
+    allocation = {"planned_participants": 480, "block_multiples": [1]}
+    made = recruiting_study(owner=people["owner"], allocation=allocation, die=TELLING_DIE, subgroups=["gender"])
     return shared(made, people)
 
 

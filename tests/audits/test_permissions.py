@@ -121,6 +121,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:build_consent":           (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:build_die":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_allocation":        (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:build_subgroups":         (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_direct":            (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_arms":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_arm":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),

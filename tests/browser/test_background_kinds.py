@@ -7,11 +7,13 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from surveys.models import Participant, Study
+from surveys.studies import services as studies
 from surveys.studies.examples import SAMPLE, study_from_example
 from surveys.study_file import document_of, read_study_file
 from tests.browser.conftest import Complaints
 from tests.browser.people import recruiting_study
 from tests.browser.test_builder import investigator, log_in
+from tests.finished_people import add_finished_people, count_everybody
 
 fixtures = (investigator,)
 Check = Callable[[Page], None]
@@ -96,3 +98,25 @@ def test_a_scale_and_words_are_built_where_each_kind_shows_its_own_fields(
     expect(length).to_be_visible()
     page.set_viewport_size({"width": 320, "height": 640})
     assert_fits(page)
+
+
+def test_the_list_of_words_and_the_examples_read_well_on_every_screen(
+    new_page: Callable[..., Page], study: Study, assert_accessible: Check, assert_fits: Check
+) -> None:
+    add_finished_people(study, 20)
+    for number, one in enumerate(Participant.objects.filter(study=study)):
+        one.background = {"subject": ("History", "media arts and a very long name of a subject, hyphenated-never")[number % 2]}
+        one.save()
+    count_everybody(study)
+    studies.close(study, actor=study.owner)
+    for width in (1280, 320):
+        page = new_page(viewport={"width": width, "height": 700})
+        log_in(page, f"/studies/{study.slug}/")
+        page.get_by_role("link", name="What people wrote in short texts").click()
+        expect(page.get_by_role("listitem").filter(has_text="History")).to_contain_text("× 10")
+        assert_accessible(page)
+        assert_fits(page)
+        page.goto("/new-study/")
+        expect(page.get_by_role("button", name="Begin with recorded-lectures")).to_be_visible()
+        assert_accessible(page)
+        assert_fits(page)

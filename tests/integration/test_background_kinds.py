@@ -193,9 +193,18 @@ def test_the_packet_tells_officers_what_becomes_of_words_and_scores() -> None:
     page = page_of(logged_in(person(Role.IRB_OFFICER)).get(reverse("surveys:protocol", args=[study.slug])))
     text = " ".join(page.text_content().split())
     assert "never released" in text
+    assert "once the study is closed, short texts in alphabetical order" in text
     assert "Words are no part of any estimate, export or release" in text
     scored = [" ".join(item.text_content().split()) for item in page.xpath("//ol//ul/li")]
     assert [item for item in scored if item.endswith(")")] == ["A (4)", "B (3)", "F (0)"]
+
+
+@pytest.mark.parametrize(
+    ("background", "said"), [([SCALE, WORDS], "in one list, apart from everything else"), ([SCALE], "No page shows them")]
+)
+def test_the_public_page_says_who_reads_words(client: Client, background: list[Any], said: str) -> None:
+    study = recruiting_study(background=background)
+    assert said in client.get(reverse("surveys:transparency", args=[study.slug])).content.decode()
 
 
 def test_bots_answer_every_kind_as_people_do() -> None:

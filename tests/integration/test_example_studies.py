@@ -13,8 +13,7 @@ from surveys.studies.examples import EXAMPLES, SAMPLE
 from surveys.studies.readiness import to_do
 from surveys.studies.services import missing_before_review, submit_for_review
 from surveys.study_file import document_of, read_study_file, write_study_file
-from tests.factories import LECTURES, logged_in, page_of, person, recruiting_study, walk
-from tests.integration.test_builder import definition_of
+from tests.factories import LECTURES, draft_study, logged_in, page_of, person, recruiting_study, walk
 
 PAPER = read_study_file((SAMPLE / "recorded-lectures.yaml").read_text(encoding="utf-8"))
 # Table 1 of Kancharla & Kang (2021), quoted to compare with it.
@@ -49,7 +48,7 @@ def test_it_asks_what_the_paper_asked_before_the_lecture() -> None:
     grade = next(field for field in courses.fields if isinstance(field, OrdinalScale))
     assert grade.scores == {"a": 4, "ab": 3.5, "b": 3, "bc": 2.5, "c": 2, "d": 1, "f": 0}
     assert [question.name for question in PAPER.background if isinstance(question, ShortText)] == ["subject"]
-    assert (len(PAPER.arms), PAPER.control, PAPER.design().kind) == (2, "slides", "mirrored")
+    assert (len(PAPER.arms), PAPER.control, PAPER.family, PAPER.design().kind) == (2, "slides", "study", "mirrored")
     assert PAPER.files() <= {path.name for path in LECTURES.iterdir()}
 
 
@@ -63,17 +62,16 @@ def test_an_example_is_the_same_after_it_was_written_and_read(name: str) -> None
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_new_study_begins_with_an_example_and_lacks_nothing(name: str) -> None:
+    taken = name == "lecture-videos" and bool(draft_study())
+    slug = f"{name}-2" if taken else name
     browser = logged_in(person(Role.INVESTIGATOR))
     assert page_of(browser.get("/new-study/")).xpath(f"//button[@name='example' and @value='{name}']")
     response = browser.post("/new-study/", {"example": name})
-    assert response["Location"] == reverse("surveys:build", args=[name])
-    study = Study.objects.get(slug=name)
+    assert response["Location"] == reverse("surveys:build", args=[slug])
+    study = Study.objects.get(slug=slug)
     assert missing_before_review(study) == []
     assert not [one for one in to_do(study) if one.needed]
     assert submit_for_review(study, actor=study.owner).status == StudyStatus.IN_REVIEW
-    again = browser.post("/new-study/", {"example": name})
-    assert again["Location"] == reverse("surveys:build", args=[f"{name}-2"])
-    assert definition_of(Study.objects.get(slug=f"{name}-2")).title == definition_of(study).title
 
 
 @pytest.mark.django_db

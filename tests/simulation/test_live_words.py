@@ -61,7 +61,7 @@ def words(counts: np.ndarray, setting: Watched) -> list[str]:
 
 
 def once_words(counts: np.ndarray, setting: Watched) -> list[str]:
-    """What the page says of one look, if somebody printed it at every look."""
+    """The words for one look, as if somebody printed it at every look."""
     found = []
     for one in estimate_outcome(counts, design=setting.design).effects:
         if one.method == "efficient":
@@ -124,7 +124,7 @@ def test_no_sentence_is_wrong_at_some_look_in_more_than_a_twentieth_of_studies(k
 
 @pytest.mark.parametrize("kind", WITHOUT_EFFECT)
 def test_words_for_one_look_are_wrong_far_more_often(kind: str) -> None:
-    """What the page said before: a fixed-n test, announced again and again. The negative control of the test above."""
+    """The page used to announce a fixed-n test again and again. The negative control of the test above."""
     setting, tables, evidence = watched(kind)
     looks = evidence.once.max(axis=-1).argmax(axis=1)
     wrong = sum(

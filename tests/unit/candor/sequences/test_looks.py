@@ -1,4 +1,4 @@
-"""What may be said at one look: from the efficient estimates, from the start of the sequence on, and together for a family."""
+"""All that may be said at one look: from the efficient estimates, from the start of the sequence on, and together for a family."""
 
 import math
 from dataclasses import replace
@@ -25,7 +25,7 @@ def of_method(look: SequentialEstimate, method: str = "efficient") -> Sequential
 
 
 def table_of(design: Design, people: int) -> np.ndarray:
-    """What so many people in every cell answer on average."""
+    """The answers of so many people in every cell, on average."""
     known = design.cheater_model.yes_rate
     effects = dict.fromkeys(design.treatments, 0.2)
     yes = cell_probabilities(design, LatentModel(prevalence=0.4, effects=effects, cheater_proportion=0.0 if known is None else 0.1))
