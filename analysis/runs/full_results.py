@@ -99,7 +99,7 @@ class QuestionAnalysis:
 
     @property
     def missing(self) -> MissingAnswers | None:
-        """What the answers that people did not give leave open."""
+        """The test and the bounds of answers that people did not give."""
         arms, subsamples = self.design.shape
         absent = self.people.assigned(arms=arms, subsamples=subsamples) - self.counts.sum(axis=-1)
         return missing_answers(self.counts, absent, design=self.design)

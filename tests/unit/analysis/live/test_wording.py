@@ -167,7 +167,7 @@ def test_bounds_carry_the_same_condition() -> None:
 
 
 def test_missing_answers_are_told_with_what_they_could_change() -> None:
-    """40 of 400 are missing, all in one arm: (.4 − .4)/.5 to (.6 − .4)/.5, see `missing_answers`. Who is blinded gets no contrast."""
+    """40 of 400 are missing, all in one arm: (.4 − .4)/.5 to (.6 − .4)/.5, see `missing_answers`. A blinded reader gets no contrast."""
     subsamples = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
     design = Design.of(arms=("slides", "face"), control="slides", subsamples=subsamples)
     found = missing_answers([[[60, 40], [60, 40]], [[40, 40], [40, 40]]], [[0, 0], [20, 20]], design=design)
