@@ -122,7 +122,7 @@ def _content_of(release: Release) -> Content:
     for name, counts in tables.items():
         outcomes[name] = replicate.estimates(counts, document, level=LEVEL, **resampling)
         _reach(release, "results")
-    outcomes = replicate.with_directions(outcomes, document)
+    outcomes = replicate.with_missing_answers(replicate.with_directions(outcomes, document), drawn["csv"].splitlines(), document)
     rows = rows_of(drawn["csv"])
     return Content(
         slug=study.slug,
