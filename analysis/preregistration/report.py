@@ -64,7 +64,7 @@ def _sample(document: Mapping[str, Any], results: Results | None) -> PlannedAnal
 
 
 def _hypothesis(hypothesis: Mapping[str, str], document: Mapping[str, Any], results: Results | None) -> PlannedAnalysis:
-    said = _("%(question)s: %(treatment)s against %(control)s") % {
+    said = _("“%(question)s”: %(treatment)s against %(control)s") % {
         "question": hypothesis["text"],
         "treatment": hypothesis["treatment_label"],
         "control": hypothesis["control_label"],
