@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from candor.packages.loading import DataPackage, load_package
     from candor.pooling.pooled_estimates import PooledEstimates, pool
+    from candor.studies.diagnoses import Diagnosis, diagnose
     from candor.studies.estimates import StudyEstimates, estimate
     from candor.studies.plans import PlannedStudy, plan
     from candor.studies.simulations import simulate
@@ -33,6 +34,7 @@ __all__ = [
     "DataPackage",
     "Design",
     "DesignError",
+    "Diagnosis",
     "MethodError",
     "MissingPackageError",
     "NotIdentifiedError",
@@ -42,6 +44,7 @@ __all__ = [
     "StudyEstimates",
     "TooFewResponsesError",
     "__version__",
+    "diagnose",
     "estimate",
     "load_package",
     "plan",
@@ -57,6 +60,7 @@ _HOMES = {
     **dict.fromkeys(("NotIdentifiedError", "PackageError", "TooFewResponsesError"), "errors"),
     **dict.fromkeys(("DataPackage", "load_package"), "packages.loading"),
     **dict.fromkeys(("PooledEstimates", "pool"), "pooling.pooled_estimates"),
+    **dict.fromkeys(("Diagnosis", "diagnose"), "studies.diagnoses"),
     **dict.fromkeys(("StudyEstimates", "estimate"), "studies.estimates"),
     **dict.fromkeys(("PlannedStudy", "plan"), "studies.plans"),
     "simulate": "studies.simulations",
