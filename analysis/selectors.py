@@ -6,7 +6,7 @@ from django.db.models import Count, Q
 
 from analysis.models import Run, RunKind, RunStatus
 from analysis.stored_results import Results, read_results
-from surveys.models import Study
+from surveys.models import ENDED, Study
 
 MOST_MOMENTS = 60
 
@@ -24,6 +24,25 @@ class Work:
 def latest_results(study: Study, kind: RunKind = RunKind.FIRST_RESULTS) -> Run | None:
     """The newest finished run."""
     return Run.objects.filter(study=study, kind=kind, status=RunStatus.DONE).order_by("-pk").first()
+
+
+def planned_results(study: Study, *, planned: int, kind: RunKind = RunKind.FIRST_RESULTS) -> tuple[Run, Results] | None:
+    """The run whose fixed-n numbers are looked at, once, and what it found.
+
+    It is the first one with the planned number of answers, and none that came after it. The moment does not depend on anybody's answer,
+    because batches do not; so its intervals and p-values mean what they say, and those of a later moment, which somebody chose after
+    seeing these, would not. In a study that ended before, it is the last one.
+    """
+    done = Run.objects.filter(study=study, kind=kind, status=RunStatus.DONE)
+    for key in done.filter(n__gte=planned).order_by("pk").values_list("pk", flat=True):
+        run = done.get(pk=key)
+        if (found := read_results(run.results)) is not None:  # an older version may have stored what this one cannot read
+            return run, found
+    if study.status not in ENDED or Run.objects.filter(study=study, kind=kind, status__in=(RunStatus.QUEUED, RunStatus.RUNNING)).exists():
+        return None
+    last = done.order_by("-pk").first()
+    found = read_results(last.results) if last else None
+    return None if last is None or found is None else (last, found)
 
 
 def state_of_work(study: Study, kind: RunKind = RunKind.FIRST_RESULTS) -> Work:

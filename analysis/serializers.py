@@ -15,10 +15,10 @@ from analysis.live.progress import Group
 from analysis.live.results_document import ResultsDocument, StudyCounts
 from analysis.models import Run
 from analysis.selectors import Work
-from analysis.stored_results import Balance, Difference, DirectGroup, DirectOutcome, MarkedEffect
+from analysis.stored_results import Balance, Difference, DirectGroup, DirectOutcome, MarkedEffect, MarkedSequence, MarkedSequentialEffect
 from candor.designs.design import Design
 from candor.errors import MethodError
-from candor.results import AnytimeEffect, BootstrapSummary, CheaterProportion, Interval
+from candor.results import BootstrapSummary, CheaterProportion, Interval
 from candor.written_numbers import number_or_fraction
 from surveys.batches.selectors import BatchProgress
 from surveys.counts import Counts
@@ -144,10 +144,26 @@ class EffectSerializer(DataclassSerializer):
     help_texts: ClassVar = {"for_publication": "False: it uses background answers, which the die does not protect."}
 
 
-class AnytimeSerializer(DataclassSerializer):
-    of = AnytimeEffect
-    only = ("treatment", "control", "value", "interval")
-    interval = IntervalSerializer(allow_null=True, help_text="Holds at every look at once.")
+class SequentialEffectSerializer(DataclassSerializer):
+    of = MarkedSequentialEffect
+    only = (
+        *("treatment", "control", "method", "for_publication"),
+        *("value", "interval", "honest_times_effect", "direction", "log_e_more", "log_e_fewer"),
+    )
+    help_texts: ClassVar = {
+        "for_publication": "False: it uses background answers, which the die does not protect.",
+        "direction": "1 or -1 where the sign of the effect is certain among all contrasts of the family, else 0.",
+        "log_e_more": "Logarithm of the e-value against an effect of zero or less.",
+        "log_e_fewer": "Logarithm of the e-value against an effect of zero or more.",
+    }
+
+
+class SequenceSerializer(DataclassSerializer):
+    of = MarkedSequence
+    help_texts: ClassVar = {
+        "family": "The number of contrasts that share the error probability.",
+        "waits_for": "Why there is nothing yet; null from the start of the sequence on.",
+    }
 
 
 class DifferenceSerializer(DataclassSerializer):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from candor.results import AnytimeEffect, DirectComparison, Effect, OutcomeEstimate, SpecificationTest
+from candor.results import DirectComparison, Effect, OutcomeEstimate, SequentialEffect, SequentialEstimate, SpecificationTest
 
 NOTABLE = 0.1
 """A standardised difference beyond this is usually worth a look (Austin 2009, Statistics in Medicine 28, 3083–3107)."""
@@ -25,11 +25,30 @@ class MarkedEffect(Effect):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedSequentialEffect(SequentialEffect):
+    """The same of an effect that holds at every look."""
+
+    for_publication: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedSequence(SequentialEstimate):
+    """Everything that holds at every look, with these marks."""
+
+    effects: tuple[MarkedSequentialEffect, ...] = ()
+
+    @classmethod
+    def of(cls, estimate: SequentialEstimate, *, private_methods: Collection[str] = ()) -> Self:
+        marked = (MarkedSequentialEffect(**_parts(one), for_publication=one.method not in private_methods) for one in estimate.effects)
+        return cls(**_parts(estimate) | {"effects": tuple(marked)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionEstimate(OutcomeEstimate):
-    """One sensitive question: its estimates by every method that was used, and how they look at any time."""
+    """One sensitive question: the sequence, which is true at every look, and the estimates of one look by every method that was used."""
 
     effects: tuple[MarkedEffect, ...]
-    anytime: tuple[AnytimeEffect, ...]
+    sequence: MarkedSequence
     specification_test_with_covariates: SpecificationTest | None = None
 
     @classmethod
@@ -37,7 +56,7 @@ class QuestionEstimate(OutcomeEstimate):
         cls,
         outcome: OutcomeEstimate,
         *,
-        anytime: tuple[AnytimeEffect, ...],
+        sequence: SequentialEstimate,
         effects: Iterable[Effect] | None = None,
         private_methods: Collection[str] = (),
         test_with_covariates: SpecificationTest | None = None,
@@ -47,7 +66,11 @@ class QuestionEstimate(OutcomeEstimate):
             MarkedEffect.of(one, for_publication=one.method not in private_methods)
             for one in (outcome.effects if effects is None else effects)
         )
-        return cls(**_parts(outcome) | {"effects": tuple(marked)}, anytime=anytime, specification_test_with_covariates=test_with_covariates)
+        return cls(
+            **_parts(outcome) | {"effects": tuple(marked)},
+            sequence=MarkedSequence.of(sequence, private_methods=private_methods),
+            specification_test_with_covariates=test_with_covariates,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +158,7 @@ def read_results(document: object) -> Results | None:
         return None
 
 
-def _parts(value: Effect | OutcomeEstimate | DirectComparison) -> dict[str, Any]:
+def _parts(value: Effect | OutcomeEstimate | SequentialEffect | SequentialEstimate | DirectComparison) -> dict[str, Any]:
     return {one.name: getattr(value, one.name) for one in fields(value)}
 
 

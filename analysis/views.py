@@ -13,6 +13,7 @@ from accounts.access import require_role, user_of
 from accounts.models import Role
 from analysis import services
 from analysis.live.downloads import Download, figure_file, table_file
+from analysis.live.drawings import figures_of
 from analysis.live.page import LiveView, live_view
 from analysis.models import Blinding, RunKind
 from analysis.selectors import state_of_work
@@ -34,11 +35,12 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     progress = live.progress if live else None
     batch = live.batch if live else batch_progress(study)
     counts = progress.counts if progress else None
-    numbers = (live.first and live.first.pk, live.full and live.full.pk, live.names.blinded) if live else ()
+    planned = live.planned.run if live and live.planned else None
+    numbers = (live.first and live.first.pk, live.full and live.full.pk, planned and planned.pk, live.names.blinded) if live else ()
     state = hashlib.sha256(repr((numbers, work, counts, batch, study.status)).encode()).hexdigest()[:16]
     if request.GET.get("state") == state:
         return HttpResponse(status=204)
-    figures = {name: draw() for name, draw in live.figures().items()} if live else {}
+    figures = {name: draw() for name, draw in figures_of(live).items()} if live else {}
     blinded_for_all = Blinding.objects.filter(study=study, is_active=True).exists()
     context = {
         "study": study,

@@ -32,11 +32,11 @@ from candor.estimators.cell_means import maximum_likelihood_fit
 from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.effects import efficient_kernel
 from candor.estimators.joint_estimates import JointEstimates
-from candor.estimators.sequential import anytime_multiplier, tuned_rho
 from candor.planning.simulation import Behaviour, LatentModel, simulate_counts, simulate_trial
 from candor.resampling.bootstrap import bootstrap
 from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.summaries import bootstrap_summary
+from candor.sequences.boundary import anytime_multiplier, tuned_rho
 
 Array = NDArray[np.float64]
 Result = dict[str, float]

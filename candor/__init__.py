@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     )
     from candor.packages.loading import DataPackage, load_package
     from candor.pooling.pooled_estimates import PooledEstimates, pool
+    from candor.regression.trait_regression import TraitRegressions, regress
     from candor.studies.diagnoses import Diagnosis, diagnose
     from candor.studies.estimates import StudyEstimates, estimate
-    from candor.studies.plans import PlannedStudy, plan
+    from candor.studies.plans import PlannedStudy, PlannedSurvey, plan, plan_survey
     from candor.studies.simulations import simulate
 
 __all__ = [
@@ -40,16 +41,20 @@ __all__ = [
     "NotIdentifiedError",
     "PackageError",
     "PlannedStudy",
+    "PlannedSurvey",
     "PooledEstimates",
     "StudyEstimates",
     "TooFewResponsesError",
+    "TraitRegressions",
     "__version__",
     "diagnose",
     "estimate",
     "load_package",
     "plan",
+    "plan_survey",
     "pool",
     "read_design",
+    "regress",
     "simulate",
 ]
 
@@ -61,8 +66,9 @@ _HOMES = {
     **dict.fromkeys(("DataPackage", "load_package"), "packages.loading"),
     **dict.fromkeys(("PooledEstimates", "pool"), "pooling.pooled_estimates"),
     **dict.fromkeys(("Diagnosis", "diagnose"), "studies.diagnoses"),
+    **dict.fromkeys(("TraitRegressions", "regress"), "regression.trait_regression"),
     **dict.fromkeys(("StudyEstimates", "estimate"), "studies.estimates"),
-    **dict.fromkeys(("PlannedStudy", "plan"), "studies.plans"),
+    **dict.fromkeys(("PlannedStudy", "PlannedSurvey", "plan", "plan_survey"), "studies.plans"),
     "simulate": "studies.simulations",
 }
 

@@ -24,7 +24,7 @@ class Interval:
     Parameters
     ----------
     kind : str
-        How it was made: ``"fieller"``, ``"wald"``, ``"bca"``; ``"unbounded"`` when the data
+        How it was made: ``"fieller"``, ``"wald"``, ``"bca"``, ``"sequence"`` (holds at every look); ``"unbounded"`` when the data
         exclude nothing, ``"empty"`` when they exclude every possible value (both ends are then None).
     low, high : float or None
         The ends; None where there is none.
@@ -118,10 +118,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Bounds when τ is not identified: of λ, and of τ for the first contrast (each effect carries its own)."""
+    """Bounds when τ is not identified: of λ, and of τ for the first contrast (each effect carries its own; a survey has none)."""
 
     cheater_proportion: tuple[float, float]
-    effect: tuple[float, float]
+    effect: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,12 +135,13 @@ class SpecificationTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prevalence:
-    """p_a, the share of honest participants of one arm whose true answer is yes."""
+    """p_a, the share of honest participants of one arm whose true answer is yes; ``bounds`` where a survey's design leaves it open."""
 
     arm: str
     value: float | None
     standard_error: float | None
     interval: Interval | None
+    bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +152,7 @@ class OutcomeEstimate:
     learned from this design under its cheater model, ``assumption`` on what that rests. ``bounds`` are what the design
     leaves open at the estimated means, None also when no parameters give these; ``confidence_bounds`` allow for chance as well.
     ``honest_times_effect`` and both bounds belong to the first contrast; every effect carries its own. ``effects`` begin with those of
-    the method `HEADLINE`.
+    the method `HEADLINE`. A survey, a study of one arm, has none: its result is ``prevalence``.
     """
 
     n: int
@@ -174,22 +175,76 @@ class OutcomeEstimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnytimeEffect:
-    """One contrast, safe to look at after every participant.
+class SequentialValue:
+    """A number and its interval, which holds at every look at once."""
 
-    ``interval`` is the headline for τ (of Fieller's kind); ``wald`` the plain one, τ̂ ± half-width, None without an estimate;
-    ``honest_times_effect`` that for Δ. ``interval`` and ``honest_times_effect`` exclude 0 together.
+    value: float | None
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialPrevalence:
+    """p_a of one arm, and its interval, which holds at every look at once."""
+
+    arm: str
+    value: float | None
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialEffect:
+    """One contrast by one method, true whenever somebody looks.
+
+    ``interval`` is for τ; where the design does not identify τ it follows from |τ| ≥ |Δ|, and ``value`` is None. ``direction`` is 1 or
+    −1 where the sign of τ is certain enough among all contrasts of the family, else 0. ``log_e_more`` is the logarithm of the e-value
+    against τ ≤ 0, ``log_e_fewer`` of that against τ ≥ 0.
     """
 
     treatment: str
     control: str
+    method: str
+    value: float | None
+    interval: Interval
+    honest_times_effect: SequentialValue
+    log_e_more: float
+    log_e_fewer: float
+    direction: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialTest:
+    """The evidence that cheating depends on arm or subsample: J, its e-value, and whether that has ever to be believed (1/α or more)."""
+
+    statistic: float
+    df: int
+    log_e_value: float
+    contradicted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialEstimate:
+    """Everything that may be said about one question while the study runs, at any look.
+
+    ``waits_for`` is a sentence while there are too few answers; then there is nothing else. ``family`` is the number of contrasts among
+    which directions are certain together and intervals hold together.
+    """
+
     n: int
     planned_n: int
     rho: float
-    value: float | None
-    interval: Interval
-    wald: Interval | None
-    honest_times_effect: Interval
+    level: float
+    family: int
+    assumption: str
+    waits_for: str | None = None
+    cheater_proportion: SequentialValue | None = None
+    effects: tuple[SequentialEffect, ...] = ()
+    prevalence: tuple[SequentialPrevalence, ...] = ()
+    specification: SequentialTest | None = None
+
+    @property
+    def headline(self) -> tuple[SequentialEffect, ...]:
+        """The effects by the method `HEADLINE`, one for each treatment arm."""
+        return tuple(effect for effect in self.effects if effect.method == HEADLINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -159,6 +159,8 @@ class StudyDefinition(Part):
     allocation: Allocation
     debrief: Text
     analysis_plan: Text | None = None
+    # The effects among which none may be called certain by mistake: those of one question, or of all questions of the study.
+    family: Literal["question", "study"] = "question"
     release_plan: Text | None = None
     retention: Retention = Retention()
     translations: dict[Language, Annotated[tuple[Translated, ...], Field(max_length=10_000)]] | None = None

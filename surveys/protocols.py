@@ -44,6 +44,11 @@ def protocol_in_force(study: Study) -> FrozenProtocol:
     return frozen_protocol(study.protocol_id)
 
 
+def protocol_at_launch(study: Study) -> FrozenProtocol:
+    """The protocol with which the study opened, or would open now: an amendment does not change what was planned before anybody came."""
+    return protocol_in_force(study) if study.launched_protocol_id is None else frozen_protocol(study.launched_protocol_id)
+
+
 def media_facts(study: Study, names: Collection[str]) -> dict[str, MediaFacts]:
     """A protocol's record of the current files with these names: name → id, media type, SHA-256, duration."""
     return {

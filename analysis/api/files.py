@@ -13,8 +13,10 @@ from accounts.models import Role
 from accounts.tokens.api_access import person_of
 from analysis.api.results import BLINDED, asks_blinded
 from analysis.live.downloads import Download, figure_file, table_file
+from analysis.live.drawings import figures_of
 from analysis.live.page import LiveView, live_view
 from analysis.live.results_document import LANGUAGE
+from analysis.live.tables import tables_of
 from analysis.serializers import FilesSerializer
 from surveys.access import access_results
 
@@ -53,13 +55,13 @@ class Files(APIView):
         def address(route: str, **names: str) -> str:
             return request.build_absolute_uri(reverse(f"analysis:{route}", kwargs={"slug": slug, **names}) + ask)
 
-        figures = [name for name, draw in live.figures().items() if draw()] if live else []
+        figures = [name for name, draw in figures_of(live).items() if draw()] if live else []
         return Response(
             {
                 "figures": [
                     {"name": name, **{kind: address("api_figure", figure=name, kind=kind) for kind in ("svg", "png")}} for name in figures
                 ],
-                "tables": [{"name": name, "csv": address("api_table", table=name)} for name in (live.tables() if live else ())],
+                "tables": [{"name": name, "csv": address("api_table", table=name)} for name in (tables_of(live) if live else ())],
             }
         )
 

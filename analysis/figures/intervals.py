@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from candor.figures.drawing import Drawing
 from candor.figures.forest import Ends, ForestRow, forest_drawing
 from candor.figures.scales import Linear
+from candor.results import BootstrapSummary, Interval
 
 ROW = 46
 RUNNING_PANEL = 330
@@ -15,12 +16,11 @@ RUNNING_PANEL = 330
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """The estimate when `n` people had answered, with the interval for that n and the one that holds at all times at once."""
+    """The estimate when `n` people had answered, with the interval that holds at all times at once."""
 
     n: int
     value: float | None
-    fixed: Ends | None
-    anytime: Ends | None
+    ends: Ends | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,13 @@ class BalanceLine:
     label: str
     value: float | None
     notable: bool
+
+
+def ends_of(interval: Interval | BootstrapSummary | None) -> Ends | None:
+    """The two ends of an interval; None where it holds nothing."""
+    if interval is None or (isinstance(interval, Interval) and interval.kind == "empty"):
+        return None
+    return interval.low, interval.high
 
 
 def forest_figure(rows: Sequence[ForestRow], *, title: str) -> Drawing:
@@ -44,7 +51,7 @@ def forest_figure(rows: Sequence[ForestRow], *, title: str) -> Drawing:
 def running_figure(contrasts: Mapping[str, Sequence[Moment]], *, planned: int, title: str) -> Drawing:
     """The estimate as answers came in, one panel for each contrast, all on the same scales.
 
-    The wide band holds at every moment at once, so that readers may look as often as they like.
+    The band holds at every moment at once, so that readers may look as often as they like.
     """
     drawing = Drawing(width=760, height=RUNNING_PANEL * len(contrasts), title=title)
     across = Linear.holding([0, planned, *(moment.n for moments in contrasts.values() for moment in moments)], start=64, end=730)
@@ -61,11 +68,10 @@ def _running_panel(drawing: Drawing, moments: Sequence[Moment], *, across: Linea
     shifts = (-5, 5) if len(moments) == 1 else (0,)  # a band from a moment to itself could not be seen
     for tick in up.ticks:
         drawing.text(54, up(tick) + 5, _in_points(tick), "faint", anchor="end")
-    for name, kind in (("anytime", "band"), ("fixed", "band-inner")):
-        ends = [(across(moment.n) + shift, getattr(moment, name) or (None, None)) for moment in moments for shift in shifts]
-        upper = [(x, up(1.0 if high is None else high)) for x, (_low, high) in ends]
-        lower = [(x, up(-1.0 if low is None else low)) for x, (low, _high) in ends]
-        drawing.path([*upper, *reversed(lower)], kind, closed=True)
+    ends = [(across(moment.n) + shift, moment.ends or (None, None)) for moment in moments for shift in shifts]
+    upper = [(x, up(1.0 if high is None else high)) for x, (_low, high) in ends]
+    lower = [(x, up(-1.0 if low is None else low)) for x, (low, _high) in ends]
+    drawing.path([*upper, *reversed(lower)], "band", closed=True)
     for tick in up.ticks:
         drawing.line(64, up(tick), 730, up(tick), "no-effect" if tick == 0 else "grid")
     for tick in across.ticks:

@@ -15,14 +15,15 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from analysis.models import Blinding
-from analysis.stored_results import Difference, MarkedEffect, NotYet, QuestionEstimate, Results
-from candor.results import AnytimeEffect, HonestTimesEffect, Interval
+from analysis.stored_results import Difference, MarkedEffect, MarkedSequence, MarkedSequentialEffect, NotYet, QuestionEstimate, Results
+from candor.results import HonestTimesEffect, Interval, Prevalence, SequentialPrevalence, SequentialValue
 from surveys.access import Seat
 from surveys.definition import StudyDefinition
 from surveys.models import ENDED, ArmState, Study
 
 T = TypeVar("T")
-Contrast = TypeVar("Contrast", MarkedEffect, AnytimeEffect, Difference)
+Share = TypeVar("Share", Prevalence, SequentialPrevalence)
+Contrast = TypeVar("Contrast", MarkedEffect, MarkedSequentialEffect, Difference)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +100,12 @@ def lettered(results: Results, names: ArmNames) -> Results:
             outcomes[question] = replace(
                 outcome,
                 effects=tuple(_called(one, names) for one in outcome.effects),
-                anytime=tuple(_called(one, names) for one in outcome.anytime),
                 prevalence=tuple(replace(one, arm=names.files[one.arm]) for one in outcome.prevalence),
+                sequence=replace(
+                    outcome.sequence,
+                    effects=tuple(_called(one, names) for one in outcome.sequence.effects),
+                    prevalence=tuple(replace(one, arm=names.files[one.arm]) for one in outcome.sequence.prevalence),
+                ),
             )
     balance = results.balance
     differences = tuple(_called(one, names) for one in balance.differences) if balance else ()
@@ -115,17 +120,33 @@ def _blinded(outcome: QuestionEstimate | NotYet, names: ArmNames) -> QuestionEst
     """Without what belongs to single arms: notes, their order and, where they are not of one size, shares of yes."""
     if isinstance(outcome, NotYet):
         return replace(outcome, not_yet=_("The answers so far do not allow an estimate."))
-    order, delta = list(names.shown), outcome.honest_times_effect
+    delta = outcome.honest_times_effect
     return replace(
         outcome,
         effects=tuple(replace(effect, notes=()) for effect in _contrasts(outcome.effects, turned_effect, names)),
-        anytime=_contrasts(outcome.anytime, turned_anytime, names),
+        sequence=_blinded_sequence(outcome.sequence, names),
         honest_times_effect=_turned_delta(delta) if names.turns_contrasts else delta,
         bounds=None,  # of the first contrast; every effect carries its own
         confidence_bounds=None,
         notes=(),
-        prevalence=tuple(sorted(outcome.prevalence, key=lambda one: order.index(one.arm))) if names.of_one_size else (),
+        prevalence=_shares(outcome.prevalence, names),
     )
+
+
+def _blinded_sequence(sequence: MarkedSequence, names: ArmNames) -> MarkedSequence:
+    """Its reason for waiting names an arm."""
+    return replace(
+        sequence,
+        waits_for=sequence.waits_for and _("The answers so far do not allow an estimate."),
+        effects=_contrasts(sequence.effects, turned_sequence, names),
+        prevalence=_shares(sequence.prevalence, names),
+    )
+
+
+def _shares(shares: tuple[Share, ...], names: ArmNames) -> tuple[Share, ...]:
+    """Shares of yes by arm, in the order of the letters, where the sizes of the arms do not tell them apart."""
+    order = list(names.shown)
+    return tuple(sorted(shares, key=lambda one: order.index(one.arm))) if names.of_one_size else ()
 
 
 def _contrasts(contrasts: tuple[T, ...], turned: Callable[[T], T], names: ArmNames) -> tuple[T, ...]:
@@ -152,15 +173,18 @@ def turned_effect(effect: MarkedEffect) -> MarkedEffect:
     )
 
 
-def turned_anytime(effect: AnytimeEffect) -> AnytimeEffect:
+def turned_sequence(effect: MarkedSequentialEffect) -> MarkedSequentialEffect:
+    delta = effect.honest_times_effect
     return replace(
         effect,
         treatment=effect.control,
         control=effect.treatment,
         value=_negative(effect.value),
         interval=_turned(effect.interval),
-        wald=_turned_interval(effect.wald),
-        honest_times_effect=_turned(effect.honest_times_effect),
+        honest_times_effect=SequentialValue(value=_negative(delta.value), interval=_turned(delta.interval)),
+        log_e_more=effect.log_e_fewer,
+        log_e_fewer=effect.log_e_more,
+        direction=0 - effect.direction,
     )
 
 

@@ -9,7 +9,9 @@ from django.http import Http404
 from accounts.models import User
 from analysis import actions
 from analysis.figures.png import png
+from analysis.live.drawings import figures_of
 from analysis.live.page import LiveView
+from analysis.live.tables import tables_of
 from audit.services import record
 
 
@@ -22,7 +24,7 @@ class Download:
 
 def figure_file(live: LiveView | None, name: str, kind: str) -> Download:
     """A figure as `svg` or `png`; 404 where there is nothing to draw yet."""
-    draw = live.figures().get(name) if live and kind in ("svg", "png") else None
+    draw = figures_of(live).get(name) if live and kind in ("svg", "png") else None
     drawing = draw() if draw else None
     if live is None or drawing is None:
         raise Http404("There is no such figure, or nothing to draw yet.")
@@ -32,7 +34,7 @@ def figure_file(live: LiveView | None, name: str, kind: str) -> Download:
 
 def table_file(live: LiveView | None, name: str, *, actor: User) -> Download:
     """A table as CSV; who took it is recorded."""
-    rows = live.tables().get(name) if live else None
+    rows = tables_of(live).get(name) if live else None
     if live is None or rows is None:
         raise Http404("There is no such table.")
     record(actor=actor, action=actions.TABLE_FETCHED, subject=live.study, details={"table": name})

@@ -15,6 +15,9 @@ Labels = Mapping[str, str]
 """The label of each arm by its name."""
 
 TOO_FEW = re.compile(r"too few answers in (.+): needed at least (\d+), found (\d+)")
+WAITS = re.compile(
+    r"too early: (\d+) said (yes|no) in arm '(.+)', subsample '(.+)', and at least (\d+) have to say yes and \d+ no everywhere"
+)
 ROUGH = re.compile(r"(\d+) said (yes|no) in arm (.+), subsample (.+): intervals and p-values, which rest on many answers, are rough\.")
 QUOTED = re.compile(r"\b(arm|subsample) '([^']*)'")
 IDENTIFIER = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
@@ -22,6 +25,22 @@ IDENTIFIER = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
 def plain_reason(reason: str, *, arms: Labels) -> str:
     """Why there is no estimate yet."""
+    if found := WAITS.fullmatch(reason):
+        people, words = int(found[1]), {"arm": arms.get(found[3], found[3]), "subsample": found[4], "least": int(found[5])}
+        said = (
+            ngettext(
+                "Too early to say: %(found)d person said yes in “%(arm)s”, subsample %(subsample)s, and at least %(least)d have to.",
+                "Too early to say: %(found)d people said yes in “%(arm)s”, subsample %(subsample)s, and at least %(least)d have to.",
+                people,
+            )
+            if found[2] == "yes"
+            else ngettext(
+                "Too early to say: %(found)d person said no in “%(arm)s”, subsample %(subsample)s, and at least %(least)d have to.",
+                "Too early to say: %(found)d people said no in “%(arm)s”, subsample %(subsample)s, and at least %(least)d have to.",
+                people,
+            )
+        )
+        return said % {"found": people, **words}
     if (found := TOO_FEW.fullmatch(reason)) is None:
         return _sentence(_called(reason, arms))
     where, needed, there = found[1], int(found[2]), int(found[3])

@@ -1,18 +1,19 @@
 """Puts the live page together for one reader: words, numbers, figures and tables from the same view of the study."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from analysis.figures.flow import enrolment_figure, flow_figure
-from analysis.figures.intervals import BalanceLine, Moment, balance_figure, forest_figure, running_figure
+from analysis.figures.intervals import Moment, ends_of
 from analysis.live.blinding import ArmNames, arm_names, is_blinded, readable
 from analysis.live.notes import plain_note, plain_reason
-from analysis.live.progress import DayCount, Flow, Progress, progress_of
+from analysis.live.planned_analysis import PlannedAnalysis
+from analysis.live.progress import Progress, progress_of
 from analysis.live.wording import (
+    FoundEffect,
     always_known_sentence,
     bounds_sentence,
     cheater_sentence,
@@ -22,28 +23,52 @@ from analysis.live.wording import (
 )
 from analysis.models import Run, RunKind
 from analysis.selectors import history, latest_results
-from analysis.stored_results import NOTABLE, Difference, DirectGroup, MarkedEffect, NotYet, QuestionEstimate, Results, read_results
-from candor.figures.drawing import Drawing
-from candor.figures.forest import Ends, ForestRow
-from candor.results import BootstrapSummary, DirectDifference, DirectPrevalence, Interval, Prevalence, UnderReporting
+from analysis.stored_results import (
+    Difference,
+    DirectGroup,
+    MarkedEffect,
+    MarkedSequence,
+    MarkedSequentialEffect,
+    NotYet,
+    QuestionEstimate,
+    Results,
+    read_results,
+)
+from candor.results import (
+    DirectDifference,
+    DirectPrevalence,
+    Effect,
+    Prevalence,
+    SequentialEffect,
+    SequentialPrevalence,
+    UnderReporting,
+)
 from surveys.batches.selectors import BatchProgress, batch_progress
 from surveys.definition import StudyDefinition
 from surveys.models import Study
-from surveys.protocols import frozen_protocol
+from surveys.protocols import frozen_protocol, protocol_at_launch
 
-Row = Sequence[object]
-NO_ENDS: Ends = (None, None)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownSequence:
+    """What holds at every look at one question, with the words that stand beside it."""
+
+    numbers: MarkedSequence
+    effects: tuple[tuple[MarkedSequentialEffect, str, str], ...]
+    """With the names of contrast and method."""
+    prevalence: tuple[tuple[SequentialPrevalence, str], ...]
+    specification_sentence: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownEstimate:
-    """All numbers of one question, with the words that stand beside them."""
+    """The fixed-n numbers of one question, with the words that stand beside them."""
 
     numbers: QuestionEstimate
     effects: tuple[tuple[MarkedEffect, str, str], ...]
     """With the names of contrast and method."""
     prevalence: tuple[tuple[Prevalence, str], ...]
-    specification_sentence: str
+    sentences: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -54,12 +79,15 @@ class ShownQuestion:
     name: str
     question: str
     n: int
-    cheater_sentence: str
     sentences: tuple[str, ...]
-    estimate: ShownEstimate | None
-    is_full: bool
+    has_finding: bool
+    identified: bool
+    assumption: str
+    sequence: ShownSequence | None
+    planned: ShownEstimate | None
     forest: str
     running: str
+    planned_forest: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,10 +149,18 @@ class LiveView:
         first, full = (results.outcomes.get(question) if results else None for results in (self.first_results, self.full_results))
         return first or full
 
-    def detailed(self, question: str) -> QuestionEstimate | None:
-        """The estimates by all methods; before there are any, the first ones."""
+    def sequence(self, question: str) -> MarkedSequence | None:
+        """The sequences of all methods; before there are any, the first ones. None until they start."""
         first, full = (results.estimate(question) if results else None for results in (self.first_results, self.full_results))
-        return full or first
+        return next((one.sequence for one in (full, first) if one is not None and one.sequence.waits_for is None), None)
+
+    @cached_property
+    def planned(self) -> PlannedAnalysis | None:
+        """The fixed-n analysis; None before its moment."""
+        if not self.batch.shows_results:
+            return None
+        found = PlannedAnalysis(study=self.study, planned=protocol_at_launch(self.study).definition.planned_with_die, names=self.names)
+        return found if found.run is not None else None
 
     @cached_property
     def direct_group(self) -> DirectGroup | None:
@@ -156,9 +192,8 @@ class LiveView:
                 outcome = results.estimate(question)
                 if outcome is None:
                     continue
-                fixed = {one.treatment: one.interval for one in outcome.headline}
-                for one in outcome.anytime:
-                    moment = Moment(n=n, value=one.value, fixed=_ends(fixed.get(one.treatment)), anytime=_ends(one.interval))
+                for one in outcome.sequence.headline:
+                    moment = Moment(n=n, value=one.value, ends=ends_of(one.interval))
                     found.setdefault((question, one.treatment, one.control), []).append(moment)
         return found
 
@@ -174,201 +209,77 @@ class LiveView:
     def contrast(self, treatment: str, control: str) -> str:
         return _("%(treatment)s minus %(control)s") % {"treatment": self.names.shown[treatment], "control": self.names.shown[control]}
 
+    @property
+    def _stated_rate(self) -> bool:
+        """Whether the study states at which rate cheaters say yes."""
+        return self.definition.design().cheater_model.yes_rate is not None
+
     def outcomes(self) -> Iterator[ShownQuestion]:
         """The page's content per question: words from the first results, which are newest, and every method from the full ones."""
         for question in self.definition.questions:
-            newest, detailed = self.newest(question.name), self.detailed(question.name)
+            newest = self.newest(question.name)
             if newest is None:
                 continue
+            sequence, planned = self.sequence(question.name), self.planned.estimate(question.name) if self.planned else None
+            waits = newest.not_yet if isinstance(newest, NotYet) else newest.sequence.waits_for
             yield ShownQuestion(
                 name=question.name,
                 question=question.text.in_language(self.language),
                 n=newest.n,
-                cheater_sentence=plain_reason(newest.not_yet, arms=self.names.shown)
-                if isinstance(newest, NotYet)
-                else cheater_sentence(newest.cheater_proportion),
-                sentences=() if isinstance(newest, NotYet) else tuple(self._sentences(newest)),
-                estimate=None if detailed is None else self._shown(detailed),
-                is_full=bool(detailed and self.full_results and detailed is self.full_results.outcomes.get(question.name)),
+                sentences=tuple(self._sentences(newest.sequence))
+                if isinstance(newest, QuestionEstimate) and waits is None
+                else (plain_reason(waits or "", arms=self.names.shown),),
+                has_finding=waits is None,
+                identified=isinstance(newest, QuestionEstimate) and newest.identified,
+                assumption=newest.assumption if isinstance(newest, QuestionEstimate) else "",
+                sequence=None if sequence is None else self._shown_sequence(sequence),
+                planned=None if planned is None else self._shown(planned),
                 forest=f"forest-{question.name}",
                 running=f"running-{question.name}",
+                planned_forest=f"planned-{question.name}",
             )
 
-    def _sentences(self, outcome: QuestionEstimate) -> Iterator[str]:
-        for effect in outcome.headline:
-            names = {"treatment": self.names.shown[effect.treatment], "control": self.names.shown[effect.control]}
-            if outcome.identified:
-                yield effect_sentence(effect, **names)
-            yield from filter(None, (always_known_sentence(effect, **names), bounds_sentence(effect)))
+    def _sentences(self, sequence: MarkedSequence) -> Iterator[str]:
+        stated = self._stated_rate
+        yield cheater_sentence(sequence.cheater_proportion, stated_rate=stated)
+        for effect in sequence.headline:
+            found, names = FoundEffect.of(effect), self._shown_arms(effect)
+            if sequence.cheater_proportion is not None:
+                yield effect_sentence(found, **names, stated_rate=stated)
+            yield always_known_sentence(found, **names)
         if self.names.hides_contrasts:
             yield _("Effects are compared with the control arm, which would tell who is who; they are shown when the study is closed.")
+
+    def _planned_sentences(self, outcome: QuestionEstimate) -> Iterator[str]:
+        for effect in outcome.headline:
+            found, names = FoundEffect.of_one_look(effect), self._shown_arms(effect)
+            if outcome.identified:
+                yield effect_sentence(found, **names, stated_rate=self._stated_rate)
+            yield from filter(None, (always_known_sentence(found, **names), bounds_sentence(effect)))
+        yield from filter(None, [specification_sentence(outcome.specification_test)])
+
+    def _shown_arms(self, effect: Effect | SequentialEffect) -> dict[str, str]:
+        return {"treatment": self.names.shown[effect.treatment], "control": self.names.shown[effect.control]}
+
+    def _shown_sequence(self, sequence: MarkedSequence) -> ShownSequence:
+        return ShownSequence(
+            numbers=sequence,
+            effects=tuple((one, self.contrast(one.treatment, one.control), method_name(one.method)) for one in sequence.effects),
+            prevalence=tuple((one, self.names.shown[one.arm]) for one in sequence.prevalence),
+            specification_sentence=specification_sentence(sequence.specification),
+        )
 
     def _shown(self, estimate: QuestionEstimate) -> ShownEstimate:
         return ShownEstimate(
             numbers=estimate,
             effects=tuple((one, self.contrast(one.treatment, one.control), method_name(one.method)) for one in estimate.effects),
             prevalence=tuple((one, self.names.shown[one.arm]) for one in estimate.prevalence),
-            specification_sentence=specification_sentence(estimate.specification_test),
+            sentences=tuple(self._planned_sentences(estimate)),
             notes=self._plain(estimate.notes),
         )
 
     def _plain(self, notes: Sequence[str]) -> tuple[str, ...]:
         return tuple(plain_note(note, arms=self.names.shown) for note in notes)
-
-    # Figures
-
-    def figures(self) -> dict[str, Callable[[], Drawing | None]]:
-        """Every figure by the name in its address; None while there is nothing to draw."""
-        progress = self.progress
-        if progress is None:
-            return {}
-        found: dict[str, Callable[[], Drawing | None]] = {
-            "participants": lambda: flow_figure(progress.flow),
-            "enrolment": lambda: enrolment_figure(progress.days, planned=progress.planned),
-            "balance": self._balance_figure,
-        }
-        for question in self.definition.questions:
-            found[f"forest-{question.name}"] = partial(self.forest, question.name)
-            found[f"running-{question.name}"] = partial(self.running, question.name)
-        return found
-
-    def _balance_figure(self) -> Drawing | None:
-        several = len({row.treatment for row in self.balance}) > 1
-        lines = [
-            BalanceLine(
-                label=f"{self.names.shown[row.treatment]}: {row.variable}" if several else row.variable,
-                value=row.difference,
-                notable=row.is_notable,
-            )
-            for row in self.balance
-        ]
-        return balance_figure(lines, notable=NOTABLE) if lines else None
-
-    def forest(self, question: str) -> Drawing | None:
-        detailed = self.detailed(question)
-        rows = [
-            ForestRow.of(
-                effect.value,
-                _ends(effect.interval),
-                label=self.contrast(effect.treatment, effect.control),
-                detail=method_name(effect.method) + ("" if effect.for_publication else " *"),
-                second=_ends(effect.bootstrap),
-            )
-            for effect in (detailed.effects if detailed else ())
-        ]
-        return forest_figure(rows, title=_("Effects on “%(question)s” by method") % {"question": question}) if rows else None
-
-    def running(self, question: str) -> Drawing | None:
-        """The running estimates of every contrast, one below the other."""
-        found = {
-            self.contrast(treatment, control): moments for (name, treatment, control), moments in self.moments.items() if name == question
-        }
-        title = _("The estimate for “%(question)s” as answers came in") % {"question": question}
-        return running_figure(found, planned=self.definition.planned_with_die, title=title) if found else None
-
-    # Tables
-
-    def tables(self) -> dict[str, Callable[[], Iterator[Row]]]:
-        """Every table by the name in its address, its head first. Names of the study file, not texts of a language."""
-        progress = self.progress
-        if progress is None:
-            return {}
-        return {
-            "participants": lambda: self._participants_table(progress.flow),
-            "enrolment": lambda: self._enrolment_table(progress.days),
-            "balance": self._balance_table,
-            "estimates": self._estimates_table,
-            "running": self._running_table,
-            **({"direct": self._direct_table} if self.direct_group else {}),
-        }
-
-    def _participants_table(self, flow: Flow) -> Iterator[Row]:
-        files = {shown: self.names.groups_in_files[arm] for arm, shown in self.names.groups.items()}
-        yield ("subsample", "arm", "consented", "declined", "assigned", "saw_the_lecture", "answered", "withdrew")
-        yield (
-            "all",
-            "all",
-            flow.consented,
-            flow.declined,
-            flow.assigned,
-            sum(g.watched for g in flow.groups),
-            flow.finished,
-            flow.withdrew,
-        )
-        for group in flow.groups:
-            yield (group.subsample, files[group.arm], "", "", group.assigned, group.watched, group.finished, "")
-
-    def _enrolment_table(self, days: Iterable[DayCount]) -> Iterator[Row]:
-        yield ("day", "consented", "answered", "consented_so_far", "answered_so_far")
-        for day in days:
-            yield (day.day.isoformat(), day.consented, day.finished, day.consented_so_far, day.finished_so_far)
-
-    def _balance_table(self) -> Iterator[Row]:
-        yield ("arm", "against", "variable", "mean", "mean_against", "standardised_difference", "for_publication")
-        for row in self.balance:
-            arms = self.names.files[row.treatment], self.names.files[row.control]
-            yield (*arms, row.variable, row.treatment_mean, row.control_mean, row.difference, False)
-
-    def _estimates_table(self) -> Iterator[Row]:
-        head = (
-            "question",
-            "n",
-            "quantity",
-            "method",
-            "arm",
-            "against",
-            "estimate",
-            "standard_error",
-            "low",
-            "high",
-            "p_value",
-            "holm_p_value",
-        )
-        yield (*head, "bootstrap_low", "bootstrap_high", "bootstrap_seed", "for_publication")
-        for question in self.definition.questions:
-            outcome = self.detailed(question.name)
-            if outcome is None:
-                continue
-            cheaters, start = outcome.cheater_proportion, (question.name, outcome.n)
-            ends = _ends(cheaters.interval) or NO_ENDS
-            yield (*start, "cheater_proportion", "", "", "", cheaters.value, cheaters.standard_error, *ends, *("",) * 5, True)
-            for effect in outcome.effects:
-                resampled = effect.bootstrap
-                yield (
-                    *(*start, "effect", effect.method, self.names.files[effect.treatment], self.names.files[effect.control]),
-                    *(effect.value, effect.standard_error, *(_ends(effect.interval) or NO_ENDS), effect.p_value, effect.adjusted_p_value),
-                    *((resampled.low, resampled.high, resampled.seed) if resampled else (None, None, None)),
-                    effect.for_publication,
-                )
-
-    def _running_table(self) -> Iterator[Row]:
-        yield ("question", "arm", "n", "estimate", "low", "high", "anytime_low", "anytime_high")
-        for (question, treatment, _control), moments in self.moments.items():
-            for one in moments:
-                yield (
-                    question,
-                    self.names.files[treatment],
-                    one.n,
-                    one.value,
-                    *(one.fixed or NO_ENDS),
-                    *(one.anytime or NO_ENDS),
-                )
-
-    def _direct_table(self) -> Iterator[Row]:
-        """Only its head while the study runs."""
-        head = ("question", "quantity", "arm", "against", "n", "yes", "estimate", "standard_error", "low", "high", "p_value")
-        yield (*head, "for_publication")
-        files = self.names.files
-        for outcome in self.direct_group.outcomes if self.direct_group else ():
-            for share in outcome.prevalence:
-                start = (outcome.question, "said_yes_directly", files[share.arm], "", share.n, share.yes)
-                yield (*start, share.value, None, *(_ends(share.interval) or NO_ENDS), None, False)
-            for one in outcome.differences:
-                start = (outcome.question, "difference", files[one.treatment], files[one.control], None, None)
-                yield (*start, one.value, None, *(_ends(one.interval) or NO_ENDS), None, False)
-            for gap in outcome.under_reporting:
-                start = (outcome.question, "die_minus_direct", files[gap.arm], "", None, None)
-                yield (*start, gap.value, gap.standard_error, *(_ends(gap.interval) or NO_ENDS), gap.p_value, False)
 
 
 def live_view(study: Study, *, reader: User, language: str, ask_blinded: bool) -> LiveView | None:
@@ -383,9 +294,3 @@ def live_view(study: Study, *, reader: User, language: str, ask_blinded: bool) -
         names=arm_names(study, definition, blinded=blinded, language=language),
         language=language,
     )
-
-
-def _ends(interval: Interval | BootstrapSummary | None) -> Ends | None:
-    if interval is None or (isinstance(interval, Interval) and interval.kind == "empty"):
-        return None
-    return interval.low, interval.high

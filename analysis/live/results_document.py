@@ -12,8 +12,8 @@ from analysis.live.page import LiveView, live_view
 from analysis.live.progress import Group, progress_of
 from analysis.models import Run, RunKind
 from analysis.selectors import Work, state_of_work
-from analysis.stored_results import Balance, DirectGroup, MarkedEffect, NotYet, QuestionEstimate, Results
-from candor.results import AnytimeEffect, CheaterProportion, Prevalence, SpecificationTest
+from analysis.stored_results import Balance, DirectGroup, MarkedEffect, MarkedSequence, NotYet, QuestionEstimate, Results
+from candor.results import CheaterProportion, Prevalence, SpecificationTest
 from surveys.batches.selectors import BatchProgress, batch_progress, shown_counts
 from surveys.counts import Counts
 from surveys.models import Study
@@ -25,13 +25,20 @@ LANGUAGE = "en"  # of labels, which the documents do not hold: arms have the nam
 class Outcome:
     question: str
     n: int
-    not_yet: Annotated[str | None, Field(description="Why there are no estimates yet; then everything else is null or empty.")] = None
+    not_yet: Annotated[str | None, Field(description="Why nothing can be said yet; then `sequence` is null or has no numbers.")] = None
     epsilon: float | None = None
     identified: bool | None = None
     assumption: str | None = None
+    sequence: Annotated[MarkedSequence | None, Field(description="True at every look, however often you ask.")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedOutcome:
+    question: str
+    n: int
+    not_yet: Annotated[str | None, Field(description="Why there are no estimates; then everything else is null or empty.")] = None
     cheater_proportion: CheaterProportion | None = None
     effects: tuple[MarkedEffect, ...] = ()
-    anytime: tuple[AnytimeEffect, ...] = ()
     prevalence: tuple[Prevalence, ...] = ()
     specification_test: SpecificationTest | None = None
     notes: tuple[str, ...] = ()
@@ -49,8 +56,22 @@ class FirstResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FullResults(FirstResults):
-    seed: Annotated[int | None, Field(description="The bootstrap's seed; the same data and seed give the same numbers.")]
     balance: Balance | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedResults:
+    run: int
+    kind: str
+    n: int | None
+    planned: Annotated[int, Field(description="The planned number of people who answer with the die.")]
+    reached_the_plan: Annotated[
+        bool, Field(description="False: the study was ended before, so these hold only if no result was the reason.")
+    ]
+    method_version: str
+    finished_on: date | None
+    seed: Annotated[int | None, Field(description="The bootstrap's seed; the same data and seed give the same numbers.")]
+    outcomes: tuple[PlannedOutcome, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +93,14 @@ class ResultsDocument:
     ]
     batch: Annotated[BatchProgress, Field(description="Where the study stands between two batches of people.")]
     first_results: Annotated[FirstResults | None, Field(description="A second after the last person of a batch.")]
-    full_results: Annotated[FullResults | None, Field(description="Every method, with its bootstrap; they follow.")]
+    full_results: Annotated[FullResults | None, Field(description="Every method; they follow.")]
+    planned_analysis: Annotated[
+        PlannedResults | None,
+        Field(
+            description="Intervals and p-values for one look: of the first batch with the planned number of people, or, in a study that "
+            "ended before, of its end. Null until then. They stay as they are."
+        ),
+    ]
     work: WorkByKind
 
 
@@ -103,6 +131,7 @@ def results_document(study: Study, *, reader: User, ask_blinded: bool) -> Result
         batch=live.batch if live else batch_progress(study),
         first_results=_described(live.first, live.first_results, live) if live else None,
         full_results=_described(live.full, live.full_results, live) if live else None,
+        planned_analysis=_planned(live) if live else None,
         work=WorkByKind(first_results=state_of_work(study, RunKind.FIRST_RESULTS), full_results=state_of_work(study, RunKind.FULL_RESULTS)),
     )
 
@@ -134,7 +163,6 @@ def _described(run: Run | None, results: Results | None, live: LiveView) -> Full
         finished_on=run.finished_on,
         outcomes=tuple(_outcome(name, found.outcomes[name]) for name in live.questions_in(found.outcomes)) if found else (),
         direct_group=found.direct_group if found else None,
-        seed=run.seed,
         balance=found.balance if found else None,
     )
 
@@ -145,12 +173,40 @@ def _outcome(question: str, outcome: QuestionEstimate | NotYet) -> Outcome:
     return Outcome(
         question=question,
         n=outcome.n,
+        not_yet=outcome.sequence.waits_for,
         epsilon=outcome.epsilon,
         identified=outcome.identified,
         assumption=outcome.assumption,
+        sequence=outcome.sequence,
+    )
+
+
+def _planned(live: LiveView) -> PlannedResults | None:
+    planned = live.planned
+    if planned is None or planned.run is None or planned.results is None:
+        return None
+    run, found = planned.run, lettered(planned.results, live.names)
+    return PlannedResults(
+        run=run.pk,
+        kind=run.kind,
+        n=run.n,
+        planned=planned.planned,
+        reached_the_plan=planned.reached_the_plan,
+        method_version=run.method_version,
+        finished_on=run.finished_on,
+        seed=run.seed,
+        outcomes=tuple(_planned_outcome(name, found.outcomes[name]) for name in live.questions_in(found.outcomes)),
+    )
+
+
+def _planned_outcome(question: str, outcome: QuestionEstimate | NotYet) -> PlannedOutcome:
+    if isinstance(outcome, NotYet):
+        return PlannedOutcome(question=question, n=outcome.n, not_yet=outcome.not_yet)
+    return PlannedOutcome(
+        question=question,
+        n=outcome.n,
         cheater_proportion=outcome.cheater_proportion,
         effects=outcome.effects,
-        anytime=outcome.anytime,
         prevalence=outcome.prevalence,
         specification_test=outcome.specification_test,
         notes=outcome.notes,

@@ -1,66 +1,115 @@
-"""Estimates in plain words. The exact number is always one click away."""
+"""Findings in plain words. The exact number is always one click away.
+
+While a study runs every finding comes from a sequence, so that no sentence becomes wrong by being read often. A sentence says under which
+condition it is true: nothing in the answers tells whether people who do not follow the die answer alike in two arms.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Self
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from candor.results import CheaterProportion, Effect, SpecificationTest
+from candor.results import Effect, Interval, SequentialEffect, SequentialTest, SequentialValue, SpecificationTest
 
 
-def cheater_sentence(proportion: CheaterProportion) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundEffect:
+    """A contrast as sentences need it, from a sequence or from one look: `direction` is that which is certain, else 0."""
+
+    value: float | None
+    interval: Interval | None
+    honest_times_effect: Interval | None
+    direction: int
+
+    @classmethod
+    def of(cls, effect: SequentialEffect) -> Self:
+        return cls(
+            value=effect.value,
+            interval=effect.interval,
+            honest_times_effect=effect.honest_times_effect.interval,
+            direction=effect.direction,
+        )
+
+    @classmethod
+    def of_one_look(cls, effect: Effect, *, level: float = 0.95) -> Self:
+        """By Holm's p-value among the contrasts; one look gives no interval of Δ to say how large the effect is at least."""
+        value, p_value = effect.honest_times_effect.value, effect.adjusted_p_value
+        certain = value is not None and p_value is not None and p_value < 1 - level
+        direction = int(math.copysign(1, value)) if value is not None and certain else 0
+        return cls(value=effect.value, interval=effect.interval, honest_times_effect=None, direction=direction)
+
+
+def on_condition(finding: str, *, stated_rate: bool, all_groups: bool = False) -> str:
+    """The finding, and the condition on the cheaters under which it is true."""
+    if stated_rate:
+        return _("%(finding)s, if people who do not follow the die answer as the study assumes.") % {"finding": finding}
+    if all_groups:
+        return _("%(finding)s, if people who do not follow the die answer alike in all groups.") % {"finding": finding}
+    return _("%(finding)s, if people who do not follow the die answer alike in both groups.") % {"finding": finding}
+
+
+def cheater_sentence(proportion: SequentialValue | None, *, stated_rate: bool) -> str:
     """About how many did not follow the die: of ten students, or of a hundred when that much is known."""
-    value, interval = proportion.value, proportion.interval
-    if value is None or interval is None:
+    if proportion is None:
         return _("This design cannot tell how many did not follow the die.")
-    if interval.kind == "empty":
+    interval = proportion.interval
+    if interval.kind == "empty" or proportion.value is None:
         return _("The answers contradict the assumptions of this design, so they do not tell how many did not follow the die.")
     low, high = interval.low or 0.0, 1.0 if interval.high is None else interval.high
     if low <= 0.005 and high >= 0.995:
         return _("It is too early to say how many did not follow the die: the answers so far fit with anything from nobody to everybody.")
     of = 100 if high - low < 0.3 else 10
-    numbers = {"value": round(value * of), "low": round(low * of), "high": round(high * of), "of": of}
-    return _("About %(value)d in %(of)d students did not follow the die (between %(low)d and %(high)d in %(of)d).") % numbers
+    numbers = {"value": round(proportion.value * of), "low": _down(low * of), "high": _up(high * of), "of": of}
+    finding = _("About %(value)d in %(of)d students did not follow the die (between %(low)d and %(high)d in %(of)d)") % numbers
+    return on_condition(finding, stated_rate=stated_rate, all_groups=True)
 
 
-def effect_sentence(effect: Effect, *, treatment: str, control: str) -> str:
+def effect_sentence(effect: FoundEffect, *, treatment: str, control: str, stated_rate: bool) -> str:
     """The difference an arm made, with its interval, in percentage points."""
     value, interval = effect.value, effect.interval
     names = {"treatment": treatment, "control": control}
     if interval is not None and interval.kind == "empty":
         return _("The answers contradict the assumptions of this design, so they do not tell what “%(treatment)s” changes.") % names
-    if value is None or interval is None or interval.low is None or interval.high is None:
+    if value is None or interval is None or interval.low is None or interval.high is None or interval.high - interval.low >= 2:
         return _("It is too early to say what difference “%(treatment)s” makes against “%(control)s”.") % names
-    numbers = {"points": abs(round(value * 100)), "low": round(interval.low * 100), "high": round(interval.high * 100)}
+    numbers = {"points": abs(round(value * 100)), "low": _down(interval.low * 100), "high": _up(interval.high * 100)}
     if value >= 0:
         difference = _("Of 100 honest students, about %(points)d more would say yes with “%(treatment)s” than with “%(control)s”")
     else:
         difference = _("Of 100 honest students, about %(points)d fewer would say yes with “%(treatment)s” than with “%(control)s”")
-    chance = interval.low <= 0 <= interval.high
-    certainty = _("; that may be chance (between %(low)+d and %(high)+d).") if chance else _(" (between %(low)+d and %(high)+d).")
-    return (difference + certainty) % (names | numbers)
+    chance = _("; that may be chance (between %(low)+d and %(high)+d)")
+    certainty = _(" (between %(low)+d and %(high)+d)") if effect.direction else chance
+    return on_condition((difference + certainty) % (names | numbers), stated_rate=stated_rate)
 
 
-def specification_sentence(test: SpecificationTest | None) -> str:
+def always_known_sentence(effect: FoundEffect, *, treatment: str, control: str) -> str:
+    """The sign of the effect and its least size |Δ|, which need no knowledge of the cheaters but that they answer alike in both arms."""
+    names = {"treatment": treatment, "control": control}
+    if effect.direction == 0:
+        return _("So far, chance alone could explain the difference between “%(treatment)s” and “%(control)s”.") % names
+    delta = effect.honest_times_effect
+    least = 0.0 if delta is None or delta.low is None or delta.high is None else max(delta.low, -delta.high) * 100
+    numbers = names | {"points": _down(max(least, 0.0))}
+    if numbers["points"] and effect.direction > 0:
+        finding = _("“%(treatment)s” makes yes more frequent than “%(control)s”, by at least %(points)d in 100") % numbers
+    elif numbers["points"]:
+        finding = _("“%(treatment)s” makes yes less frequent than “%(control)s”, by at least %(points)d in 100") % numbers
+    elif effect.direction > 0:
+        finding = _("“%(treatment)s” makes yes more frequent than “%(control)s”") % numbers
+    else:
+        finding = _("“%(treatment)s” makes yes less frequent than “%(control)s”") % numbers
+    return on_condition(finding, stated_rate=False)
+
+
+def specification_sentence(test: SequentialTest | SpecificationTest | None) -> str:
     """Whether the answers fit the assumption that cheaters answer alike in all arms and subsamples."""
-    if test is None or test.p_value is None:
+    if test is None or (isinstance(test, SpecificationTest) and test.p_value is None):
         return ""
-    if test.p_value < 0.05:
+    if test.contradicted if isinstance(test, SequentialTest) else (test.p_value or 0.0) < 0.05:
         return _("The answers do not fit the model: cheating seems to depend on the arm or the subsample, so distrust these estimates.")
     return _("The answers fit the model. That does not prove that people cheat alike in all arms, only that nothing speaks against it.")
-
-
-def always_known_sentence(effect: Effect, *, treatment: str, control: str) -> str:
-    """The sign of the effect and its least size Δ, which need no knowledge of the cheaters but that they answer alike in both arms."""
-    delta, names = effect.honest_times_effect, {"treatment": treatment, "control": control}
-    if delta.value is None or delta.p_value is None:
-        return ""
-    if delta.p_value >= 0.05:
-        return _("So far, chance alone explains the difference between “%(treatment)s” and “%(control)s”.") % names
-    numbers = names | {"points": round(abs(delta.value) * 100)}
-    if delta.value > 0:
-        finding = _("“%(treatment)s” makes yes more frequent than “%(control)s”, by about %(points)d in 100 or more") % numbers
-    else:
-        finding = _("“%(treatment)s” makes yes less frequent than “%(control)s”, by about %(points)d in 100 or more") % numbers
-    return _("%(finding)s, if people who do not follow the die answer alike in both groups.") % {"finding": finding}
 
 
 def bounds_sentence(effect: Effect) -> str:
@@ -75,6 +124,16 @@ def bounds_sentence(effect: Effect) -> str:
     )
 
 
+def _down(value: float) -> int:
+    """Rounded outwards, so that the words leave out nothing that the interval holds."""
+    return math.floor(value + ROUNDING)
+
+
+def _up(value: float) -> int:
+    return math.ceil(value - ROUNDING)
+
+
+ROUNDING = 1e-9
 METHODS = {
     "difference_in_means": gettext_lazy("difference in means"),
     "efficient": gettext_lazy("efficient"),

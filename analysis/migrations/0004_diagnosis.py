@@ -5,38 +5,65 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('analysis', '0003_batches'),
-        ('surveys', '0004_storage'),
+        ("analysis", "0003_batches"),
+        ("surveys", "0004_storage"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Diagnosis',
+            name="Diagnosis",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('due_at', models.DateTimeField(blank=True, help_text='Waiting: not before. Held: until when its worker is believed to live. Empty: nothing to do.', null=True)),
-                ('holder', models.UUIDField(blank=True, editable=False, help_text='Drawn for each attempt; only its worker may write.', null=True)),
-                ('attempts', models.PositiveSmallIntegerField(default=0, help_text='How many workers took it since it last got on.')),
-                ('error', models.TextField(blank=True)),
-                ('status', models.CharField(choices=[('running', 'Running'), ('done', 'Done'), ('stopped', 'Stopped'), ('failed', 'Failed')], default='running', max_length=10)),
-                ('design', models.JSONField(help_text='The design document when it was asked for.')),
-                ('people', models.PositiveIntegerField()),
-                ('prevalence', models.FloatField()),
-                ('effect', models.FloatField()),
-                ('cheater_proportion', models.FloatField()),
-                ('drop_out', models.FloatField()),
-                ('studies', models.PositiveIntegerField(help_text='Simulated studies for each setting.')),
-                ('seed', models.BigIntegerField(help_text='The same seed gives the same numbers, however often the work was interrupted.')),
-                ('parts_done', models.PositiveIntegerField(default=0)),
-                ('tallies', models.JSONField(blank=True, default=dict, help_text='Number of a setting → its sums over all parts that are done.')),
-                ('study', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='diagnosis', to='surveys.study')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "due_at",
+                    models.DateTimeField(
+                        blank=True,
+                        help_text="Waiting: not before. Held: until when its worker is believed to live. Empty: nothing to do.",
+                        null=True,
+                    ),
+                ),
+                (
+                    "holder",
+                    models.UUIDField(blank=True, editable=False, help_text="Drawn for each attempt; only its worker may write.", null=True),
+                ),
+                ("attempts", models.PositiveSmallIntegerField(default=0, help_text="How many workers took it since it last got on.")),
+                ("error", models.TextField(blank=True)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[("running", "Running"), ("done", "Done"), ("stopped", "Stopped"), ("failed", "Failed")],
+                        default="running",
+                        max_length=10,
+                    ),
+                ),
+                ("design", models.JSONField(help_text="The design document when it was asked for.")),
+                ("people", models.PositiveIntegerField()),
+                ("prevalence", models.FloatField()),
+                ("effect", models.FloatField()),
+                ("cheater_proportion", models.FloatField()),
+                ("drop_out", models.FloatField()),
+                ("studies", models.PositiveIntegerField(help_text="Simulated studies for each setting.")),
+                ("seed", models.BigIntegerField(help_text="The same seed gives the same numbers, however often the work was interrupted.")),
+                ("parts_done", models.PositiveIntegerField(default=0)),
+                (
+                    "tallies",
+                    models.JSONField(blank=True, default=dict, help_text="Number of a setting → its sums over all parts that are done."),
+                ),
+                ("study", models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name="diagnosis", to="surveys.study")),
             ],
             options={
-                'abstract': False,
-                'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='diagnosis_by_due_time')],
-                'constraints': [models.CheckConstraint(condition=models.Q(('holder', None), ('due_at__isnull', False), _connector='OR'), name='held_diagnosis_has_a_term'), models.CheckConstraint(condition=models.Q(('due_at__isnull', True), ('status', 'running'), _connector='OR'), name='ended_diagnosis_keeps_no_time')],
+                "abstract": False,
+                "indexes": [models.Index(condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="diagnosis_by_due_time")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("holder", None), ("due_at__isnull", False), _connector="OR"), name="held_diagnosis_has_a_term"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("due_at__isnull", True), ("status", "running"), _connector="OR"),
+                        name="ended_diagnosis_keeps_no_time",
+                    ),
+                ],
             },
         ),
     ]

@@ -59,6 +59,7 @@ def protocol_document(
             "subsample_weights": definition.subsample_weights,
             "planned_with_die": definition.planned_with_die,
         },
+        "family": definition.family,
         "consent": [{"protocol_version": number, "text": text(one.consent)} for number, one in consents],
     }
 

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from analysis.answers.balance import answered_by_arm, in_steps, standardised_differences
 from analysis.answers.datasets import People
 from analysis.models import ChunkFamily
+from analysis.runs.sequence_plans import SequencePlan
 from analysis.seeds import SEED_KEY
 from analysis.stored_results import Balance, NotYet, QuestionEstimate
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
 from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, adjusted_cells
 from candor.designs.design import Design
 from candor.errors import MethodError
-from candor.estimators.sequential import anytime_effects
 from candor.resampling.bootstrap import (
     BootstrapChunk,
     BootstrapReplicates,
@@ -33,6 +33,7 @@ from candor.resampling.bootstrap import (
 from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.resampled_people import ResampledPeople
 from candor.resampling.seeds import seed_of
+from candor.sequences.looks import NO_FITS, sequential_estimate
 from candor.studies.answers import Answers, resampled_people
 from surveys.definition import StudyDefinition
 
@@ -54,6 +55,7 @@ class QuestionAnalysis:
 
     people: People
     definition: StudyDefinition
+    plan: SequencePlan
     question: str
 
     @cached_property
@@ -98,15 +100,21 @@ class QuestionAnalysis:
         """The estimates as JSON values, with the bootstraps that are given."""
         outcome = self.answers.estimate()
         effects = outcome.effects
-        adjusted_test = adjusted_cells(self.adjusted).fit.specification_test() if self.people.covariates else None
+        adjusted = {EFFICIENT_WITH_COVARIATES: adjusted_cells(self.adjusted).fit} if self.people.covariates else NO_FITS
         for study, replicates, question in resampled:
             effects = with_bootstrap(effects, replicates, study=study, question=question)
         return QuestionEstimate.of(
             outcome,
             effects=effects,
             private_methods=USES_COVARIATES,
-            anytime=anytime_effects(self.counts, design=self.design, planned_n=self.definition.planned_with_die),
-            test_with_covariates=adjusted_test,
+            sequence=sequential_estimate(
+                self.counts,
+                design=self.design,
+                planned_n=self.plan.planned_n,
+                questions=self.plan.questions,
+                adjusted=adjusted,
+            ),
+            test_with_covariates=adjusted[EFFICIENT_WITH_COVARIATES].specification_test() if adjusted else None,
         )
 
 
@@ -157,9 +165,9 @@ class StudyAnalysis(dict[str, QuestionAnalysis]):
         return seed_of((one.counts for one in self.values()), key=SEED_KEY)
 
 
-def study_analysis(people: People, definition: StudyDefinition) -> StudyAnalysis:
+def study_analysis(people: People, definition: StudyDefinition, *, plan: SequencePlan) -> StudyAnalysis:
     return StudyAnalysis(
-        {one.name: QuestionAnalysis(people=people, definition=definition, question=one.name) for one in definition.questions}
+        {one.name: QuestionAnalysis(people=people, definition=definition, plan=plan, question=one.name) for one in definition.questions}
     )
 
 

@@ -12,6 +12,7 @@ from analysis.answers.datasets import People
 from analysis.models import Chunk, Run
 from analysis.runs.full_results import REPLICATES, StudyAnalysis, study_analysis
 from analysis.runs.low_priority import at_low_priority
+from analysis.runs.sequence_plans import SequencePlan
 from analysis.stored_results import Results, read_results
 from candor.resampling.blas_threads import single_threaded_blas
 from candor.resampling.bootstrap import BootstrapChunk, ResampledStudy, chunk_count
@@ -36,7 +37,7 @@ def merged(run: Run) -> Results:
     for chunk in run.chunks.all():
         study = analysis.study(chunk.family, chunk.question)
         chunks[chunk.family, chunk.question].append(_unpacked(chunk, study, seed=run.seed or 0))
-    outcomes = analysis.results(chunks)
+    outcomes = SequencePlan.of(run.study).with_directions(analysis.results(chunks))
     kept.forget()
     return replace(begun, outcomes=outcomes)
 
@@ -76,7 +77,7 @@ kept = _FromChunkToChunk()
 def _analyses(run_id: int) -> StudyAnalysis:
     run = Run.objects.select_related("study").get(pk=run_id)
     definition = protocol_in_force(run.study).definition
-    return study_analysis(People.from_bytes(bytes(run.data or b"")), definition)
+    return study_analysis(People.from_bytes(bytes(run.data or b"")), definition, plan=SequencePlan.of(run.study))
 
 
 def _packed(chunk: BootstrapChunk) -> bytes:

@@ -22,7 +22,7 @@ from surveys.batches.selectors import batch_is_complete
 from surveys.batches.services import count_next_batch
 from surveys.definition import StudyDefinition
 from surveys.models import RUNNING, Study
-from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.protocols import protocol_at_launch, protocol_in_force
 from webhooks.models import Event
 from webhooks.services import emit
 
@@ -97,15 +97,17 @@ def count_complete_batches() -> None:
 
 def first_results(study: Study, definition: StudyDefinition) -> Results:
     """Per question the cheater proportion and the effects with their intervals."""
+    from analysis.runs.sequence_plans import SequencePlan
     from candor.estimators.effects import estimate_outcome  # SciPy, which web processes can do without
-    from candor.estimators.sequential import anytime_effects
+    from candor.sequences.looks import sequential_estimate
 
-    design, planned = definition.design(), definition.planned_with_die
+    design, plan = definition.design(), SequencePlan.of(study)
     outcomes: dict[str, QuestionEstimate | NotYet] = {}
     for question, counts in cell_counts(study, definition).items():
         try:
             outcomes[question] = QuestionEstimate.of(
-                estimate_outcome(counts, design=design), anytime=anytime_effects(counts, design=design, planned_n=planned)
+                estimate_outcome(counts, design=design),
+                sequence=sequential_estimate(counts, design=design, planned_n=plan.planned_n, questions=plan.questions),
             )
         except MethodError as error:
             outcomes[question] = NotYet(n=int(counts.sum()), not_yet=str(error))
@@ -115,9 +117,10 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
 def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     """Keep a copy of the data, which all chunks use while more answers come in, and list the chunks."""
     from analysis.runs.full_results import balance_of, outcome_results, study_analysis
+    from analysis.runs.sequence_plans import SequencePlan
 
     people = people_of(run.study, definition)
-    analysis, now = study_analysis(people, definition), timezone.now()
+    analysis, now = study_analysis(people, definition, plan=SequencePlan.of(run.study)), timezone.now()
     outcomes = {question: at_low_priority(outcome_results, one) for question, one in analysis.items()}
     chunks = [Chunk(run=run, family=family, question=question, index=index, due_at=now) for family, question, index in analysis.chunks()]
     results = _results(run.study, definition, outcomes, balance=balance_of(people, definition, shown=balance_shown_before(run)))
@@ -130,10 +133,12 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
 def _results(
     study: Study, definition: StudyDefinition, outcomes: Mapping[str, QuestionEstimate | NotYet], *, balance: Balance | None = None
 ) -> Results:
+    from analysis.runs.sequence_plans import SequencePlan  # SciPy, which web processes can do without
+
     return Results(
         n=max((outcome.n for outcome in outcomes.values()), default=0),
         design=definition.design().to_document(),
-        outcomes=outcomes,
+        outcomes=SequencePlan.of(study).with_directions(outcomes),
         balance=balance,
         direct_group=direct_results(study, definition) if definition.direct_group else None,
     )
@@ -173,17 +178,22 @@ def end_unfinished(study_id: int, *, kind: RunKind, status: RunStatus) -> bool:
 def tell(run: Run) -> None:
     """Tell the outbox that there are new results and, for quick ones, whether the planned number is reached."""
     emit(run.study_id, Event.RESULTS_UPDATED)
-    if run.kind == RunKind.FIRST_RESULTS and run.study.protocol_id is not None:
-        planned = frozen_protocol(run.study.protocol_id).definition.allocation.planned_participants
-        if (run.n or 0) >= planned:
-            emit(run.study_id, Event.N_REACHED)
+    if run.kind != RunKind.FIRST_RESULTS or run.study.protocol_id is None:
+        return
+    if (run.n or 0) >= protocol_at_launch(run.study).definition.planned_with_die:
+        emit(run.study_id, Event.N_REACHED)
 
 
 def thin_history(run: Run) -> None:
-    """Thin out the history to one result for each percent more people; keep all while there are fewer than a hundred."""
+    """Thin out the history to one result for each percent more people; keep all while there are fewer than a hundred.
+
+    The first one with the planned number of people stays for good: it is the one whose fixed-n numbers are shown.
+    """
+    planned = protocol_at_launch(run.study).definition.planned_with_die
     done = Run.objects.filter(study_id=run.study_id, kind=run.kind, status=RunStatus.DONE, pk__lt=run.pk)
     last = [(pk, n or 0) for pk, n in done.order_by("-pk").values_list("pk", "n")[:2]]
     if len(last) == 2:
         (between, n_between), (_before, n_before) = last
-        if n_before <= n_between <= (run.n or 0) < n_before + n_before // 100:
+        reaches_plan = n_before < planned <= n_between
+        if not reaches_plan and n_before <= n_between <= (run.n or 0) < n_before + n_before // 100:
             Run.objects.filter(pk=between).delete()

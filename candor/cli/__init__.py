@@ -14,6 +14,7 @@ main = CommandGroup(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
     commands_by_name={
         "estimate": LazyCommand("candor.cli.estimate:estimate", "Estimate the effects on sensitive yes/no outcomes."),
+        "regress": LazyCommand("candor.cli.regress:regress", "Regress a sensitive trait on arms and covariates, allowing for cheaters."),
         "plan": LazyCommand("candor.cli.plan:plan", "Power, participants needed, cost of privacy and the best die."),
         "diagnose": LazyCommand("candor.cli.diagnose:diagnose", "What a design finds when people cheat and leave."),
         "simulate": LazyCommand("candor.cli.simulate:simulate", "Simulate the answers that a trial would collect."),

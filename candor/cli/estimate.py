@@ -51,6 +51,8 @@ def estimate(
     """
     analysis = Analysis(replicates=replicates, level=level, seed=seed, kappa=kappa)
     design = read_design(design_path)
+    if design.is_survey and covariates:
+        raise click.BadParameter("a survey has no effect that covariates could adjust: see candor regress", param_hint="--covariate")
     file = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates)
     with progress_bar(data.stat().st_size, label="Reading") as advance:
         answers = file.columns(advance) if covariates else file.counts(advance)

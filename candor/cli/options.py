@@ -53,9 +53,8 @@ effect_option = click.option(
     "--effect",
     "effects",
     multiple=True,
-    required=True,
     metavar="NUMBER or ARM=NUMBER",
-    help="Difference of prevalence to control; ARM=NUMBER, repeated, for several arms.",
+    help="Difference of prevalence to control; ARM=NUMBER, repeated, for several arms. Needed unless the design has one arm.",
 )
 prevalence_option = click.option(
     "--prevalence", type=PROPORTION, default=0.4, show_default=True, help="Share of true yes in the control arm."
@@ -73,6 +72,10 @@ def effects_by_arm(texts: Sequence[str], *, treatments: Sequence[str]) -> dict[s
     >>> effects_by_arm(["0.1", "voice=1/4"], treatments=["face", "voice"])
     {'face': 0.1, 'voice': 0.25}
     """
+    if treatments and not texts:
+        raise click.UsageError("Missing option '--effect'.")
+    if texts and not treatments:
+        raise click.BadParameter("a design with one arm is a survey, which has no effect", param_hint="--effect")
     effects: dict[str, float] = {}
     for text in texts:
         arm, is_named, number = text.rpartition("=")

@@ -22,6 +22,7 @@ from candor.cli.options import (
 )
 from candor.cli.reading import read_design
 from candor.planning.pareto import LEAST_TRUTH
+from candor.studies.plans import PlannedStudy, PlannedSurvey, plan_survey
 from candor.studies.plans import plan as planned
 
 
@@ -33,6 +34,13 @@ from candor.studies.plans import plan as planned
 )
 @click.option("--n", type=WHOLE, help="Planned participants; default: as many as --power needs.")
 @click.option("--power", type=PROPORTION, default=0.8, show_default=True, help="Target power of the test of no effect.")
+@click.option(
+    "--half-width",
+    type=PROPORTION,
+    default=0.05,
+    show_default=True,
+    help="Of a survey: wanted half of the width of the prevalence's interval.",
+)
 @click.option("--questions", type=WHOLE, default=1, show_default=True, help="Sensitive questions, one roll each.")
 @click.option("--epsilon-cap", type=POSITIVE, help="Largest privacy loss per question for suggested dice; default: the design's own.")
 @click.option("--front", is_flag=True, help="Search designs of which none beats another in people, both errors and privacy.")
@@ -49,6 +57,7 @@ def plan(
     r_squared: float,
     n: int | None,
     power: float,
+    half_width: float,
     questions: int,
     epsilon_cap: float | None,
     front: bool,
@@ -56,21 +65,38 @@ def plan(
     level: float,
     output_format: str,
 ) -> None:
-    """Standard errors, power, participants needed, the cost of privacy and the best dice for a design."""
+    """Standard errors, power, participants needed, the cost of privacy and the best dice for a design.
+
+    A design with one arm is a survey: how precisely it will know the prevalence.
+    """
     design = read_design(design_path)
-    result = planned(
-        design,
-        prevalence=prevalence,
-        effects=effects_by_arm(effects, treatments=design.treatments),
-        cheater_proportion=cheaters,
-        cheater_yes_rate=cheaters_yes_rate,
-        covariate_r_squared=r_squared,
-        n=n,
-        power=power,
-        level=level,
-        questions=questions,
-        epsilon_cap=epsilon_cap,
-        front=front,
-        least_truth=least_truth,
-    )
+    by_arm = effects_by_arm(effects, treatments=design.treatments)
+    result: PlannedStudy | PlannedSurvey
+    if design.is_survey:
+        result = plan_survey(
+            design,
+            prevalence=prevalence,
+            cheater_proportion=cheaters,
+            cheater_yes_rate=cheaters_yes_rate,
+            n=n,
+            half_width=half_width,
+            level=level,
+            questions=questions,
+        )
+    else:
+        result = planned(
+            design,
+            prevalence=prevalence,
+            effects=by_arm,
+            cheater_proportion=cheaters,
+            cheater_yes_rate=cheaters_yes_rate,
+            covariate_r_squared=r_squared,
+            n=n,
+            power=power,
+            level=level,
+            questions=questions,
+            epsilon_cap=epsilon_cap,
+            front=front,
+            least_truth=least_truth,
+        )
     click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))

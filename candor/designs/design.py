@@ -23,14 +23,14 @@ __all__ = ["CheaterModel", "Design", "FloatArray", "ForcedResponse", "Identifica
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """A trial of K arms in which S random subsamples play different forced randomised responses.
+    """A trial of K arms, or a survey of one group (K = 1), in which S random subsamples play different forced randomised responses.
 
     Parameters
     ----------
     arms : tuple of str
-        Names of the K ≥ 2 arms; this is the order of the first axis of every count array.
+        Names of the K ≥ 1 arms; this is the order of the first axis of every count array.
     control : str
-        The arm that all others are compared with.
+        The arm that all others are compared with; of a survey, its only arm.
     subsamples : tuple of (str, ForcedResponse)
         S ≥ 2 subsamples that do not all play the same; the order of the second axis. A mapping is accepted too.
     arm_probabilities, subsample_probabilities : tuple of Fraction
@@ -43,7 +43,7 @@ class Design:
     Raises
     ------
     DesignError
-        When the design protects nobody (ε = ∞), asks nobody for the truth, or teaches nothing (one arm, one subsample, equal subsamples).
+        When the design protects nobody (ε = ∞), asks nobody for the truth, or teaches nothing (no arm, one subsample, equal subsamples).
 
     Examples
     --------
@@ -69,8 +69,8 @@ class Design:
         pairs = self.subsamples.items() if isinstance(self.subsamples, Mapping) else self.subsamples
         object.__setattr__(self, "arms", tuple(self.arms))
         object.__setattr__(self, "subsamples", tuple((name, forced) for name, forced in pairs))
-        _require_distinct_names(self.arms, what="arms")
-        _require_distinct_names(self.subsample_names, what="subsamples")
+        _require_distinct_names(self.arms, what="arms", least=1)
+        _require_distinct_names(self.subsample_names, what="subsamples", least=2)
         if self.control not in self.arms:
             raise DesignError(f"the control must be one of the arms {', '.join(self.arms)}, not {self.control!r}")
         for name, size in (("arm_probabilities", len(self.arms)), ("subsample_probabilities", len(self.subsamples))):
@@ -216,6 +216,11 @@ class Design:
         return np.array([float(share) for share in self.subsample_probabilities])
 
     @property
+    def is_survey(self) -> bool:
+        """Whether there is one arm, so that nothing is compared and the prevalence is what the study asks for."""
+        return len(self.arms) == 1
+
+    @property
     def epsilon(self) -> float:
         """Privacy loss of one answer: the largest over the subsamples."""
         return max(forced.epsilon for forced in self.forced_responses)
@@ -230,7 +235,7 @@ class Design:
     @property
     def identification(self) -> Identification:
         """Quantities that can be estimated under the cheater model."""
-        return identify(self.forced_responses, self.cheater_model)
+        return identify(self.forced_responses, self.cheater_model, survey=self.is_survey)
 
     def composed_epsilon(self, questions: int, *, rolls_per_question: Number = 1) -> float:
         """Privacy loss of one person who answers several questions: losses add.
@@ -258,9 +263,9 @@ class Design:
         return questions * int(rolls) * self.epsilon
 
 
-def _require_distinct_names(names: Sequence[str], *, what: str) -> None:
-    if len(names) < 2:
-        raise DesignError(f"a design needs at least 2 {what}, found {len(names)}")
+def _require_distinct_names(names: Sequence[str], *, what: str, least: int) -> None:
+    if len(names) < least:
+        raise DesignError(f"a design needs at least {least} {what if least > 1 else what.removesuffix('s')}, found {len(names)}")
     if len(set(names)) < len(names):
         raise DesignError(f"the names of the {what} must differ, found {', '.join(names)}")
 

@@ -52,8 +52,8 @@ def on_one_line(forced: Sequence[ForcedResponse]) -> bool:
     return all(a * d == b * c for (a, b), (c, d) in combinations(points, 2))
 
 
-def identify(forced: Sequence[ForcedResponse], cheaters: CheaterModel) -> Identification:
-    """Determine which quantities are identified.
+def identify(forced: Sequence[ForcedResponse], cheaters: CheaterModel, *, survey: bool = False) -> Identification:
+    """Determine which quantities are identified; a survey has one arm, whose prevalence is what it asks for.
 
     Notes
     -----
@@ -78,17 +78,16 @@ def identify(forced: Sequence[ForcedResponse], cheaters: CheaterModel) -> Identi
         pairs: list[tuple[Fraction, Fraction]] = [(one.truth, one.forced_yes - q) for one in forced]
         found = any(a * d != b * c for (a, b), (c, d) in combinations(pairs, 2))
         prevalence = found
-    alike = "alike in every arm and subsample"
+    alike = "alike in every subsample" if survey else "alike in every arm and subsample"
+    left = "nothing but bounds of the honest share and the prevalence" if survey else "only honest share times effect"
+    rest = "" if survey else ", the honest share and the effect lie between bounds"
     sentence = f"{cheaters.sentence}, {alike}."
     if not found and q is None:
-        sentence = (
-            f"Cheaters answer {alike}, but how often they say yes is unknown: only honest share times effect is determined, "
-            "the honest share and the effect lie between bounds."
-        )
+        sentence = f"Cheaters answer {alike}, but how often they say yes is unknown: {left} {'are' if survey else 'is'} determined{rest}."
     elif not found:
         sentence = (
-            f"{cheaters.sentence}, {alike}: as often as some honest people would, so that this design cannot tell the two apart and only "
-            "honest share times effect is determined."
+            f"{cheaters.sentence}, {alike}: as often as some honest people would, so that this design cannot tell the two apart and {left} "
+            f"{'are' if survey else 'is'} determined."
         )
     return Identification(
         honest_times_effect=True,

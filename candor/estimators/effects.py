@@ -16,6 +16,7 @@ from candor.estimators.counts import checked_counts
 from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.intervals import cut_to, fieller_interval, normal_quantile, wald_interval
 from candor.estimators.joint_estimates import NOBODY_IS_HONEST, ROUNDING, JointEstimates
+from candor.estimators.one_group import PREVALENCE_IMPOSSIBLE, PREVALENCE_OPEN, prevalence_left_open
 from candor.results import (
     DIFFERENCE_IN_MEANS,
     EFFICIENT,
@@ -23,6 +24,7 @@ from candor.results import (
     Bounds,
     CheaterProportion,
     Effect,
+    HonestTimesEffect,
     OutcomeEstimate,
     Prevalence,
 )
@@ -47,6 +49,8 @@ INCOMPATIBLE = "No shares of honest people and cheaters give exactly the estimat
 CONTRADICTED = "No shares of honest people and cheaters give means that chance would explain: an assumption of the model fails."
 PREVALENCE_OUTSIDE = "The prevalence in arm {arm!r} is estimated outside [0, 1]: too few answers, or an assumption of the model fails."
 NOT_CONVERGED = "The efficient fit did not settle: its numbers are approximate."
+
+NO_CONTRAST = HonestTimesEffect(value=None, standard_error=None, p_value=None)
 
 
 def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.95) -> OutcomeEstimate:
@@ -136,6 +140,9 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
     if not identification.effect:
         notes += [INCOMPATIBLE] if sharp is None else []
         notes += [CONTRADICTED] if allowing_for_chance is None else []
+    if design.is_survey and not identification.prevalence:
+        prevalence = (prevalence_left_open(table, design, level=level),)
+        notes += [PREVALENCE_OPEN, *([PREVALENCE_IMPOSSIBLE] if prevalence[0].bounds is None else [])]
     notes += [PREVALENCE_OUTSIDE.format(arm=one.arm) for one in prevalence if one.value is not None and not 0 <= one.value <= 1]
     notes += [f"{effect.method}, {effect.treatment}: {note}" for effect in effects for note in effect.notes]
     return OutcomeEstimate(
@@ -145,10 +152,10 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
         assumption=identification.assumption,
         cheater_proportion=cheaters,
         effects=effects,
-        honest_times_effect=effects[0].honest_times_effect,
+        honest_times_effect=effects[0].honest_times_effect if effects else NO_CONTRAST,
         bounds=_of_first_contrast(sharp),
         confidence_bounds=_of_first_contrast(allowing_for_chance),
-        specification_test=fit.specification_test(),
+        specification_test=fit.specification_test() if fit.df else None,
         prevalence=prevalence,
         notes=tuple(notes),
     )
@@ -162,7 +169,11 @@ def _bounds(table: FloatArray, fit: CellFit, design: Design, *, level: float) ->
 
 
 def _of_first_contrast(bounds: ParameterBounds | None) -> Bounds | None:
-    return None if bounds is None else Bounds(cheater_proportion=bounds.cheater_proportion, effect=bounds.effects[0])
+    return (
+        None
+        if bounds is None
+        else Bounds(cheater_proportion=bounds.cheater_proportion, effect=bounds.effects[0] if bounds.effects else None)
+    )
 
 
 def _cheater_proportion(fit: CellFit, *, used: float, level: float) -> tuple[CheaterProportion, list[str]]:

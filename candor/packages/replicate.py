@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.errors import MethodError
-from candor.estimators.sequential import anytime_effects
+from candor.sequences.looks import decided_together, sequential_estimate
 from candor.software import METHOD_VERSION, described
 from candor.studies.answers import Answers
 
@@ -51,15 +51,28 @@ def counts_of(data: Iterable[str], protocol: Mapping[str, Any]) -> dict[str, NDA
     return counts
 
 
-def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float) -> dict[str, object]:
+def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float) -> dict[str, Any]:
     """Everything that follows from the public answers to one question: all methods without covariates, with their bootstrap."""
     answers = Answers(design=Design.from_document(protocol["design"]), counts=counts)
     try:
         outcome = answers.resample(answers.estimate(level=level), replicates=replicates, seed=seed, level=level, workers=1)
-        anytime = anytime_effects(counts, design=answers.design, planned_n=protocol["allocation"]["planned_with_die"])
+        planned, questions = protocol["allocation"]["planned_with_die"], questions_of_a_family(protocol)
+        sequence = sequential_estimate(counts, design=answers.design, planned_n=planned, questions=questions, level=level)
     except MethodError as error:
         return {"n": int(counts.sum()), "not_estimated": str(error)}
-    return {**asdict(outcome), "anytime": [asdict(one) for one in anytime]}
+    return {**asdict(outcome), "sequence": sequence}
+
+
+def questions_of_a_family(protocol: Mapping[str, Any]) -> int:
+    """How many questions share the error probability of the sequences: one, or all that the study asked."""
+    return int(protocol["questions_asked"]) if protocol.get("family") == "study" else 1
+
+
+def with_directions(outcomes: Mapping[str, dict[str, Any]], protocol: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The outcomes with their sequences as plain values, after the directions of effects were decided in their family."""
+    looks = {name: outcome["sequence"] for name, outcome in outcomes.items() if "sequence" in outcome}
+    decided = decided_together(list(looks.values())) if questions_of_a_family(protocol) > 1 else tuple(looks.values())
+    return dict(outcomes) | {name: {**outcomes[name], "sequence": asdict(look)} for name, look in zip(looks, decided, strict=True)}
 
 
 def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,7 +80,7 @@ def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapp
     options = {**published["bootstrap"], "level": published["level"]}
     lines = list(data)
     outcomes = {name: estimates(counts, protocol, **options) for name, counts in counts_of(lines, protocol).items()}
-    return {"n": sum(1 for _row in csv.DictReader(lines)), "outcomes": outcomes}
+    return {"n": sum(1 for _row in csv.DictReader(lines)), "outcomes": with_directions(outcomes, protocol)}
 
 
 def results_of(published: Mapping[str, Any]) -> dict[str, object]:

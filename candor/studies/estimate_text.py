@@ -11,7 +11,7 @@ from candor.estimators.missing_answers import MissingAnswers
 from candor.estimators.sensitivity import CheatingSensitivity
 from candor.figures.forest import ForestRow, forest_text
 from candor.figures.tables import interval, number, p_value, paragraph, table
-from candor.results import Effect, Interval, OutcomeEstimate
+from candor.results import Effect, Interval, OutcomeEstimate, Prevalence
 
 DIFFERENT = 0.05
 WORKING_MODEL = re.compile(r"working model of (arm .+?): (.+)")
@@ -49,8 +49,14 @@ def estimate_text(
 
 
 def forest_rows(results: Mapping[str, OutcomeEstimate]) -> list[ForestRow]:
-    """One row per outcome, contrast and method, with the headline interval."""
-    return [_forest_row(name, effect) for name, result in results.items() for effect in result.effects]
+    """One row per outcome, contrast and method, with the headline interval; of a survey, one per outcome with the prevalence."""
+    rows = [_forest_row(name, effect) for name, result in results.items() for effect in result.effects]
+    return rows or [_prevalence_row(name, one) for name, result in results.items() for one in result.prevalence]
+
+
+def _prevalence_row(outcome: str, found: Prevalence) -> ForestRow:
+    ends = None if found.interval is None or found.interval.kind == "empty" else (found.interval.low, found.interval.high)
+    return ForestRow.of(found.value, ends, label=f"{outcome}: {found.arm}, prevalence")
 
 
 def _forest_row(outcome: str, effect: Effect) -> ForestRow:
@@ -80,6 +86,14 @@ def outcome_parts(
     about_cheaters = [f"cheater proportion  {number(cheaters.value)}  SE {number(cheaters.standard_error)}  {_interval(cheaters.interval)}"]
     if test is not None:
         about_cheaters.append(f"specification test  χ² = {test.statistic:.2f}, {test.df} df, p = {p_value(test.p_value)}")
+    if design.is_survey:
+        return [
+            [title, paragraph(f"Assumption: {result.assumption}")],
+            about_cheaters,
+            [_prevalences(result)],
+            *([_missing(missing)] if missing is not None else []),
+            *([[paragraph(note, bullet="• ") for note in _notes(result)]] if result.notes else []),
+        ]
     header = ("contrast and method", "effect", "SE", "interval", "Wald", "bootstrap", "p")
     effects = Table(header, list(map(_row, result.effects)))
     parts: list[list[str | Table]] = [[title, paragraph(f"Assumption: {result.assumption}")], [*about_cheaters], [effects]]
@@ -96,6 +110,21 @@ def outcome_parts(
     if result.notes:
         parts.append([paragraph(note, bullet="• ") for note in _notes(result)])
     return list(parts)
+
+
+def _prevalences(result: OutcomeEstimate) -> Table:
+    """The result of a survey: the prevalence, or its bounds with chance and without."""
+    rows = [
+        [
+            one.arm,
+            number(one.value),
+            number(one.standard_error),
+            _interval(one.interval),
+            "—" if one.bounds is None else interval(*one.bounds),
+        ]
+        for one in result.prevalence
+    ]
+    return Table(("prevalence among honest people", "value", "SE", "interval", "left open by the design"), rows)
 
 
 def _honest_times_effect(effect: Effect) -> str:

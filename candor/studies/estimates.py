@@ -106,6 +106,8 @@ def estimate(
     (0.666667, 0.4)
     """
     found = read_design(design)
+    if found.is_survey and covariates:
+        raise DataError("a survey has no effect that covariates could adjust: candor.regress explains the prevalence by them")
     analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa)
     return analysis.run(answers_in(frame, design=found, outcomes=_names(outcomes), covariates=_names(covariates)), design=found)
 

@@ -6,6 +6,23 @@ from candor.designs.design import Design
 from candor.figures.tables import number, paragraph, table
 from candor.planning.pareto import FrontDesign
 from candor.planning.power import StudyPlan
+from candor.planning.survey_precision import SurveyPlan
+
+
+def survey_plan_text(plan: SurveyPlan, design: Design) -> str:
+    """The plan of a survey as a table."""
+    lines = [
+        f"{design.kind.replace('_', ' ')} design, survey of {plan.n} participants, privacy loss ε = {plan.epsilon:.3f} per question, "
+        f"{plan.epsilon_total:.3f} in total",
+        paragraph(plan.assumption),
+        "",
+    ]
+    if plan.bounds is None:
+        cost = "—" if plan.cost_of_privacy is None else f"{plan.cost_of_privacy:.2f}×"
+        numbers = [number(plan.prevalence), number(plan.standard_error), f"±{number(plan.half_width)}", str(plan.participants_needed)]
+        header = ["", "expected", "SE", f"{100 * plan.level:g} % interval", "n for the wanted interval", "cost of privacy"]
+        lines += [table(header, [["prevalence", *numbers, cost]]), "", f"Cheater proportion: SE {number(plan.cheater_standard_error)}"]
+    return "\n".join([*lines, *(paragraph(note, bullet="• ") for note in plan.notes)])
 
 
 def plan_text(plan: StudyPlan, design: Design) -> str:

@@ -10,10 +10,12 @@ from typing import Any
 
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
+from candor.errors import DesignError
 from candor.planning.information import Scenario
 from candor.planning.pareto import LEAST_TRUTH, FrontDesign, pareto_front
 from candor.planning.power import StudyPlan, plan_study
-from candor.studies.plan_text import front_text, plan_text
+from candor.planning.survey_precision import SurveyPlan, survey_plan
+from candor.studies.plan_text import front_text, plan_text, survey_plan_text
 
 
 def plan(
@@ -87,6 +89,8 @@ def plan(
     (1.386, 2.4)
     """
     found = read_design(design)
+    if found.is_survey:
+        raise DesignError("a survey has one arm and no effect: plan_survey says how precisely it will know the prevalence")
     expected = plan_study(
         found,
         prevalence=prevalence,
@@ -113,6 +117,92 @@ def plan(
     cap = found.epsilon if epsilon_cap is None else epsilon_cap
     designs = pareto_front(found, scenario, epsilon_cap=cap, power=power, level=level, least_truth=least_truth)
     return PlannedStudy(design=found, expected=expected, front=designs)
+
+
+def plan_survey(
+    design: DesignSource,
+    *,
+    prevalence: float = 0.4,
+    cheater_proportion: float = 0.0,
+    cheater_yes_rate: float | None = None,
+    n: int | None = None,
+    half_width: float = 0.05,
+    level: float = 0.95,
+    questions: int = 1,
+) -> PlannedSurvey:
+    """Compute how precisely a survey, a study of one group, will know the prevalence.
+
+    Parameters
+    ----------
+    design : Design, mapping, str or Path
+        With one arm. See `candor.read_design`.
+    prevalence, cheater_proportion, cheater_yes_rate
+        As in `plan`.
+    n : int, optional
+        Planned participants. Default: as many as `half_width` needs.
+    half_width : float
+        Wanted half of the width of the prevalence's interval.
+    level : float
+        Confidence level.
+    questions : int
+        Sensitive questions per participant, one roll each.
+
+    Returns
+    -------
+    PlannedSurvey
+        ``expected`` holds the numbers; ``print`` shows them as a table.
+
+    Raises
+    ------
+    DesignError
+        When the design cannot be read or protects nobody.
+    MethodError
+        When the design has several arms, or an expectation is impossible.
+
+    References
+    ----------
+    Clark, S. J. & Desharnais, R. A. (1998). Honest answers to embarrassing questions. See `candor.planning.survey_precision.survey_plan`.
+
+    Examples
+    --------
+    >>> planned = plan_survey({"arms": ["students"], "control": "students", "cheater_model": "always_no", "subsamples": {
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}}, prevalence=0.5, n=3597)
+    >>> round(planned.expected.standard_error, 3)
+    0.1
+    """
+    found = read_design(design)
+    expected = survey_plan(
+        found,
+        prevalence=prevalence,
+        cheater_proportion=cheater_proportion,
+        cheater_yes_rate=cheater_yes_rate,
+        n=n,
+        half_width=half_width,
+        level=level,
+        questions=questions,
+    )
+    return PlannedSurvey(design=found, expected=expected)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PlannedSurvey:
+    """A design with one arm and the precision that is expected of it."""
+
+    design: Design
+    expected: SurveyPlan
+
+    def __str__(self) -> str:
+        return survey_plan_text(self.expected, self.design)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of ``candor plan --format json``, as plain values."""
+        plain: dict[str, Any] = json.loads(json.dumps({"design": self.design.to_document(), **asdict(self.expected)}, allow_nan=False))
+        return plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -22,7 +22,7 @@ def simulate(
     design: DesignSource,
     *,
     n: int,
-    effects: float | Mapping[str, float],
+    effects: float | Mapping[str, float] = 0.0,
     seed: int,
     prevalence: float = 0.4,
     cheater_proportion: float = 0.0,
@@ -39,7 +39,7 @@ def simulate(
     n : int
         Number of participants, each randomised independently.
     effects : float or mapping of str to float
-        Difference of prevalence to control, in [−1, 1]: the same for all treatment arms, or by arm.
+        Difference of prevalence to control, in [−1, 1]: the same for all treatment arms, or by arm. A survey has none.
     seed : int
         The same seed gives the same answers.
     prevalence : float

@@ -27,6 +27,11 @@ PARTS = (
     Part(name="allocation", label=_("Allocation and thresholds"), route="surveys:build_allocation", keys=("allocation", "minimum_seconds")),
     Part(name="direct", label=_("Direct questions"), route="surveys:build_direct", keys=("direct_group",)),
     Part(name="debrief", label=_("Debrief"), route="surveys:build_debrief", keys=("debrief",)),
-    Part(name="plans", label=_("Plans for the data"), route="surveys:build_plans", keys=("analysis_plan", "release_plan", "retention")),
+    Part(
+        name="plans",
+        label=_("Plans for the data"),
+        route="surveys:build_plans",
+        keys=("analysis_plan", "family", "release_plan", "retention"),
+    ),
     Part(name="file", label=_("As text"), route="surveys:build_file"),
 )

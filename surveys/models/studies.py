@@ -34,6 +34,14 @@ class Study(models.Model):
         "Protocol", null=True, blank=True, on_delete=models.PROTECT, related_name="+", help_text="The version that waits for the officers."
     )
     submitted_on = models.DateField(null=True, blank=True)
+    launched_protocol = models.ForeignKey(
+        "Protocol",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The version with which it opened: what was named before anybody came, such as the planned number of people.",
+    )
     approved_until = models.DateField(null=True, blank=True, help_text="Last day on which newcomers may be taken in.")
     suspended = models.BooleanField(default=False, help_text="By an officer; the investigator cannot resume it.")
     epsilon_per_question = models.FloatField()

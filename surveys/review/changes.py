@@ -22,6 +22,7 @@ SECTION_OF_PART = {
     "direct_group": "die",
     "allocation": "allocation",
     "analysis_plan": "analysis",
+    "family": "analysis",
     "retention": "retention",
     "release_plan": "release",
     "debrief": "debrief",
@@ -32,7 +33,7 @@ WORDS_AROUND = 12
 NO_TEXTS = {"captions", "die", "files"}
 """Parts of the file in which a name may look like a language without being one of a text."""
 # The file keeps these as words from a list, in which an underscore stands for a space.
-FROM_A_LIST = ("kind", "role", "scheme", "mode", "cheaters")
+FROM_A_LIST = ("kind", "role", "scheme", "mode", "cheaters", "family")
 
 
 def section_of(part: str) -> str:

@@ -165,7 +165,7 @@ def launch(study: Study, *, actor: User) -> Study:
     require_no_obstacle(study)
     take_step(study, StudyStatus.RECRUITING)
     definition = protocol_in_force(study).definition
-    study.launched_on = timezone.localdate()
+    study.launched_on, study.launched_protocol = timezone.localdate(), study.protocol
     study.save()
     allocation_list = draw_first_list(study, definition)
     record(

@@ -1,5 +1,6 @@
 """Reads short texts. No other code takes them out of the database: they are no covariate, in no export and in no release."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from surveys.access import Seat
@@ -12,10 +13,10 @@ from surveys.questions.background import ShortText
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """One question and what people wrote, in alphabetical order; None where fewer than `LEAST` people wrote something."""
+    """One question, and each text with how many people wrote it, in alphabetical order; None where fewer than `LEAST` wrote something."""
 
     question: str
-    texts: tuple[str, ...] | None
+    texts: tuple[tuple[str, int], ...] | None
 
 
 def short_texts_of(seat: Seat) -> list[ShortText]:
@@ -38,10 +39,12 @@ def words_of(seat: Seat) -> list[Words] | None:
     written = [[str(one[question.name]) for one in people if one.get(question.name)] for question in questions]
     language = definition_for(seat).languages[0]
     return [
-        Words(question=question.text.in_language(language), texts=tuple(sorted(texts, key=_sorted_as)) if len(texts) >= LEAST else None)
+        Words(question=question.text.in_language(language), texts=_counted(texts) if len(texts) >= LEAST else None)
         for question, texts in zip(questions, written, strict=True)
     ]
 
 
-def _sorted_as(text: str) -> tuple[str, str]:
-    return text.casefold(), text
+def _counted(texts: list[str]) -> tuple[tuple[str, int], ...]:
+    """Texts that differ in capitals alone are one, in the spelling that comes first."""
+    spelled = {text.casefold(): text for text in sorted(texts, reverse=True)}
+    return tuple((spelled[folded], people) for folded, people in sorted(Counter(map(str.casefold, texts)).items()))

@@ -40,8 +40,8 @@ from surveys.models import (
 )
 from surveys.retention import services as retention
 from tests.audits.test_permissions import MEMBERS, ROLES, routes
-from tests.factories import everything_stored, participant_of, recruiting_study, token_of, walk
-from tests.finished_people import TELLING_DIE, add_finished_people, compute
+from tests.factories import document, everything_stored, participant_of, recruiting_study, token_of, walk
+from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
 
 pytestmark = pytest.mark.django_db
 COLLECTED = (Participant, Response, DirectAnswer, ShardedCounter, AllocationSlot, EntryBook, EntryCode, PanelMember, Run, Chunk)
@@ -50,6 +50,8 @@ GRADE = 86.71828
 TOLD, QUIZ, PANEL = "told-by-one-person-alone", "answered-by-one-person-alone", "panel-number-of-one-person"
 OWN_PAGES = {"surveys:resume"}  # the way back for the holder of the token
 IN_EVERY_STATE = ("nobody", "administrator")
+WORDS, THEIR_READERS = "surveys:words", {"owner", "editor", "administrator"}
+"""The one page that shows words that people wrote, apart from everything else, and who may read it once the study has ended."""
 
 
 def content_of(response: Any) -> str:
@@ -80,6 +82,7 @@ def marked(people: dict[str, User]) -> tuple[Study, dict[str, str]]:
         die=TELLING_DIE,
         allocation={"planned_participants": 60},
         questions=[{"name": "attention", "text": "Did your attention wander?"}],
+        background=[*document()["background"], {"kind": "short_text", "name": "note", "text": "Which subject?"}],
     )
     for name, role in MEMBERS.items():
         StudyMember.objects.create(study=study, user=people[name], role=role)
@@ -90,6 +93,10 @@ def marked(people: dict[str, User]) -> tuple[Study, dict[str, str]]:
     participant.background = {"gender": "woman", "courses": [{"course": "probability", "grade": GRADE}], "note": TOLD}
     participant.quiz = {**participant.quiz, "note": QUIZ}
     participant.save()
+    for other in Participant.objects.filter(study=study).exclude(pk=participant.pk)[:12]:
+        other.background |= {"note": "history"}
+        other.save()
+    count_everybody(study)
     compute(study)
     [(person_at_panel, _identifier)] = EntryBook.objects.get().members.items()
     marks = {
@@ -152,6 +159,7 @@ def bring_to(study: Study, status: StudyStatus) -> None:
 def test_no_address_gives_anybody_what_is_stored_of_one_person(people: dict[str, User], marked: tuple[Study, dict[str, str]]) -> None:
     study, marks = marked
     found, asked, answered = [], 0, set()
+    readers: set[str] = set()
     for status in StudyStatus:
         bring_to(study, status)
         study.refresh_from_db()
@@ -163,7 +171,12 @@ def test_no_address_gives_anybody_what_is_stored_of_one_person(people: dict[str,
                 asked += 1
                 answered |= {name} if response.status_code == 200 else set()
                 unknown = {mark: value for mark, value in marks.items() if value not in address}  # a page may repeat what it was asked
-                found += [f"{visitor} finds the {leak} at {address}, {status}" for leak in leaks(response, unknown)]
+                leaked = leaks(response, unknown)
+                if name == WORDS and "background answer" in leaked and status in ENDED:
+                    readers.add(visitor)
+                    leaked.remove("background answer")
+                found += [f"{visitor} finds the {leak} at {address}, {status}" for leak in leaked]
+    assert readers == THEIR_READERS
     assert not found, "\n".join(sorted(set(found)))
     assert asked > 1000
     # Checks that the pages where such values could appear were really seen.

@@ -40,13 +40,30 @@ def test_it_fits_the_screen_and_serves_screen_readers(
     expect(page.get_by_role("region", name="Exact numbers of question 1").get_by_text("not for publication").first).to_be_visible()
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_planned_analysis_stands_below_what_is_true_at_every_look(
+    new_page: Callable[..., Page], transactional_db: None, assert_accessible: Check, assert_fits: Check, width: int
+) -> None:
+    add_finished_people(study := recruiting_study(questions=TWO_QUESTIONS, allocation={"planned_participants": 240}), 240)
+    compute(study)
+    page = new_page(viewport={"width": width, "height": 900})
+    log_in(page)
+    page.goto(RESULTS)
+    planned = page.locator(".planned-analysis").first
+    expect(planned).to_contain_text("at the 240 people of the first batch with the 240 that were planned")
+    planned.locator("summary").first.press("Enter")
+    expect(planned.get_by_text("not for publication").first).to_be_visible()
+    assert_fits(page)
+    assert_accessible(page)
+
+
 def test_a_number_leads_to_its_formula_by_keyboard(page: Page, study: Study) -> None:
     log_in(page)
     page.goto(RESULTS)
     page.locator("#numbers-1 > summary").press("Enter")
-    page.locator("#numbers-1").get_by_role("link", name="doubly robust").press("Enter")
-    expect(page.locator("#how-doubly_robust .formula")).to_be_visible()
-    expect(page.locator("#how-doubly_robust > summary")).to_be_focused()
+    page.locator("#numbers-1").get_by_role("link", name="efficient, with background answers").press("Enter")
+    expect(page.locator("#how-efficient_with_covariates .formula")).to_be_visible()
+    expect(page.locator("#how-efficient_with_covariates > summary")).to_be_focused()
 
 
 def test_new_answers_appear_and_the_reader_keeps_their_place(page: Page, study: Study) -> None:
@@ -85,7 +102,7 @@ def test_figures_and_tables_come_as_files(page: Page, study: Study) -> None:
     page.goto(RESULTS)
     for label, ending in (
         ("Question 1, effects by method: figure as SVG", "forest-attention.svg"),
-        ("Question 1, effects by method: table as CSV", "estimates.csv"),
+        ("Question 1, effects by method: table as CSV", "sequences.csv"),
     ):
         with page.expect_download() as download:
             page.get_by_role("link", name=label).click()

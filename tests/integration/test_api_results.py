@@ -34,7 +34,7 @@ def answered_study(**changes: Any) -> Study:
             **changes,
         }
     )
-    add_finished_people(study, 200, cheaters=0.0, prevalence=0.1, effect=0.8)
+    add_finished_people(study, 200, cheaters=0.0, prevalence=0.3, effect=0.4)
     return study
 
 
@@ -65,13 +65,27 @@ def test_results_are_the_stored_ones_and_keep_their_mark() -> None:
     stored = study.runs.get(kind=RunKind.FIRST_RESULTS).results["outcomes"]["attention"]
     (outcome,) = found["first_results"]["outcomes"]
     assert (outcome["question"], outcome["n"], found["control"]) == ("attention", 200, "slides")
-    assert outcome["cheater_proportion"] == stored["cheater_proportion"]
-    assert [effect["value"] for effect in outcome["effects"]] == [effect["value"] for effect in stored["effects"]]
-    marks = {effect["method"]: effect["for_publication"] for effect in found["full_results"]["outcomes"][0]["effects"]}
-    assert marks["difference_in_means"] is True
-    assert marks["doubly_robust"] is False
+    assert outcome["sequence"]["cheater_proportion"] == stored["sequence"]["cheater_proportion"]
+    assert outcome["sequence"]["effects"] == stored["sequence"]["effects"]
+    marks = {effect["method"]: effect["for_publication"] for effect in found["full_results"]["outcomes"][0]["sequence"]["effects"]}
+    assert marks == {"efficient": True, "efficient_with_covariates": False}
     assert found["full_results"]["balance"]["for_publication"] is False
-    assert found["full_results"]["outcomes"][0]["effects"][0]["bootstrap"]["seed"] == found["full_results"]["seed"]
+
+
+def test_intervals_and_p_values_for_one_look_come_with_the_planned_number() -> None:
+    study = answered_study(allocation={"planned_participants": 200})
+    compute(study)
+    planned = get(study.owner, f"studies/{study.slug}/results/")["planned_analysis"]
+    assert (planned["n"], planned["planned"], planned["reached_the_plan"], planned["kind"]) == (200, 200, True, "full_results")
+    effects = {effect["method"]: effect for effect in planned["outcomes"][0]["effects"]}
+    assert {method: effect["for_publication"] for method, effect in effects.items()} == {
+        "difference_in_means": True,
+        "efficient": True,
+        "doubly_robust": False,
+        "efficient_with_covariates": False,
+    }
+    assert effects["efficient"]["bootstrap"]["seed"] == planned["seed"]
+    assert effects["efficient"]["p_value"] is not None
 
 
 def test_too_few_answers_are_said_in_words() -> None:
@@ -80,7 +94,7 @@ def test_too_few_answers_are_said_in_words() -> None:
     outcomes = get(study.owner, f"studies/{study.slug}/results/")["first_results"]["outcomes"]
     assert [outcome["question"] for outcome in outcomes] == list(QUESTIONS), "in the order of the study"
     assert all(outcome["not_yet"] for outcome in outcomes)
-    assert all(outcome["effects"] == [] for outcome in outcomes)
+    assert all(outcome["sequence"] is None for outcome in outcomes)
 
 
 def test_a_blinded_study_is_blinded_in_every_answer_until_it_is_closed() -> None:
@@ -97,7 +111,8 @@ def test_a_blinded_study_is_blinded_in_every_answer_until_it_is_closed() -> None
     results, groups = get(study.owner, path + "results/"), get(study.owner, path + "counts/")["groups"]
     assert (results["blinded"], results["arms"], results["control"]) == (True, ["A", "B"], None)
     for kind in ("first_results", "full_results"):
-        assert {(one["treatment"], one["control"]) for one in results[kind]["outcomes"][0]["effects"]} <= {("A", "B"), ("B", "A")}
+        effects = results[kind]["outcomes"][0]["sequence"]["effects"]
+        assert {(one["treatment"], one["control"]) for one in effects} in ({("A", "B")}, {("B", "A")})
     assert {one["arm"] for one in groups} == {"all"}
     assert sum(one["finished"] for one in groups) == sum(one["finished"] for one in open_groups)
     studies.close(study, actor=study.owner)
@@ -114,7 +129,7 @@ def test_with_three_arms_a_blinded_study_shows_no_contrast() -> None:
     assert not ARMS.search(answer.content.decode())
     results = answer.json()
     for kind in ("first_results", "full_results"):
-        assert [(one["effects"], one["anytime"]) for one in results[kind]["outcomes"]] == [([], [])]
+        assert [one["sequence"]["effects"] for one in results[kind]["outcomes"]] == [[]]
     assert results["full_results"]["balance"]["differences"] == []
 
 
@@ -149,7 +164,7 @@ def test_more_people_take_no_more_queries(django_assert_max_num_queries: DjangoA
     client = logged_in(study.owner)
     for name in ("", "counts/", "results/"):
         client.get(f"{API}studies/{study.slug}/{name}")  # the protocol is read once per process
-        with django_assert_max_num_queries(13):
+        with django_assert_max_num_queries(14):
             client.get(f"{API}studies/{study.slug}/{name}")
 
 
@@ -166,7 +181,7 @@ def test_the_example_of_the_document_runs_as_it_stands_there(monkeypatch: pytest
     token = issue_token(user=study.owner, name="example", scope=TokenScope.WRITE, days=1)
 
     def people_finish(seconds: float) -> None:
-        add_finished_people(study, 200, cheaters=0.0, prevalence=0.1, effect=0.8)
+        add_finished_people(study, 200, cheaters=0.0, prevalence=0.3, effect=0.4)
         compute(study)
 
     monkeypatch.setenv("CANDOR_TOKEN", token)
@@ -180,4 +195,4 @@ def test_the_example_of_the_document_runs_as_it_stands_there(monkeypatch: pytest
     assert study.status == StudyStatus.RECRUITING
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].endswith("people are needed")
-    assert len([line for line in printed if line.startswith("attention difference_in_means ")]) == 1
+    assert len([line for line in printed if line.startswith("attention efficient ")]) == 1

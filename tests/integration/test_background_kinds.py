@@ -129,6 +129,14 @@ def test_words_are_read_after_the_end_in_alphabetical_order_by_those_who_run_the
     assert page in browser.get(reverse("surveys:study", args=[study.slug])).content.decode()
 
 
+def test_texts_that_differ_in_capitals_alone_are_one_line() -> None:
+    study = closed_with_words(writers=12)
+    for place, one in enumerate(Participant.objects.filter(study=study, background__has_key="subject")):
+        one.background |= {"subject": ("biology", "Biology", "art")[place % 3]}
+        one.save()
+    assert lines_of(study, logged_in(study.owner)) == ["art × 4", "Biology × 8"]
+
+
 def test_words_are_not_shown_while_the_study_runs_nor_those_of_few_people() -> None:
     running = recruiting_study(background=[WORDS])
     response = logged_in(running.owner).get(reverse("surveys:words", args=[running.slug]))

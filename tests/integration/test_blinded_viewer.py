@@ -37,23 +37,23 @@ PROTOCOL = {
     "surveys:protocol_version",
 }
 NAMES = {
-    "figure": ("participants", "enrolment", "balance", "forest-attention", "running-attention"),
-    "table": ("participants", "enrolment", "balance", "estimates", "running"),
+    "figure": ("participants", "enrolment", "balance", "forest-attention", "running-attention", "planned-attention"),
+    "table": ("participants", "enrolment", "balance", "sequences", "estimates", "running"),
 }
 
 
 @pytest.fixture
 def study() -> Study:
-    """Three in four people are in one arm, and their answers differ as far as they can."""
+    """Three in four people are in one arm, and their answers differ much."""
     sample = document()
     slides, instructor = sample["arms"]
     study = recruiting_study(
         arms=[slides, {**instructor, "weight": 3}],
         questions=sample["questions"][:1],
         die=TELLING_DIE,
-        allocation={"planned_participants": 200},
+        allocation={"planned_participants": 360},
     )
-    add_finished_people(study, 120, cheaters=0.0, prevalence=0.1, effect=0.8)
+    add_finished_people(study, 360, cheaters=0.0, prevalence=0.5, effect=0.4)
     compute(study)
     return study
 
@@ -85,8 +85,10 @@ def test_no_answer_about_people_or_results_names_an_arm(study: Study, query: str
     about_results = {name: text for name, text in seen.items() if name not in PROTOCOL}
     assert len(about_results) >= 14, sorted(about_results)
     assert [name for name, text in about_results.items() if ARMS.search(text)] == []
-    assert "B minus A" in seen["analysis:figure forest-attention"]
-    assert "effect,efficient,B,A" in seen["analysis:table estimates"]
+    for figure in ("forest", "planned"):
+        assert "B minus A" in seen[f"analysis:figure {figure}-attention"]
+    for table in ("sequences", "estimates"):
+        assert "effect,efficient,B,A" in seen[f"analysis:table {table}"]
     named = answers(study, member(study, MemberRole.VIEWER), query)
     assert "Slides with the instructor minus Slides only" in named["analysis:figure forest-attention"]
 
@@ -105,9 +107,10 @@ def test_nothing_tells_the_larger_arm(study: Study) -> None:
         totals = {str(study.participants.filter(subsample=subsample).count()) for subsample in ("1", "2")}
         assert not (groups - totals) & set(re.findall(shown, seen[name])), name
     results = client.get(reverse("analysis:api_results", args=[study.slug])).json()
-    outcome = results["full_results"]["outcomes"][0]
+    outcome, sequence = results["planned_analysis"]["outcomes"][0], results["full_results"]["outcomes"][0]["sequence"]
     assert (outcome["prevalence"], outcome["notes"], outcome["effects"][0]["notes"]) == ([], [], [])
     assert outcome["effects"][0]["value"] is not None
+    assert (sequence["prevalence"], sequence["effects"][0]["value"] is None) == ([], False)
 
 
 def test_the_text_does_not_depend_on_which_letter_an_arm_has(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

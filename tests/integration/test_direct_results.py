@@ -102,7 +102,7 @@ def test_estimates_with_the_die_are_those_of_a_study_without_the_group(study: St
     Participant.objects.filter(subsample="direct").delete()
     assert effects(compute(study, kind)) == effects(with_group)
     assert with_group["n"] == 200
-    assert with_group["outcomes"]["attention"]["anytime"][0]["planned_n"] == 350
+    assert with_group["outcomes"]["attention"]["sequence"]["planned_n"] == 350
 
 
 def test_the_input_of_the_methods_holds_nobody_of_the_direct_group(study: Study) -> None:

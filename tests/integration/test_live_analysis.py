@@ -20,6 +20,7 @@ from analysis.answers.datasets import cell_counts, people_of
 from analysis.models import Chunk, Run, RunKind, RunStatus
 from analysis.runs import runner
 from analysis.runs.full_results import REPLICATES, study_analysis
+from analysis.runs.sequence_plans import SequencePlan
 from analysis.stored_results import Results
 from candor.estimators.effects import estimate_outcome
 from candor.resampling.bootstrap import BootstrapChunk, bootstrap, with_bootstrap
@@ -88,7 +89,8 @@ def test_every_question_gets_every_method_with_bootstrap_test_and_anytime_interv
             assert effect["bootstrap"]["seed"] == run.seed
             assert effect["adjusted_p_value"] is not None
         assert outcome["specification_test"]["df"] == 1
-        assert outcome["anytime"][0]["planned_n"] == 240
+        assert outcome["sequence"]["planned_n"] == 240
+        assert [effect["method"] for effect in outcome["sequence"]["effects"]] == ["efficient", "efficient_with_covariates"]
     assert json.loads(json.dumps(run.results, allow_nan=False)) == run.results
 
 
@@ -108,7 +110,7 @@ def test_chunks_in_any_order_merge_to_what_one_piece_gives(study: Study) -> None
     run = finish(run)
     definition = definition_of(study)
     people = people_of(study, definition)
-    analysis = (analyses := study_analysis(people, definition))["retention"]
+    analysis = (analyses := study_analysis(people, definition, plan=SequencePlan.of(study)))["retention"]
     counts = ResampledCounts(analysis.counts, design=definition.design())
     there = {name: np.flatnonzero(people.who_answered(name)) for name in analyses}
     patterns = ResampledPeople({name: one.adjusted for name, one in analyses.items()}, answered=there)

@@ -26,7 +26,7 @@ from tests.jobs import work_on, work_on_part
 
 pytestmark = pytest.mark.django_db
 FIGURES = ("participants", "enrolment", "balance", "forest-attention", "running-attention")
-TABLES = ("participants", "enrolment", "balance", "estimates", "running")
+TABLES = ("participants", "enrolment", "balance", "sequences", "estimates", "running")
 ARMS = re.compile(r"slides|instructor", re.IGNORECASE)
 
 
@@ -36,7 +36,18 @@ def study() -> Study:
     study = recruiting_study(
         allocation={"planned_participants": 400}, die=TELLING_DIE, questions=[{"name": "attention", "text": "Did your attention wander?"}]
     )
-    add_finished_people(study, 200, cheaters=0.0, prevalence=0.1, effect=0.8)
+    add_finished_people(study, 200, cheaters=0.0, prevalence=0.3, effect=0.4)
+    compute(study)
+    return study
+
+
+@pytest.fixture
+def reached() -> Study:
+    """As many people as planned, so that there is the planned analysis."""
+    study = recruiting_study(
+        allocation={"planned_participants": 200}, die=TELLING_DIE, questions=[{"name": "attention", "text": "Did your attention wander?"}]
+    )
+    add_finished_people(study, 200, cheaters=0.0, prevalence=0.3, effect=0.4)
     compute(study)
     return study
 
@@ -65,8 +76,9 @@ def test_the_diagram_its_table_and_its_file_have_the_same_numbers(study: Study) 
     assert numbers == ["200", "200", *(number for row in shown for number in row[2:])]
 
 
-@pytest.mark.parametrize("figure", FIGURES)
-def test_every_figure_is_a_file_without_style_or_script(study: Study, figure: str) -> None:
+@pytest.mark.parametrize("figure", [*FIGURES, "planned-attention"])
+def test_every_figure_is_a_file_without_style_or_script(reached: Study, figure: str) -> None:
+    study = reached
     response = get(study, "figure", figure=figure, kind="svg")
     assert response["Content-Disposition"] == f'attachment; filename="{study.slug}-{figure}.svg"'
     root = etree.fromstring(response.content)
@@ -77,7 +89,10 @@ def test_every_figure_is_a_file_without_style_or_script(study: Study, figure: st
         assert mark.get("class") or mark is root or etree.QName(mark).localname == "title"
 
 
-def test_estimates_as_a_file_say_what_is_not_for_publication(study: Study) -> None:
+def test_estimates_as_a_file_say_what_is_not_for_publication(reached: Study) -> None:
+    study = reached
+    sequences = {row["method"]: row["for_publication"] for row in table(study, "sequences") if row["quantity"] == "effect"}
+    assert sequences == {"efficient": "True", "efficient_with_covariates": "False"}
     rows = {row["method"]: row for row in table(study, "estimates") if row["quantity"] == "effect"}
     assert {method: row["for_publication"] for method, row in rows.items()} == {
         "difference_in_means": "True",
@@ -158,18 +173,22 @@ def test_a_study_that_is_blinded_is_so_for_everybody_until_it_is_closed(study: S
     assert "Slides with the instructor minus Slides only" in words_of(get(study))
 
 
-def test_letters_do_not_tell_which_arm_is_the_control(study: Study) -> None:
+def test_letters_do_not_tell_which_arm_is_the_control(reached: Study) -> None:
     """Contrasts are B − A whatever A is; the numbers are turned round where A is the treatment."""
+    study = reached
     view = live_view(study, reader=study.owner, language="en", ask_blinded=True)
     assert view is not None
     names = {letter: arm for arm, letter in arm_names(study, view.definition, blinded=True, language="en").files.items()}
-    (blinded,) = [row for row in table(study, "estimates", "?blinded=1") if row["method"] == "efficient"]
-    (plain,) = [row for row in table(study, "estimates") if row["method"] == "efficient"]
-    assert (blinded["arm"], blinded["against"]) == ("B", "A")
     sign = 1 if names["B"] == "instructor" else -1
-    assert float(blinded["estimate"]) == sign * float(plain["estimate"])
-    ends = [sign * float(plain[end]) for end in ("low", "high")][::sign]
-    assert [float(blinded[end]) for end in ("low", "high")] == ends
+    for name in ("sequences", "estimates"):
+        blinded, plain = (
+            next(row for row in table(study, name, query) if (row["quantity"], row["method"]) == ("effect", "efficient"))
+            for query in ("?blinded=1", "")
+        )
+        assert (blinded["arm"], blinded["against"]) == ("B", "A")
+        assert float(blinded["estimate"]) == sign * float(plain["estimate"])
+        ends = [sign * float(plain[end]) for end in ("low", "high")][::sign]
+        assert [float(blinded[end]) for end in ("low", "high")] == ends
     ends = [sign * float(plain[end]) for end in ("bootstrap_low", "bootstrap_high")][::sign]
     assert [float(blinded[end]) for end in ("bootstrap_low", "bootstrap_high")] == ends
 
@@ -194,7 +213,8 @@ def test_with_three_arms_a_blinded_reader_sees_no_contrast_with_the_control() ->
     add_finished_people(study, 300)
     compute(study)
     assert "they are shown when the study is closed" in words_of(get(study, query="?blinded=1"))
-    assert [row for row in table(study, "estimates", "?blinded=1") if row["quantity"] == "effect"] == []
+    for name in ("sequences", "estimates"):
+        assert [row for row in table(study, name, "?blinded=1") if row["quantity"] in ("effect", "honest_times_effect")] == []
     assert table(study, "balance", "?blinded=1") == table(study, "running", "?blinded=1") == []
     assert {row["arm"] for row in table(study, "participants", "?blinded=1")} == {"all"}
 
@@ -211,7 +231,7 @@ def test_the_number_of_queries_does_not_grow_with_people_or_history(study: Study
     for seed in range(3):
         add_finished_people(study, 20, seed=10 + seed)
         compute(study, RunKind.FIRST_RESULTS)
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(18):
         assert get(study, client=client).status_code == 200
 
 

@@ -13,7 +13,7 @@ from candor.estimators.cell_means import efficient_kernel, maximum_likelihood_fi
 from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.effects import estimate_outcome
 from candor.estimators.sensitivity import sensitivity_to_arm_dependent_cheating
-from candor.estimators.sequential import anytime_multiplier, tuned_rho
+from candor.sequences.boundary import anytime_multiplier, tuned_rho
 from tests.designs import Cells, means_of, some_tables
 
 

@@ -25,12 +25,12 @@ from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.estimators.direct_comparison import direct_comparison
 from candor.estimators.effects import estimate_outcome
-from candor.estimators.sequential import anytime_effects
 from candor.results import BootstrapSummary, Interval, SpecificationTest
+from candor.sequences.looks import sequential_estimate
 from candor.software import METHOD_VERSION
 
 # A fingerprint of the stored names, by method version. If this changes, raise METHOD_VERSION, so that older results are computed again.
-SHAPES = {"1": "7debe749c96ce20c", "2": "7debe749c96ce20c"}
+SHAPES = {"1": "7debe749c96ce20c", "2": "c00875cc514947cb"}
 TELLING = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
 MIRRORED = {"1": {"forced_no": "1/6", "forced_yes": "3/6"}, "2": {"forced_no": "3/6", "forced_yes": "2/6"}}
 counts = st.lists(st.integers(0, 60), min_size=8, max_size=8).map(lambda cells: np.array(cells).reshape(2, 2, 2))
@@ -43,7 +43,7 @@ def design(subsamples: dict[str, dict[str, str]] = TELLING) -> Design:
 
 def outcome_of(cells: np.ndarray, made: Design) -> QuestionEstimate | NotYet:
     try:
-        return QuestionEstimate.of(estimate_outcome(cells, design=made), anytime=anytime_effects(cells, design=made, planned_n=400))
+        return QuestionEstimate.of(estimate_outcome(cells, design=made), sequence=sequential_estimate(cells, design=made, planned_n=400))
     except MethodError as error:
         return NotYet(n=int(cells.sum()), not_yet=str(error))
 

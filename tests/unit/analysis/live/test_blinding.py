@@ -7,12 +7,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.live.blinding import turned_anytime, turned_difference, turned_effect
-from analysis.stored_results import Difference, MarkedEffect
+from analysis.live.blinding import turned_difference, turned_effect, turned_sequence
+from analysis.stored_results import Difference, MarkedEffect, MarkedSequence
 from candor.designs.design import Design
 from candor.estimators.effects import estimate_outcome
-from candor.estimators.sequential import anytime_effects
 from candor.results import BootstrapSummary, Interval
+from candor.sequences.looks import sequential_estimate
 
 DESIGN = Design.of(
     arms=("slides", "face"),
@@ -35,8 +35,15 @@ WITHOUT_DIRECTION = {
         "rho",
     ),
 }
-WITH_DIRECTION = {"value", "difference"}
-ENDS = {"low": "high", "high": "low", "treatment_mean": "control_mean", "control_mean": "treatment_mean"}
+WITH_DIRECTION = {"value", "difference", "direction"}
+ENDS = {
+    "low": "high",
+    "high": "low",
+    "log_e_more": "log_e_fewer",
+    "log_e_fewer": "log_e_more",
+    "treatment_mean": "control_mean",
+    "control_mean": "treatment_mean",
+}
 cells = st.lists(st.integers(5, 60), min_size=8, max_size=8).map(lambda counts: np.array(counts).reshape(2, 2, 2))
 
 
@@ -69,9 +76,9 @@ def test_an_effect_is_turned_with_all_its_numbers(counts: np.ndarray) -> None:
 
 @given(counts=cells)
 def test_what_holds_at_any_time_is_turned_with_all_its_numbers(counts: np.ndarray) -> None:
-    (one,) = anytime_effects(counts, design=DESIGN, planned_n=200)
-    check(asdict(one), asdict(turned_anytime(one)))
-    assert turned_anytime(turned_anytime(one)) == one
+    (one,) = MarkedSequence.of(sequential_estimate(counts, design=DESIGN, planned_n=200)).effects
+    check(asdict(one), asdict(turned_sequence(one)))
+    assert turned_sequence(turned_sequence(one)) == one
 
 
 def test_a_difference_is_turned_with_its_means() -> None:

@@ -4,21 +4,28 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.live.wording import always_known_sentence, bounds_sentence, cheater_sentence, effect_sentence
-from candor.results import CheaterProportion, Effect, HonestTimesEffect, Interval
+from analysis.live.wording import (
+    FoundEffect,
+    always_known_sentence,
+    bounds_sentence,
+    cheater_sentence,
+    effect_sentence,
+    specification_sentence,
+)
+from candor.results import Effect, HonestTimesEffect, Interval, SequentialTest, SequentialValue, SpecificationTest
 
 
-def proportion(value: float | None, low: float | None = None, high: float | None = None, *, kind: str = "wald") -> CheaterProportion:
-    return CheaterProportion(value=value, raw=value, standard_error=None, interval=Interval(kind=kind, low=low, high=high, level=0.95))
+def proportion(value: float | None, low: float | None = None, high: float | None = None, *, kind: str = "sequence") -> SequentialValue:
+    return SequentialValue(value=value, interval=Interval(kind=kind, low=low, high=high, level=0.95))
 
 
 ESTIMATED = Effect(
     treatment="face",
     control="slides",
-    method="difference_in_means",
-    value=None,
+    method="efficient",
+    value=0.2,
     standard_error=None,
-    interval=None,
+    interval=Interval(kind="fieller", low=0.1, high=0.3, level=0.95),
     wald=None,
     p_value=None,
     adjusted_p_value=None,
@@ -26,65 +33,88 @@ ESTIMATED = Effect(
     honest_proportion=None,
     assumption="",
 )
-CONDITION = "if people who do not follow the die answer alike in both groups."
+ALIKE_IN_BOTH = "if people who do not follow the die answer alike in both groups."
+ALIKE_IN_ALL = "if people who do not follow the die answer alike in all groups."
+AS_STATED = "if people who do not follow the die answer as the study assumes."
+FOUND = FoundEffect(value=None, interval=None, honest_times_effect=None, direction=0)
+
+
+def said_of_cheaters(found: SequentialValue | None) -> str:
+    return cheater_sentence(found, stated_rate=False)
 
 
 def effect(
-    value: float | None, low: float | None = None, high: float | None = None, *, kind: str = "fieller", treatment: str = "Face"
+    value: float | None,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    kind: str = "sequence",
+    treatment: str = "Face",
+    direction: int = 1,
+    stated_rate: bool = False,
 ) -> str:
-    estimated = replace(ESTIMATED, value=value, interval=Interval(kind=kind, low=low, high=high, level=0.95))
-    return effect_sentence(estimated, treatment=treatment, control="Slides")
+    found = replace(FOUND, value=value, interval=Interval(kind=kind, low=low, high=high, level=0.95), direction=direction)
+    return effect_sentence(found, treatment=treatment, control="Slides", stated_rate=stated_rate)
+
+
+def sign(direction: int, low: float | None = None, high: float | None = None) -> str:
+    delta = Interval(kind="sequence", low=low, high=high, level=0.95)
+    return always_known_sentence(replace(FOUND, honest_times_effect=delta, direction=direction), treatment="Face", control="Slides")
 
 
 @pytest.mark.parametrize(
     ("value", "low", "high", "words"),
     [
-        (0.1, 0.0, 0.3, "About 1 in 10 students did not follow the die (between 0 and 3 in 10)."),
-        (0.123, 0.049, 0.251, "About 12 in 100 students did not follow the die (between 5 and 25 in 100)."),
-        (0.0, 0.0, 0.04, "About 0 in 100 students did not follow the die (between 0 and 4 in 100)."),
-        (1.0, 0.9, 1.0, "About 100 in 100 students did not follow the die (between 90 and 100 in 100)."),
+        (0.1, 0.0, 0.3, "About 1 in 10 students did not follow the die (between 0 and 3 in 10)"),
+        (0.123, 0.049, 0.251, "About 12 in 100 students did not follow the die (between 4 and 26 in 100)"),
+        (0.0, 0.0, 0.04, "About 0 in 100 students did not follow the die (between 0 and 4 in 100)"),
+        (1.0, 0.9, 1.0, "About 100 in 100 students did not follow the die (between 90 and 100 in 100)"),
     ],
 )
 def test_cheaters_are_counted_in_tens_or_when_more_is_known_in_hundreds(value: float, low: float, high: float, words: str) -> None:
-    assert cheater_sentence(proportion(value, low, high)) == words
+    assert said_of_cheaters(proportion(value, low, high)) == f"{words}, {ALIKE_IN_ALL}"
 
 
 def test_an_interval_from_nobody_to_everybody_says_nothing_yet() -> None:
-    assert cheater_sentence(proportion(0.4, 0.0, 1.0)).startswith("It is too early to say")
-    assert cheater_sentence(proportion(0.4)).startswith("It is too early to say")
+    assert said_of_cheaters(proportion(0.4, 0.0, 1.0)).startswith("It is too early to say")
+    assert said_of_cheaters(proportion(0.4)).startswith("It is too early to say")
 
 
 def test_a_design_that_cannot_tell_says_so() -> None:
-    assert cheater_sentence(replace(proportion(None), interval=None)) == "This design cannot tell how many did not follow the die."
+    assert said_of_cheaters(None) == "This design cannot tell how many did not follow the die."
 
 
 def test_answers_that_contradict_the_assumptions_say_so() -> None:
-    assert "contradict the assumptions" in cheater_sentence(proportion(0.0, kind="empty"))
+    assert "contradict the assumptions" in said_of_cheaters(proportion(None, kind="empty"))
     assert "contradict the assumptions" in effect(0.2, kind="empty")
     assert "“Face”" in effect(0.2, kind="empty")
 
 
 def test_an_effect_is_told_in_a_hundred_honest_students() -> None:
-    assert (
-        effect(0.2, 0.1, 0.31)
-        == "Of 100 honest students, about 20 more would say yes with “Face” than with “Slides” (between +10 and +31)."
-    )
-    assert (
-        effect(-0.2, -0.31, -0.1)
-        == "Of 100 honest students, about 20 fewer would say yes with “Face” than with “Slides” (between -31 and -10)."
-    )
+    more, fewer = effect(0.2, 0.1, 0.31), effect(-0.2, -0.31, -0.1, direction=-1)
+    assert more.startswith("Of 100 honest students, about 20 more would say yes with “Face” than with “Slides” (between +10 and +31)")
+    assert fewer.startswith("Of 100 honest students, about 20 fewer would say yes with “Face” than with “Slides” (between -31 and -10)")
 
 
-def test_an_effect_that_may_be_chance_says_so() -> None:
-    assert effect(0.05, -0.1, 0.2).endswith("than with “Slides”; that may be chance (between -10 and +20).")
+def test_an_effect_carries_its_condition() -> None:
+    assert effect(0.2, 0.1, 0.3).endswith(f", {ALIKE_IN_BOTH}")
+    assert effect(0.05, -0.1, 0.2, direction=0).endswith(f", {ALIKE_IN_BOTH}")
+    assert effect(0.2, 0.1, 0.3, stated_rate=True).endswith(f", {AS_STATED}")
+    assert cheater_sentence(proportion(0.1, 0.0, 0.3), stated_rate=True).endswith(f", {AS_STATED}")
 
 
-def test_rounding_does_not_turn_an_effect_into_chance() -> None:
+def test_an_effect_whose_direction_is_not_certain_may_be_chance() -> None:
+    assert "than with “Slides”; that may be chance (between -10 and +20), if" in effect(0.05, -0.1, 0.2, direction=0)
     assert "chance" not in effect(0.05, 0.004, 0.1)
-    assert "chance" in effect(0.05, 0.0, 0.1)
 
 
-@pytest.mark.parametrize("unknown", [effect(None), effect(0.3), effect(0.3, -0.2, None)])
+def test_numbers_in_words_leave_out_nothing_that_the_interval_holds() -> None:
+    """Rounded to the nearest, both would be false of an effect of .104 and of .296."""
+    assert "(between +10 and +30)" in effect(0.2, 0.104, 0.296)
+    assert "(between 1 and 6 in 10)" in said_of_cheaters(proportion(0.3, 0.16, 0.54))
+
+
+@pytest.mark.parametrize("unknown", [effect(None), effect(0.3), effect(0.3, -0.2, None), effect(0.3, -1.0, 1.0)])
 def test_an_effect_without_bounds_is_too_early_to_tell(unknown: str) -> None:
     assert unknown == "It is too early to say what difference “Face” makes against “Slides”."
 
@@ -93,18 +123,39 @@ def test_percent_signs_in_labels_do_no_harm() -> None:
     assert "“100 % slides %s”" in effect(0.2, 0.1, 0.3, treatment="100 % slides %s")
 
 
-@pytest.mark.parametrize(("value", "direction"), [(0.12, "more"), (-0.12, "less")])
-def test_a_finding_about_the_sign_carries_its_condition(value: float, direction: str) -> None:
+@pytest.mark.parametrize(("direction", "low", "high", "word"), [(1, 0.129, 0.3, "more"), (-1, -0.3, -0.129, "less")])
+def test_a_finding_about_the_sign_says_how_large_it_is_at_least_and_carries_its_condition(
+    direction: int, low: float, high: float, word: str
+) -> None:
     """Cheaters who answer differently in two arms can turn the sign, and no test sees it where t is the same in all subsamples."""
-    found = replace(ESTIMATED, honest_times_effect=HonestTimesEffect(value=value, standard_error=0.03, p_value=0.001))
-    sentence = always_known_sentence(found, treatment="Face", control="Slides")
-    assert sentence == f"“Face” makes yes {direction} frequent than “Slides”, by about 12 in 100 or more, {CONDITION}"
+    assert sign(direction, low, high) == f"“Face” makes yes {word} frequent than “Slides”, by at least 12 in 100, {ALIKE_IN_BOTH}"
+
+
+@pytest.mark.parametrize(("direction", "word"), [(1, "more"), (-1, "less")])
+def test_a_sign_without_a_least_size_is_said_alone(direction: int, word: str) -> None:
+    assert sign(direction) == sign(direction, -0.1, 0.3) == f"“Face” makes yes {word} frequent than “Slides”, {ALIKE_IN_BOTH}"
 
 
 def test_chance_alone_is_said_of_the_answers_and_not_of_the_cheaters() -> None:
-    found = replace(ESTIMATED, honest_times_effect=HonestTimesEffect(value=0.01, standard_error=0.03, p_value=0.7))
-    assert always_known_sentence(found, treatment="Face", control="Slides").startswith("So far, chance alone explains the difference")
+    assert sign(0, -0.1, 0.2) == "So far, chance alone could explain the difference between “Face” and “Slides”."
+
+
+def test_one_look_decides_by_the_adjusted_p_value() -> None:
+    """Two of several contrasts: one that Holm's adjustment takes away, and one that stays."""
+    delta = HonestTimesEffect(value=-0.1, standard_error=0.04, p_value=0.02)
+    found = replace(ESTIMATED, honest_times_effect=delta, p_value=0.02)
+    assert FoundEffect.of_one_look(replace(found, adjusted_p_value=0.06)).direction == 0
+    assert FoundEffect.of_one_look(replace(found, adjusted_p_value=0.04)).direction == -1
+
+
+@pytest.mark.parametrize("contradicted", [True, False])
+def test_the_model_is_contradicted_by_evidence_or_by_one_look(contradicted: bool) -> None:
+    always = SequentialTest(statistic=9.0, df=1, log_e_value=3.0 if contradicted else 2.9, contradicted=contradicted)
+    once = SpecificationTest(statistic=9.0, df=1, p_value=0.01 if contradicted else 0.2)
+    for test in (always, once):
+        assert specification_sentence(test).startswith("The answers do not fit" if contradicted else "The answers fit")
+    assert specification_sentence(None) == ""
 
 
 def test_bounds_carry_the_same_condition() -> None:
-    assert bounds_sentence(replace(ESTIMATED, bounds=(0.1, 0.3))) == f"The effect lies between +10 and +30 in 100, {CONDITION}"
+    assert bounds_sentence(replace(ESTIMATED, bounds=(0.1, 0.3))) == f"The effect lies between +10 and +30 in 100, {ALIKE_IN_BOTH}"

@@ -54,7 +54,7 @@ def test_numbers_of_questions_and_rolls_must_be_whole(mirrored: Design, question
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"arms": ("control",)}, "at least 2 arms, found 1"),
+        ({"arms": ()}, "at least 1 arm, found 0"),
         ({"arms": ("control", "control")}, "arms must differ"),
         ({"control": "nobody"}, "one of the arms control, treatment, not 'nobody'"),
         ({"subsamples": {"1": MIRRORED["1"]}}, "at least 2 subsamples, found 1"),

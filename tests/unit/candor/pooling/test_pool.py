@@ -36,7 +36,7 @@ def three() -> list[Path]:
 
 def efficient(path: Path, question: str = "attention") -> candor.estimators.effects.Effect:
     opened = candor.load_package(path)
-    return candor.estimate(opened.frame, opened.design, outcomes=[f"answer_{question}"], bootstrap=0)[f"answer_{question}"].effects[1]
+    return candor.estimate(opened.frame, opened.design, outcomes=[f"answer_{question}"], bootstrap=0)[f"answer_{question}"].effects[0]
 
 
 def test_each_study_speaks_with_its_own_die_and_the_weights_are_those_of_the_formulas():

@@ -1,0 +1,82 @@
+"""The figures of the live page, by the names in their addresses."""
+
+from collections.abc import Callable
+from functools import partial
+
+from django.utils.translation import gettext as _
+
+from analysis.figures.flow import enrolment_figure, flow_figure
+from analysis.figures.intervals import BalanceLine, balance_figure, ends_of, forest_figure, running_figure
+from analysis.live.page import LiveView
+from analysis.live.wording import method_name
+from analysis.stored_results import NOTABLE
+from candor.figures.drawing import Drawing
+from candor.figures.forest import ForestRow
+
+
+def figures_of(live: LiveView) -> dict[str, Callable[[], Drawing | None]]:
+    """Every figure by its name; None while there is nothing to draw."""
+    progress = live.progress
+    if progress is None:
+        return {}
+    found: dict[str, Callable[[], Drawing | None]] = {
+        "participants": lambda: flow_figure(progress.flow),
+        "enrolment": lambda: enrolment_figure(progress.days, planned=progress.planned),
+        "balance": lambda: _balance(live),
+    }
+    for question in live.definition.questions:
+        found[f"forest-{question.name}"] = partial(_forest, live, question.name)
+        found[f"running-{question.name}"] = partial(_running, live, question.name)
+        found[f"planned-{question.name}"] = partial(_planned_forest, live, question.name)
+    return found
+
+
+def _balance(live: LiveView) -> Drawing | None:
+    several = len({row.treatment for row in live.balance}) > 1
+    lines = [
+        BalanceLine(
+            label=f"{live.names.shown[row.treatment]}: {row.variable}" if several else row.variable,
+            value=row.difference,
+            notable=row.is_notable,
+        )
+        for row in live.balance
+    ]
+    return balance_figure(lines, notable=NOTABLE) if lines else None
+
+
+def _forest(live: LiveView, question: str) -> Drawing | None:
+    """What holds at every look, by method."""
+    sequence = live.sequence(question)
+    rows = [
+        ForestRow.of(
+            effect.value,
+            ends_of(effect.interval),
+            label=live.contrast(effect.treatment, effect.control),
+            detail=method_name(effect.method) + ("" if effect.for_publication else " *"),
+        )
+        for effect in (sequence.effects if sequence else ())
+    ]
+    return forest_figure(rows, title=_("Effects on “%(question)s” by method") % {"question": question}) if rows else None
+
+
+def _planned_forest(live: LiveView, question: str) -> Drawing | None:
+    """Intervals for one look, with those of the bootstrap."""
+    estimate = live.planned.estimate(question) if live.planned else None
+    rows = [
+        ForestRow.of(
+            effect.value,
+            ends_of(effect.interval),
+            label=live.contrast(effect.treatment, effect.control),
+            detail=method_name(effect.method) + ("" if effect.for_publication else " *"),
+            second=ends_of(effect.bootstrap),
+        )
+        for effect in (estimate.effects if estimate else ())
+    ]
+    return forest_figure(rows, title=_("Planned analysis of “%(question)s” by method") % {"question": question}) if rows else None
+
+
+def _running(live: LiveView, question: str) -> Drawing | None:
+    """The running estimates of every contrast, one below the other."""
+    found = {live.contrast(treatment, control): moments for (name, treatment, control), moments in live.moments.items() if name == question}
+    title = _("The estimate for “%(question)s” as answers came in") % {"question": question}
+    return running_figure(found, planned=live.definition.planned_with_die, title=title) if found else None

@@ -1,0 +1,59 @@
+"""``candor regress``: `candor.regress` for a file of answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from candor.cli.inputs import Input, InputFile
+from candor.cli.options import design_option, format_option, level_option
+from candor.cli.progress import progress_bar
+from candor.cli.reading import AnswerFile, read_design
+from candor.regression.formulas import read_formula
+from candor.regression.model_columns import ARM
+from candor.regression.trait_regression import LINKS, regress_answers
+
+
+@click.command()
+@click.argument("data", type=InputFile())
+@design_option
+@click.option("--formula", default="", help='Such as "attention ~ arm + age * course", instead of --outcome and --covariate.')
+@click.option("--outcome", "outcomes", multiple=True, help="Column of 0/1 answers; repeat for several. Default: every such column.")
+@click.option("--covariate", "covariates", multiple=True, help="Column that explains the answer, besides the arms; repeat for several.")
+@click.option("--link", type=click.Choice(LINKS), default="logit", show_default=True, help="Odds ratios, or differences of prevalence.")
+@level_option
+@format_option
+@click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Write a figure of the coefficients to this SVG file.")
+def regress(
+    data: Input,
+    design_path: Input,
+    formula: str,
+    outcomes: tuple[str, ...],
+    covariates: tuple[str, ...],
+    link: str,
+    level: float,
+    output_format: str,
+    plot: Path | None,
+) -> None:
+    """Regress the true answer to a sensitive question on arms and covariates, allowing for cheaters.
+
+    DATA is a CSV file as for candor estimate.
+    """
+    if formula and (outcomes or covariates):
+        raise click.BadParameter("give a formula, or --outcome and --covariate, not both", param_hint="--formula")
+    terms: list[tuple[str, ...]] = [(ARM,), *((name,) for name in dict.fromkeys(covariates))]
+    if formula:
+        read = read_formula(formula)
+        outcomes, terms = (read.outcome,), list(read.terms)
+        covariates = tuple(name for name in read.names if name != ARM)
+    design = read_design(design_path)
+    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates)
+    with progress_bar(data.stat().st_size, label="Reading") as advance:
+        answers = file.columns(advance)
+    with file.named():
+        result = regress_answers(answers, design=design, terms=terms, link=link, level=level)
+    if plot is not None:
+        plot.write_text(result.plot(), encoding="utf-8")
+    click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))

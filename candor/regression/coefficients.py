@@ -1,0 +1,176 @@
+"""Coefficients of a regression on the sensitive trait, as results; or their range, where the design leaves the cheaters' yes rate open."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import chi2
+
+from candor.errors import MethodError
+from candor.estimators.intervals import cut_to, wald_interval
+from candor.regression.fitted_model import FittedModel
+from candor.regression.likelihood import NO_MAXIMUM, Data
+from candor.regression.model_columns import INTERCEPT
+from candor.results import CheaterProportion, Interval
+
+FloatArray = npt.NDArray[np.float64]
+RATES = tuple(step / 10 for step in range(11))
+"""Yes rates of cheaters that are tried where a design leaves the rate open."""
+RUNS_AWAY = 15.0
+"""A log odds with a larger standard error, for a column of standard deviation 1, is on its way to infinity."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coefficient:
+    """One coefficient: a log odds ratio (``link="logit"``), or a difference of prevalence (``link="identity"``), for one unit.
+
+    ``interval`` is the headline, by profile likelihood; ``wald`` the plain one; ``p_value`` is the likelihood ratio's. Where only a
+    range is determined, ``value`` is None, ``bounds`` is the range of the estimates over all yes rates of cheaters, and ``interval``
+    holds the intervals at each of them.
+    """
+
+    label: str
+    value: float | None
+    standard_error: float | None
+    interval: Interval
+    wald: Interval | None
+    p_value: float | None
+    odds_ratio: float | None
+    odds_ratio_interval: Interval | None
+    bounds: tuple[float | None, float | None] | None = None
+
+
+def coefficients_of(model: FittedModel, *, units: FloatArray, level: float, without_intercept: bool = False) -> tuple[Coefficient, ...]:
+    """Every coefficient with its intervals and its test."""
+    errors = np.sqrt(np.diag(model.covariance()))
+    found = []
+    for index, label in enumerate(model.data.labels):
+        if without_intercept and label == INTERCEPT:
+            continue
+        unit = float(units[index])
+        value, error = float(model.fit.beta[index]) / unit, float(errors[index]) / unit
+        interval = _divided(model.profile(index, error=float(errors[index]), level=level), unit)
+        logistic = model.data.logistic
+        found.append(
+            Coefficient(
+                label=label,
+                value=value,
+                standard_error=error,
+                interval=interval,
+                wald=wald_interval(value, error, level=level),
+                p_value=model.likelihood_ratio_p_value(index),
+                odds_ratio=math.exp(value) if logistic else None,
+                odds_ratio_interval=_odds(interval) if logistic else None,
+            )
+        )
+    return tuple(found)
+
+
+def cheaters_of(model: FittedModel, *, level: float) -> CheaterProportion:
+    """λ = 1 − x with the profile interval, which respects 0 ≤ λ ≤ 1; there is no estimate outside of it."""
+    error = math.sqrt(float(np.diag(model.covariance())[len(model.fit.beta)]))
+    value = min(max(1 - model.fit.x, 0.0), 1.0)
+    return CheaterProportion(value=value, raw=value, standard_error=error, interval=_cheaters_interval(model, level=level))
+
+
+def _cheaters_interval(model: FittedModel, *, level: float) -> Interval:
+    share = model.honest_share(level=level)
+    low, high = 1 - (share.high or 0.0), 1 - (share.low or 0.0)
+    return cut_to(Interval(kind="profile", low=low, high=high, level=level), low=0.0, high=1.0)
+
+
+def over_all_rates(data: Data, *, units: FloatArray, level: float) -> tuple[tuple[Coefficient, ...], CheaterProportion, float]:
+    """Coefficients and cheaters for every yes rate of cheaters, and the smallest of the likelihoods' tops.
+
+    Notes
+    -----
+    Where the truth is asked equally often in every subsample, C = (1 − x)q moves all reported means alike: only the bend of the logistic
+    curve could tell it from the intercept, which would be no evidence. So q is taken as stated, at each of `RATES`, and the range is given.
+    """
+    models = _not_contradicted([found for rate in RATES if (found := _at(data, rate)) is not None], level=level)
+    values = np.array([model.fit.beta for model in models]) / units
+    errors = np.array([_errors(model) for model in models])
+    rows = []
+    for index, label in enumerate(data.labels):
+        settled = np.flatnonzero(errors[:, index] < RUNS_AWAY)
+        if not len(settled):
+            raise MethodError(NO_MAXIMUM.format(label=label))
+        low, high = float(values[settled, index].min()), float(values[settled, index].max())
+        bounds = (None if values[:, index].min() < low else low, None if values[:, index].max() > high else high)
+        # The first and the last rate, and the least and the largest estimate, have the farthest ends.
+        at = values[settled, index]
+        chosen = sorted({int(settled[place]) for place in (0, -1, int(np.argmin(at)), int(np.argmax(at)))})
+        ends = [
+            _profile(models[place], index, error=float(errors[place, index]), unit=float(units[index]), level=level) for place in chosen
+        ]
+        hull = _hull(ends)
+        interval = replace(hull, low=None if bounds[0] is None else hull.low, high=None if bounds[1] is None else hull.high)
+        rows.append(
+            Coefficient(
+                label=label,
+                value=None,
+                standard_error=None,
+                interval=interval,
+                wald=None,
+                p_value=max(model.likelihood_ratio_p_value(index) for model in models),
+                odds_ratio=None,
+                odds_ratio_interval=_odds(interval),
+                bounds=bounds,
+            )
+        )
+    cheaters = _hull([_cheaters_interval(models[place], level=level) for place in (0, len(models) // 2, -1)])
+    whole = CheaterProportion(value=None, raw=None, standard_error=None, interval=cheaters)
+    return tuple(rows), whole, min(model.fit.log_likelihood for model in models)
+
+
+def _at(data: Data, rate: float) -> FittedModel | None:
+    """The model with this rate; None when its likelihood has no top."""
+    try:
+        return FittedModel.of(data, yes_rate=rate)
+    except MethodError:
+        return None
+
+
+def _not_contradicted(models: Sequence[FittedModel], *, level: float) -> list[FittedModel]:
+    """The models that fit almost as well as the best one: a rate that would need negative prevalences is ruled out by the answers."""
+    if not models:
+        raise MethodError("the likelihood has no top at any yes rate of cheaters: too few answers for so many coefficients")
+    least = max(model.fit.log_likelihood for model in models) - float(chi2.ppf(level, 1)) / 2
+    return [model for model in models if model.fit.log_likelihood >= least]
+
+
+def _errors(model: FittedModel) -> FloatArray:
+    """Standard errors of β; infinite where the answers do not determine it."""
+    try:
+        return np.sqrt(np.diag(model.covariance()))[: len(model.fit.beta)]
+    except MethodError:
+        return np.full(len(model.fit.beta), np.inf)
+
+
+def _profile(model: FittedModel, index: int, *, error: float, unit: float, level: float) -> Interval:
+    return _divided(model.profile(index, error=error, level=level), unit)
+
+
+def _hull(intervals: Sequence[Interval]) -> Interval:
+    """From the least end to the largest; without an end where one has none."""
+    lows, highs = [one.low for one in intervals], [one.high for one in intervals]
+    return Interval(
+        kind=intervals[0].kind,
+        low=None if None in lows else min(low for low in lows if low is not None),
+        high=None if None in highs else max(high for high in highs if high is not None),
+        level=intervals[0].level,
+    )
+
+
+def _divided(found: Interval, unit: float) -> Interval:
+    low, high = (None if end is None else end / unit for end in (found.low, found.high))
+    return Interval(kind=found.kind, low=low, high=high, level=found.level)
+
+
+def _odds(found: Interval) -> Interval:
+    low = 0.0 if found.low is None else math.exp(found.low)
+    return Interval(kind=found.kind, low=low, high=None if found.high is None else math.exp(found.high), level=found.level)

@@ -1,0 +1,125 @@
+"""A regression that was fitted: coefficients with Wald and profile intervals, cheaters, and what the design leaves open."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+from scipy.stats import chi2
+
+from candor.errors import MethodError
+from candor.regression.faces import with_any_rate, with_honest_share, with_stated_rate
+from candor.regression.likelihood import Data, Fit, Possible, climb, derivatives, highest
+from candor.results import Interval
+
+FloatArray = npt.NDArray[np.float64]
+LARGEST_STEP = 60.0
+"""A profile that has not fallen enough this far from the top has no end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FittedModel:
+    """The top of the likelihood, and how it falls around it."""
+
+    data: Data
+    possible: Possible
+    yes_rate: float | None
+    fit: Fit
+
+    @classmethod
+    def of(cls, data: Data, *, yes_rate: float | None) -> FittedModel:
+        """Find the top; `yes_rate` is stated, or None where it is estimated."""
+        possible = with_any_rate() if yes_rate is None else with_stated_rate(yes_rate)
+        return cls(data=data, possible=possible, yes_rate=yes_rate, fit=highest(data, possible, start=_start(data, possible)))
+
+    def covariance(self) -> FloatArray:
+        """The covariance of (β, x) and, where it is estimated, C: the inverse of the expected information, as if no edge were near.
+
+        Raises
+        ------
+        MethodError
+            When the answers do not determine the coefficients.
+        """
+        fit, width = self.fit, len(self.fit.beta)
+        information = derivatives(self.data, fit.beta, fit.x, fit.c)[2]
+        chain = np.eye(width + 2)
+        if self.yes_rate is not None:
+            chain = np.vstack([chain[: width + 1, : width + 1], np.append(np.zeros(width), -self.yes_rate)])
+        information = chain.T @ information @ chain
+        scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
+        if np.linalg.cond(information / np.outer(scale, scale)) > 1e12:
+            raise MethodError("the answers do not determine the coefficients: too few answers, or none of some covariate's differ")
+        return np.asarray(np.linalg.inv(information))
+
+    def profile(self, index: int, *, error: float, level: float) -> Interval:
+        """The values of one coefficient whose best likelihood is within χ²/2 of the top; an end is None where there is none."""
+        found = [self._end(index, error=error, level=level, direction=direction) for direction in (-1.0, 1.0)]
+        return Interval(kind="profile", low=found[0], high=found[1], level=level)
+
+    def likelihood_ratio_p_value(self, index: int) -> float:
+        """The p-value of the test that one coefficient is zero."""
+        without = self._height(index, 0.0, start=self.fit)[0]
+        return float(chi2.sf(2 * max(self.fit.log_likelihood - without, 0.0), 1))
+
+    def honest_share(self, *, level: float) -> Interval:
+        """The profile interval of x."""
+        least = self.fit.log_likelihood - float(chi2.ppf(level, 1)) / 2
+
+        def above(x: float) -> float:
+            try:
+                return highest(self.data, with_honest_share(x, yes_rate=self.yes_rate), start=self.fit).log_likelihood - least
+            except MethodError:
+                return -1.0  # hardly anybody honest: the coefficients run away
+
+        x = min(self.fit.x, 1.0)
+        low = 0.0 if above(0.01) >= 0 else _crossing(above, 0.01, x)
+        high = 1.0 if above(1.0) >= 0 else _crossing(above, 1.0, x)
+        return Interval(kind="profile", low=low, high=high, level=level)
+
+    def _end(self, index: int, *, error: float, level: float, direction: float) -> float | None:
+        least = self.fit.log_likelihood - float(chi2.ppf(level, 1)) / 2
+        known = {"fit": self.fit}
+
+        def above(value: float) -> float:
+            try:
+                height, known["fit"] = self._height(index, value, start=known["fit"])
+            except MethodError:
+                height = self._height(index, value, start=self.fit)[0]
+            return height - least
+
+        top = float(self.fit.beta[index])
+        step, inner = 1.5 * error, top
+        while step < LARGEST_STEP:
+            outer = top + direction * step
+            try:
+                below = above(outer) < 0
+            except MethodError:
+                return None
+            if below:
+                return _crossing(above, outer, inner)
+            inner, step = outer, 1.7 * step
+        return None
+
+    def _height(self, index: int, value: float, *, start: Fit) -> tuple[float, Fit]:
+        found = highest(self.data, self.possible, start=start, held=(index, value))
+        return found.log_likelihood, found
+
+
+def _crossing(above: Callable[[float], float], outer: float, inner: float) -> float:
+    return float(brentq(above, outer, inner, xtol=1e-7, rtol=1e-9)) if above(inner) > 0 else inner
+
+
+def _start(data: Data, possible: Possible) -> Fit:
+    """Nobody cheats and no covariate matters: the prevalence that gives the share of reported yes."""
+    x, c = (0.85, 0.15 * 0.5)
+    mean, truth, forced = float(data.reported.mean()), float(data.truth.mean()), float(data.forced_yes.mean())
+    share = min(max((mean - forced) / truth, 0.05), 0.95)
+    beta = np.zeros(data.columns.shape[1])
+    beta[0] = math.log(share / (1 - share)) if data.logistic else share
+    start = Fit(beta=beta, x=1.0, c=0.0, log_likelihood=-np.inf)
+    honest = climb(data, possible.faces[-1], start=start) or start
+    return Fit(beta=honest.beta, x=x, c=c, log_likelihood=-np.inf)

@@ -1,0 +1,238 @@
+"""The likelihood of reported answers in a regression on the true one, with cheaters: gradient, curvature and the search for its top."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from candor.errors import MethodError
+
+FloatArray = npt.NDArray[np.float64]
+ITERATIONS, HALVINGS = 200, 40
+SLACK = 0.5
+"""A search may leave the possible shares so far, and come back."""
+SETTLED = 1e-8
+LONGEST = 2.0
+"""A step changes no log odds by more, for a column of standard deviation 1."""
+FARTHEST = 30.0
+"""A log odds beyond this, for a column of standard deviation 1, runs away to infinity."""
+NO_MAXIMUM = (
+    "the likelihood has no top: the coefficient of {label} grows without end, because some group is estimated to say yes never or always. "
+    "Use fewer covariates, or join their answers"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Face:
+    """A part of the possible (x, C), C = (1 − x)q: x = x₀ + a·φ and C = C₀ + b·φ for free φ, or none.
+
+    Attributes
+    ----------
+    x, c : float
+        x₀ and C₀.
+    slopes : ndarray of shape (2, d)
+        Rows a and b.
+    """
+
+    x: float
+    c: float
+    slopes: FloatArray
+
+    def at(self, phi: FloatArray) -> tuple[float, float]:
+        """x and C."""
+        x, c = np.array([self.x, self.c]) + self.slopes @ phi
+        return float(x), float(c)
+
+    def nearest(self, x: float, c: float) -> FloatArray:
+        """The φ whose (x, C) is nearest."""
+        return (
+            np.asarray(np.linalg.lstsq(self.slopes, np.array([x - self.x, c - self.c]), rcond=None)[0]) if self.slopes.size else np.zeros(0)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Data:
+    """Answers with their columns and their dice.
+
+    ``reported``, ``truth``, ``forced_yes`` have shape (n,), ``columns`` (n, p). ``logistic`` says which prevalence η = zβ means:
+    expit(η), or η itself.
+    """
+
+    reported: FloatArray
+    truth: FloatArray
+    forced_yes: FloatArray
+    columns: FloatArray
+    labels: tuple[str, ...]
+    logistic: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fit:
+    """The top of the likelihood on one face, or with one coefficient held."""
+
+    beta: FloatArray
+    x: float
+    c: float
+    log_likelihood: float
+
+
+def prevalence(eta: FloatArray, *, logistic: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """π(η) and its first two derivatives."""
+    if not logistic:
+        return eta, np.ones_like(eta), np.zeros_like(eta)
+    p = expit(eta)
+    slope = p * (1 - p)
+    return p, slope, slope * (1 - 2 * p)
+
+
+def log_likelihood(data: Data, beta: FloatArray, x: float, c: float) -> float:
+    """Σ ln P(reported); −∞ where the parameters give no probabilities."""
+    p, _, _ = prevalence(data.columns @ beta, logistic=data.logistic)
+    mean = x * (data.truth * p + data.forced_yes) + c
+    if not np.all((mean > 0) & (mean < 1)):
+        return -np.inf
+    return float(np.log(np.where(data.reported == 1, mean, 1 - mean)).sum())
+
+
+def derivatives(data: Data, beta: FloatArray, x: float, c: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Gradient, Hessian and Fisher information with respect to (β, x, C).
+
+    Notes
+    -----
+    With m = x(tπ + f1) + C: ∂m/∂β = txπ′z, ∂m/∂x = tπ + f1, ∂m/∂C = 1, ∂²m/∂β∂βᵀ = txπ″zzᵀ, ∂²m/∂β∂x = tπ′z; the score is Σ r·∂m with
+    r = (y − m)/(m(1 − m)), the Hessian Σ[r·∂²m − (y/m² + (1 − y)/(1 − m)²)·∂m∂mᵀ], the information Σ ∂m∂mᵀ/(m(1 − m)).
+    """
+    z, t, y = data.columns, data.truth, data.reported
+    p, slope, bend = prevalence(z @ beta, logistic=data.logistic)
+    mean = x * (t * p + data.forced_yes) + c
+    gradient_of_mean = np.column_stack([z * (t * x * slope)[:, None], t * p + data.forced_yes, np.ones_like(mean)])
+    residual = (y - mean) / (mean * (1 - mean))
+    weight = y / mean**2 + (1 - y) / (1 - mean) ** 2
+    hessian = -(gradient_of_mean * weight[:, None]).T @ gradient_of_mean
+    width = z.shape[1]
+    hessian[:width, :width] += (z * (residual * t * x * bend)[:, None]).T @ z
+    mixed = z.T @ (residual * t * slope)
+    hessian[:width, width] += mixed
+    hessian[width, :width] += mixed
+    information = (gradient_of_mean / (mean * (1 - mean))[:, None]).T @ gradient_of_mean
+    return gradient_of_mean.T @ residual, hessian, information
+
+
+def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None = None) -> Fit | None:
+    """The top of the likelihood on a face, by Newton steps that are halved until they rise; one coefficient may be held.
+
+    None when the way leads beyond what x and C can be: then the top of all lies on a narrower face.
+
+    Raises
+    ------
+    MethodError
+        When a coefficient grows without end, or the search does not settle.
+    """
+    beta = start.beta.copy()
+    if held is not None:
+        beta[held[0]] = held[1]
+    phi = face.nearest(start.x, start.c)
+    width, free = len(beta), [index for index in range(len(beta)) if held is None or index != held[0]]
+    chain = np.zeros((width + 2, len(free) + len(phi)))
+    chain[free, range(len(free))] = 1.0
+    chain[width:, len(free) :] = face.slopes
+    x, c = face.at(phi)
+    height = log_likelihood(data, beta, x, c)
+    if height == -np.inf:
+        beta = np.where(np.isin(np.arange(width), free), 0.0, beta)
+        beta[0] = beta[0] if 0 not in free else (0.0 if data.logistic else 0.5)
+        height = log_likelihood(data, beta, x, c)
+    for _ in range(ITERATIONS):
+        gradient, hessian, information = derivatives(data, beta, x, c)
+        slope = chain.T @ gradient
+        step = _step(chain.T @ hessian @ chain, chain.T @ information @ chain, slope)
+        gain = float(slope @ step)
+        if gain < SETTLED:
+            return Fit(beta=beta, x=x, c=c, log_likelihood=height)
+        length = min(1.0, LONGEST / max(float(np.abs(step[: len(free)]).max(initial=0.0)), LONGEST)) if data.logistic else 1.0
+        for _ in range(HALVINGS):
+            moved = length * (chain @ step)
+            new_phi = phi + length * step[len(free) :]
+            new_x, new_c = face.at(new_phi)
+            higher = log_likelihood(data, beta + moved[:width], new_x, new_c)
+            if higher >= height + 1e-4 * length * gain:
+                break
+            length /= 2
+        else:
+            if gain < 1e-4:
+                return Fit(beta=beta, x=x, c=c, log_likelihood=height)
+            raise MethodError("the search for the top of the likelihood did not settle: too few answers for so many coefficients")
+        beta, phi, x, c, height = beta + moved[:width], new_phi, new_x, new_c, higher
+        if not is_possible(x, c, slack=SLACK):
+            return None
+        if data.logistic and np.abs(beta[free]).max(initial=0.0) > FARTHEST:
+            if not is_possible(x, c):
+                return None
+            if held is not None:  # the height that it comes near to is what a profile asks for
+                return Fit(beta=beta, x=x, c=c, log_likelihood=height)
+            worst = max(free, key=lambda index: abs(beta[index]))
+            raise MethodError(NO_MAXIMUM.format(label=data.labels[worst]))
+    raise MethodError("the search for the top of the likelihood did not settle: too few answers for so many coefficients")
+
+
+def _step(hessian: FloatArray, information: FloatArray, slope: FloatArray) -> FloatArray:
+    """Newton's step where the likelihood is curved downward, else that of Fisher scoring."""
+    for curvature in (-hessian, information):
+        try:
+            factor = np.linalg.cholesky(curvature + 1e-10 * np.trace(curvature) / max(len(slope), 1) * np.eye(len(slope)))
+        except np.linalg.LinAlgError:
+            continue
+        return np.asarray(np.linalg.solve(factor.T, np.linalg.solve(factor, slope)))
+    return slope / max(float(np.abs(slope).max()), 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Possible:
+    """The possible (x, C) as faces, from the widest to the narrowest, and the corners between which they lie."""
+
+    faces: tuple[Face, ...]
+    corners: tuple[tuple[float, float], ...]
+
+
+def highest(data: Data, possible: Possible, *, start: Fit, held: tuple[int, float] | None = None) -> Fit:
+    """The top over all possible (x, C).
+
+    Raises
+    ------
+    MethodError
+        When the likelihood has no top, or the search does not settle.
+
+    Notes
+    -----
+    A top inside of the widest face is taken. If that lies beyond an edge, the tops of the narrower faces are compared, and the best must
+    be a top of the whole: no direction towards a corner leads upward.
+    """
+    best: Fit | None = None
+    problem: MethodError | None = None
+    for face in possible.faces:
+        try:
+            found = climb(data, face, start=start, held=held)
+        except MethodError as error:
+            problem = problem or error
+            continue
+        if found is None or not is_possible(found.x, found.c):
+            continue
+        if best is None or found.log_likelihood > best.log_likelihood:
+            best = found
+        if face is possible.faces[0]:
+            return replace(best, c=max(best.c, 0.0))
+    if best is None:
+        raise problem or MethodError("no share of honest people above 0 fits the answers: an assumption of the model fails")
+    gradient = derivatives(data, best.beta, best.x, best.c)[0][-2:]
+    rising = max(float(gradient @ (np.array(corner) - (best.x, best.c))) for corner in possible.corners)
+    if rising > 1e-2:
+        raise problem or MethodError("the search for the top of the likelihood did not settle: too few answers for so many coefficients")
+    return replace(best, c=max(best.c, 0.0))
+
+
+def is_possible(x: float, c: float, *, slack: float = 1e-9) -> bool:
+    """Whether 0 < x ≤ 1 and 0 ≤ C ≤ 1 − x, up to rounding or the slack."""
+    return 1e-6 < x <= 1 + slack and -slack <= c <= 1 - x + slack
