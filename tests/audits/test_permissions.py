@@ -156,6 +156,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:api_export_study_log":    (NO,     200,    200,    404,    404,    404,    200,    404,    200),
     "surveys:words":                   (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:rehearsal":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "analysis:diagnosis":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:forget":                  (LOGIN,  200,    404,    404,    404,    404,    404,    404,    200),
     "analysis:results":                (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:people":                  (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
@@ -195,6 +196,8 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:api_comment":             (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:api_rehearsal":          (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_stop_rehearsal":     (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:api_diagnosis":          (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "analysis:api_stop_diagnosis":     (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "webhooks:webhooks":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "webhooks:api_webhooks":           (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "webhooks:api_webhook":            (NO,     404,    404,    404,    404,    404,    404,    404,    404),
@@ -247,6 +250,7 @@ SENT: dict[str, tuple[Any, ...]] = {
     "surveys:comment":                 (LOGIN,  OUT,    OUT,    OUT,    OUT,    404,    OUT,    404,    OUT),
     "surveys:api_comment":             (NO,     415,    415,    415,    415,    404,    415,    404,    415),
     "analysis:api_stop_rehearsal":     (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "analysis:api_stop_diagnosis":     (NO,     200,    200,    404,    404,    404,    404,    404,    200),
 }  # fmt: skip
 ARGUMENTS = {
     "uidb36": "1",
