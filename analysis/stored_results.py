@@ -1,16 +1,19 @@
 """The findings of a run: frozen values when it is computed, JSON while it is stored, and the same values when it is read."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import Annotated, Any, Self
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from candor.equivalence.margins import MarginTest
 from candor.estimators.missing_answers import MissingAnswers
+from candor.estimators.multiplicity import FamilyTest
 from candor.results import DirectComparison, Effect, OutcomeEstimate, SequentialEffect, SequentialEstimate, SpecificationTest
 from candor.subgroups.results import SubgroupAnalysis
 
+ALWAYS = ("n", "design", "outcomes")
 NOTABLE = 0.1
 """A standardised difference beyond this is usually worth a look (Austin 2009, Statistics in Medicine 28, 3083–3107)."""
 
@@ -157,7 +160,10 @@ class Subgroups:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """Everything that one run found. Only full results have a balance, only some studies a direct group or subgroups."""
+    """Everything that one run found. Only full results have a balance, only some studies a direct group or subgroups.
+
+    `margins`, by question, and `families` are tests at a fixed number of people: pages show them once, when it is reached or at the end.
+    """
 
     n: int
     design: Mapping[str, object]
@@ -165,6 +171,8 @@ class Results:
     balance: Balance | None = None
     direct_group: DirectGroup | None = None
     subgroups: Subgroups | None = None
+    margins: Mapping[str, tuple[MarginTest, ...]] = field(default_factory=dict)
+    families: tuple[FamilyTest, ...] = ()
 
     def estimate(self, question: str) -> QuestionEstimate | None:
         """None where there is none, or not yet."""
@@ -174,7 +182,8 @@ class Results:
 
 def document_of(results: Results) -> dict[str, object]:
     """The JSON to be stored, without the parts that the study does not have."""
-    return {name: part for name, part in asdict(results).items() if part is not None}
+    parts = asdict(results)
+    return {name: part for name, part in parts.items() if part or name in ALWAYS}
 
 
 def read_results(document: object) -> Results | None:

@@ -4,8 +4,11 @@ journey.
 Every possible mistake within one study file is checked here, so that a `StudyDefinition` is always valid.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import product
+from math import prod
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
@@ -23,6 +26,8 @@ DIRECT = "direct"
 
 # Far beyond every study, and near enough that nothing computed from them overflows.
 LARGEST_COUNT = 10**9
+MOST_STRATA = 60
+BETWEEN_ANSWERS = ", "
 MOST_LANGUAGES = 50
 MOST_SUBGROUP_QUESTIONS = 3
 MOST_GROUPS = 8
@@ -118,11 +123,15 @@ class DirectGroup(Part):
 
 
 class Allocation(Part):
-    """How the concealed list is drawn. `block_multiples`: a block is a random one of these multiples of the sum of the weights."""
+    """How the concealed list is drawn. `block_multiples`: a block is a random one of these multiples of the sum of the weights.
+
+    `strata`: background questions with one choice each; every combination of answers has lists of its own.
+    """
 
     scheme: Literal["simple", "complete", "permuted_block"] = "permuted_block"
     planned_participants: Annotated[int, Field(ge=2, le=1_000_000)]
     block_multiples: Annotated[tuple[Annotated[int, Field(ge=1, le=20)], ...], Field(min_length=1)] = (1, 2, 3)
+    strata: Annotated[tuple[Name, ...], Field(max_length=2)] = ()
 
 
 class Entry(Part):
@@ -140,6 +149,43 @@ class Retention(Part):
     """When operational data (background and quiz answers, tokens, panel numbers, entry codes) are deleted; reported answers stay."""
 
     months_after_closing: Annotated[int, Field(ge=0, le=120)] = 12
+
+
+class PlannedMargin(Part):
+    """The smallest difference that would matter, in percentage points; `worse` is the direction that non-inferiority means."""
+
+    kind: Literal["equivalence", "non_inferiority"]
+    points: Annotated[float, Field(gt=0, lt=100)]
+    worse: Literal["more_yes", "fewer_yes"] | None = None
+
+    @model_validator(mode="after")
+    def _direction_fits(self) -> Self:
+        if (self.worse is None) != (self.kind == "equivalence"):
+            raise ValueError("worse: non_inferiority needs more_yes or fewer_yes; equivalence has no direction")
+        return self
+
+
+class PlannedTests(Part):
+    """Tests that are named before anybody answers. `families`: questions that answer one question together, by the family's name;
+    `margins`: by question.
+    """
+
+    # In the order of their names, because a database may give them back in another order than the author's.
+    families: Annotated[
+        dict[Name, Annotated[tuple[Name, ...], Field(min_length=1)]], AfterValidator(lambda named: dict(sorted(named.items())))
+    ] = Field(default_factory=dict)
+    margins: Annotated[dict[Name, PlannedMargin], AfterValidator(lambda named: dict(sorted(named.items())))] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_family_each(self) -> Self:
+        times = Counter(name for members in self.families.values() for name in members)
+        if repeated := sorted(name for name, count in times.items() if count > 1):
+            raise ValueError(f"families: a question belongs to one family, and once: {some(repeated)}")
+        return self
+
+    @property
+    def questions(self) -> set[str]:
+        return {name for members in self.families.values() for name in members} | set(self.margins)
 
 
 def _different(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -171,6 +217,7 @@ class StudyDefinition(Part):
     direct_group: DirectGroup | None = None
     allocation: Allocation
     debrief: Text
+    analysis: PlannedTests = PlannedTests()
     subgroups: Subgroups = ()
     analysis_plan: Text | None = None
     # The effects among which none may be called certain by mistake: those of one question, or of all questions of the study.
@@ -186,6 +233,9 @@ class StudyDefinition(Part):
             raise ValueError(f"control must be one of the arms {', '.join(arms)}, got {self.control}")
         if unknown := set(self.die.weights) - set(self.die.subsamples):
             raise ValueError(f"die.weights names subsamples that are not there: {some(sorted(unknown))}")
+        if absent := self.analysis.questions - {question.name for question in self.questions}:
+            raise ValueError(f"analysis names questions that are not there: {some(sorted(absent))}")
+        self._require_strata()
         if DIRECT in self.die.subsamples:
             raise ValueError(f"die.subsamples: the name {DIRECT} is kept for people who are asked without a die; choose another")
         for where, text in texts_of(self):
@@ -203,6 +253,30 @@ class StudyDefinition(Part):
         except MethodError as error:
             raise ValueError(f"die: {error}") from error
         return self
+
+    def _require_strata(self) -> None:
+        """Strata come from answers that everybody gives before chance draws, and are few enough to fill."""
+        names = self.allocation.strata
+        choices = {question.name: question for question in self.background if isinstance(question, SingleChoice | OrdinalScale)}
+        if len(set(names)) < len(names):
+            raise ValueError(f"allocation.strata names a question twice: {some(names)}")
+        if other := [name for name in names if name not in choices]:
+            raise ValueError(f"allocation.strata must name background questions with a single choice, got {some(other)}")
+        if (several := prod(len(choices[name].options) + 1 for name in names)) > MOST_STRATA:
+            raise ValueError(f"allocation.strata: these questions make {several} strata, and {MOST_STRATA} is the most")
+        if names and any(arm.quota is not None for arm in self.arms):
+            raise ValueError("allocation.strata: arms with a quota cannot be drawn within strata; remove the quotas")
+
+    @property
+    def strata(self) -> list[str]:
+        """The names of the strata, the last one of each question for people who leave it out; one without a name where there are none."""
+        choices = {question.name: question for question in self.background if isinstance(question, SingleChoice | OrdinalScale)}
+        answers = [[*(option.name for option in choices[name].options), ""] for name in self.allocation.strata]
+        return [BETWEEN_ANSWERS.join(one) for one in product(*answers)]
+
+    def stratum_of(self, background: Mapping[str, object]) -> str:
+        """The stratum of somebody with these background answers."""
+        return BETWEEN_ANSWERS.join(str(background.get(name) or "") for name in self.allocation.strata)
 
     def design(self) -> Design:
         """The design that the estimators use: forced probabilities from the die's faces, shares from the weights."""

@@ -12,6 +12,7 @@ from surveys.builder.direct_questions import DirectQuestions
 from surveys.builder.file import Archive, StudyFile
 from surveys.builder.lists import ItemPage, ListPage
 from surveys.builder.overview import Overview
+from surveys.builder.planned_tests import PlannedTestsPage
 from surveys.builder.redcap import RedcapPage
 from surveys.builder.texts import Consent, Debrief, Plans, Subgroups, markdown_preview
 from surveys.journey import preview
@@ -63,6 +64,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/<slug:part>/add/", ItemPage.as_view(), name="build_add"),
     path("studies/<slug:slug>/build/<slug:part>/edit/<slug:name>/", ItemPage.as_view(), name="build_item"),
     path("studies/<slug:slug>/build/debrief/", Debrief.as_view(), name="build_debrief"),
+    path("studies/<slug:slug>/build/tests/", PlannedTestsPage.as_view(), name="build_tests"),
     path("studies/<slug:slug>/build/plans/", Plans.as_view(), name="build_plans"),
     path("studies/<slug:slug>/build/file/", StudyFile.as_view(), name="build_file"),
     path("studies/<slug:slug>/build/file/archive/", Archive.as_view(), name="build_archive"),

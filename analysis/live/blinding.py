@@ -86,6 +86,8 @@ def readable(results: Results, names: ArmNames) -> Results:
         outcomes={question: _blinded(outcome, names) for question, outcome in results.outcomes.items()},
         balance=None if balance is None else replace(balance, differences=_contrasts(balance.differences, turned_difference, names)),
         direct_group=None if direct is None else replace(direct, outcomes=()),
+        margins={},  # their directions would tell which arm is the control
+        families=(),
     )
 
 

@@ -11,6 +11,7 @@ from analysis.figures.intervals import Moment, ends_of
 from analysis.live.blinding import ArmNames, arm_names, is_blinded, readable
 from analysis.live.notes import plain_note, plain_reason
 from analysis.live.planned_analysis import PlannedAnalysis
+from analysis.live.planned_tests import PlannedTests
 from analysis.live.progress import Progress, progress_of
 from analysis.live.subgroups import ShownSubgroups, SubgroupView
 from analysis.live.wording import (
@@ -18,6 +19,7 @@ from analysis.live.wording import (
     always_known_sentence,
     bounds_sentence,
     cheater_sentence,
+    contrast_in_words,
     effect_sentence,
     method_name,
     missing_sentence,
@@ -205,6 +207,14 @@ class LiveView:
         return [question.name for question in self.definition.questions if question.name in outcomes]
 
     @cached_property
+    def planned_tests(self) -> PlannedTests | None:
+        """None before the moment of the planned analysis, and for blinded readers, whom directions would tell the control."""
+        results = self.planned.results if self.planned else None
+        if results is None or not (results.margins or results.families):
+            return None
+        return PlannedTests(definition=self.definition, language=self.language, results=results, names=self.names)
+
+    @cached_property
     def balance(self) -> tuple[Difference, ...]:
         found = self.full_results and self.full_results.balance
         return found.differences if found else ()
@@ -214,7 +224,7 @@ class LiveView:
         return SubgroupView(results=self.full_results, definition=self.definition, names=self.names, language=self.language)
 
     def contrast(self, treatment: str, control: str) -> str:
-        return _("%(treatment)s minus %(control)s") % {"treatment": self.names.shown[treatment], "control": self.names.shown[control]}
+        return contrast_in_words(self.names.shown[treatment], self.names.shown[control])
 
     @property
     def _stated_rate(self) -> bool:

@@ -13,6 +13,8 @@ from analysis.live.progress import Group, progress_of
 from analysis.models import Run, RunKind
 from analysis.selectors import Work, state_of_work
 from analysis.stored_results import Balance, DirectGroup, MarkedEffect, MarkedSequence, NotYet, QuestionEstimate, Results, Subgroups
+from candor.equivalence.margins import MarginTest
+from candor.estimators.multiplicity import FamilyTest
 from candor.results import CheaterProportion, Prevalence, SpecificationTest
 from surveys.batches.selectors import BatchProgress, batch_progress, shown_counts
 from surveys.counts import Counts
@@ -76,6 +78,19 @@ class PlannedResults:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionMargins:
+    question: str
+    tests: Annotated[tuple[MarginTest, ...], Field(description="One for each treatment arm.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTestsFound:
+    n: int
+    margins: tuple[QuestionMargins, ...]
+    families: tuple[FamilyTest, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkByKind:
     first_results: Work
     full_results: Work
@@ -100,6 +115,13 @@ class ResultsDocument:
         Field(
             description="Intervals and p-values for one look: of the first batch with the planned number of people, or, in a study that "
             "ended before, of its end. Null until then. They stay as they are."
+        ),
+    ]
+    planned_tests: Annotated[
+        PlannedTestsFound | None,
+        Field(
+            description="The tests that the protocol names, of the planned analysis. Null until then, for blinded readers, and where none "
+            "are named."
         ),
     ]
     work: WorkByKind
@@ -132,6 +154,7 @@ def results_document(study: Study, *, reader: User, ask_blinded: bool) -> Result
         batch=live.batch if live else batch_progress(study),
         first_results=_described(live.first, live.first_results, live) if live else None,
         full_results=_described(live.full, live.full_results, live) if live else None,
+        planned_tests=_planned_tests(live) if live else None,
         planned_analysis=_planned(live) if live else None,
         work=WorkByKind(first_results=state_of_work(study, RunKind.FIRST_RESULTS), full_results=state_of_work(study, RunKind.FULL_RESULTS)),
     )
@@ -150,6 +173,14 @@ def counts_document(study: Study, *, reader: User, with_groups: bool, ask_blinde
         planned=progress.planned if progress else None,
         days_left=progress.days_left if progress else None,
     )
+
+
+def _planned_tests(live: LiveView) -> PlannedTestsFound | None:
+    if live.planned_tests is None:
+        return None
+    found = live.planned_tests.results
+    margins = tuple(QuestionMargins(question=name, tests=found.margins[name]) for name in live.questions_in(found.margins))
+    return PlannedTestsFound(n=found.n, margins=margins, families=found.families)
 
 
 def _described(run: Run | None, results: Results | None, live: LiveView) -> FullResults | None:

@@ -26,6 +26,7 @@ def tables_of(live: LiveView) -> dict[str, Callable[[], Iterator[Row]]]:
         "estimates": partial(_estimates, live),
         "running": partial(_running, live),
         **({"direct": partial(_direct, live)} if live.direct_group else {}),
+        **({"planned-tests": live.planned_tests.table} if live.planned_tests else {}),
         **({"subgroups": live.subgroups.table} if live.definition.subgroups else {}),
     }
 

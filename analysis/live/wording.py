@@ -148,6 +148,10 @@ def missing_sentence(missing: MissingAnswers | None, *, names: Mapping[str, str]
     return " ".join([said, *ranges])
 
 
+def contrast_in_words(treatment: str, control: str) -> str:
+    return _("%(treatment)s minus %(control)s") % {"treatment": treatment, "control": control}
+
+
 def _down(value: float) -> int:
     """Rounded outwards, so that the words leave out nothing that the interval holds."""
     return math.floor(value + ROUNDING)

@@ -6,15 +6,18 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
+import numpy as np
 from django.db import IntegrityError, transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
+from numpy.typing import NDArray
 
 from analysis.answers.datasets import assigned_counts, cell_counts, people_of
 from analysis.answers.direct_results import direct_results
 from analysis.answers.subgroups import subgroups_of
 from analysis.models import Chunk, Run, RunKind, RunStatus
 from analysis.runs.low_priority import at_low_priority
+from analysis.runs.planned_tests import families_found, margins_found
 from analysis.stored_results import Balance, NotYet, QuestionEstimate, Results, document_of, read_results
 from candor.errors import MethodError
 from candor.software import METHOD_VERSION
@@ -123,8 +126,9 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
     from candor.sequences.looks import sequential_estimate
 
     design, plan, assigned = definition.design(), SequencePlan.of(study), assigned_counts(study, definition)
+    counted = cell_counts(study, definition)
     outcomes: dict[str, QuestionEstimate | NotYet] = {}
-    for question, counts in cell_counts(study, definition).items():
+    for question, counts in counted.items():
         try:
             outcomes[question] = QuestionEstimate.of(
                 estimate_outcome(counts, design=design),
@@ -133,7 +137,7 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
             )
         except MethodError as error:
             outcomes[question] = NotYet(n=int(counts.sum()), not_yet=str(error))
-    return _results(study, definition, outcomes)
+    return _results(study, definition, outcomes, counts=counted)
 
 
 def begin_full_results(run: Run, definition: StudyDefinition) -> None:
@@ -145,9 +149,10 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     analysis, now = study_analysis(people, definition, plan=SequencePlan.of(run.study)), timezone.now()
     outcomes = {question: at_low_priority(outcome_results, one) for question, one in analysis.items()}
     chunks = [Chunk(run=run, family=family, question=question, index=index, due_at=now) for family, question, index in analysis.chunks()]
+    balance = balance_of(people, definition, shown=balance_shown_before(run))
+    counts = {name: one.counts for name, one in analysis.items()}
     results = replace(
-        _results(run.study, definition, outcomes, balance=balance_of(people, definition, shown=balance_shown_before(run))),
-        subgroups=subgroups_of(run.study, people, definition),
+        _results(run.study, definition, outcomes, counts=counts, balance=balance), subgroups=subgroups_of(run.study, people, definition)
     )
     with transaction.atomic():
         if not _ended_because_withheld(run):
@@ -156,7 +161,12 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
 
 
 def _results(
-    study: Study, definition: StudyDefinition, outcomes: Mapping[str, QuestionEstimate | NotYet], *, balance: Balance | None = None
+    study: Study,
+    definition: StudyDefinition,
+    outcomes: Mapping[str, QuestionEstimate | NotYet],
+    *,
+    counts: Mapping[str, NDArray[np.int64]],
+    balance: Balance | None = None,
 ) -> Results:
     from analysis.runs.sequence_plans import SequencePlan  # SciPy, which web processes can do without
 
@@ -166,6 +176,8 @@ def _results(
         outcomes=SequencePlan.of(study).with_directions(outcomes),
         balance=balance,
         direct_group=direct_results(study, definition) if definition.direct_group else None,
+        margins=margins_found(counts, outcomes, definition),
+        families=families_found(outcomes, definition),
     )
 
 

@@ -9,9 +9,13 @@ import click
 
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import PROPORTION, design_option, format_option, level_option
+from candor.cli.planned_tests import families_by_name, planned_test_options
 from candor.cli.progress import progress_bar
 from candor.cli.reading import AnswerFile, read_design
+from candor.equivalence.margins import Worse
+from candor.studies.assignment import AssignedBy
 from candor.studies.estimates import Analysis, with_subgroups
+from candor.studies.planned_tests import PlannedTests, named_margins
 
 
 @click.command()
@@ -33,6 +37,9 @@ from candor.studies.estimates import Analysis, with_subgroups
     type=PROPORTION,
     help="Say what remains of the effects if the yes rates of cheaters differ by up to this between two arms.",
 )
+@click.option("--cluster", help="Column of the groups that were assigned to arms as a whole, such as sections.")
+@click.option("--stratum", "strata", multiple=True, help="Column within which people or clusters were assigned; repeat for several.")
+@planned_test_options
 @format_option
 @click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Write a forest plot to this SVG file.")
 def estimate(
@@ -46,6 +53,12 @@ def estimate(
     level: float,
     seed: int | None,
     kappa: float | None,
+    cluster: str | None,
+    strata: tuple[str, ...],
+    equivalence_margin: float | None,
+    non_inferiority: float | None,
+    worse: Worse | None,
+    families: tuple[str, ...],
     output_format: str,
     plot: Path | None,
 ) -> None:
@@ -53,15 +66,19 @@ def estimate(
 
     DATA is a CSV file with the columns arm and subsample, one column of 0/1 per outcome, covariates and subgroups; empty means missing.
     """
-    analysis = Analysis(replicates=replicates, level=level, seed=seed, kappa=kappa)
+    margins = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
+    planned = PlannedTests(margins=margins, families=families_by_name(families))
+    assigned = AssignedBy(cluster=cluster, strata=strata)
+    analysis = Analysis(replicates=replicates, level=level, seed=seed, kappa=kappa, planned=planned, assigned=assigned)
+    columns = analysis.columns_besides(covariates)
     design = read_design(design_path)
     if design.is_survey and covariates:
         raise click.BadParameter("a survey has no effect that covariates could adjust: see candor regress", param_hint="--covariate")
-    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=covariates, subgroups=(*subgroups, *exploratory))
+    file = AnswerFile(data, design=design, outcomes=outcomes, covariates=columns, subgroups=(*subgroups, *exploratory))
     with progress_bar(data.stat().st_size, label="Reading") as advance:
-        by_person = file.columns(advance) if covariates or subgroups or exploratory else None
+        by_person = file.columns(advance) if columns or subgroups or exploratory else None
         answers = file.counts(advance) if by_person is None else by_person
-    runs = len(answers.missing) + bool(covariates) if design.identification.effect else 0
+    runs = len(answers.missing) + bool(covariates) if design.identification.effect and not assigned else 0
     with file.named(), progress_bar(runs * replicates, label="Resampling") as advance:
         told = 0
 

@@ -43,6 +43,8 @@ from candor.studies.plans import plan as planned
 )
 @click.option("--questions", type=WHOLE, default=1, show_default=True, help="Sensitive questions, one roll each.")
 @click.option("--epsilon-cap", type=POSITIVE, help="Largest privacy loss per question for suggested dice; default: the design's own.")
+@click.option("--cluster-size", type=POSITIVE, default=1.0, show_default=True, help="People in a section that is assigned as a whole.")
+@click.option("--icc", type=PROPORTION, default=0.0, show_default=True, help="Intraclass correlation of the true answers of a section.")
 @click.option("--front", is_flag=True, help="Search designs of which none beats another in people, both errors and privacy.")
 @click.option(
     "--least-truth", type=PROPORTION, default=LEAST_TRUTH, show_default=True, help="Smallest share of rolls for the truth in --front."
@@ -60,6 +62,8 @@ def plan(
     half_width: float,
     questions: int,
     epsilon_cap: float | None,
+    cluster_size: float,
+    icc: float,
     front: bool,
     least_truth: float,
     level: float,
@@ -96,6 +100,8 @@ def plan(
             level=level,
             questions=questions,
             epsilon_cap=epsilon_cap,
+            cluster_size=cluster_size,
+            intraclass_correlation=icc,
             front=front,
             least_truth=least_truth,
         )

@@ -25,7 +25,7 @@ def gram(weights: FloatArray, matrix: FloatArray) -> FloatArray:
 
 
 def most_likely(
-    no: FloatArray, yes: FloatArray, *, matrix: FloatArray, offset: float, inside: FloatArray
+    no: FloatArray, yes: FloatArray, *, matrix: FloatArray, offset: FloatArray | float, inside: FloatArray
 ) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
     """Where the log-likelihoods Σ yes·ln μ + no·ln(1 − μ) with μ = offset + matrix @ coefficients are largest.
 
@@ -35,7 +35,7 @@ def most_likely(
         All above 0, so that every maximum lies inside.
     matrix : ndarray, shape (cells, P)
         Of full column rank.
-    offset : float
+    offset : float or ndarray, shape (cells,)
     inside : ndarray, shape (P,)
         Coefficients with 0 < μ < 1 in all cells.
 
@@ -82,7 +82,9 @@ def most_likely(
     return coefficients, converged
 
 
-def _near_the_mean_table(no: FloatArray, yes: FloatArray, *, matrix: FloatArray, offset: float, inside: FloatArray) -> FloatArray:
+def _near_the_mean_table(
+    no: FloatArray, yes: FloatArray, *, matrix: FloatArray, offset: FloatArray | float, inside: FloatArray
+) -> FloatArray:
     """Coefficients from which every table's search begins, shape (B, P)."""
     mean_no, mean_yes = no.mean(axis=0, keepdims=True), yes.mean(axis=0, keepdims=True)
     centre, _ = most_likely(mean_no, mean_yes, matrix=matrix, offset=offset, inside=inside)

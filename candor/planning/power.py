@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, inf, sqrt
 
+import numpy as np
 from scipy.special import ndtr, ndtri
 
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, optimal_mirrored
 from candor.planning.information import Precision, Scenario, precision, unit_test_errors
+from candor.planning.sections import about_sections, with_sections
 
 MOST_PARTICIPANTS = 10**10
 """More people than there are on earth: no study has them."""
@@ -169,6 +171,8 @@ def plan_study(
     level: float = 0.95,
     questions: int = 1,
     epsilon_cap: float | None = None,
+    cluster_size: float = 1,
+    intraclass_correlation: float = 0.0,
 ) -> StudyPlan:
     """Plan a study from what its designer expects.
 
@@ -196,6 +200,8 @@ def plan_study(
         Number of sensitive questions per participant, one roll each.
     epsilon_cap : float, optional
         Largest acceptable privacy loss per question for suggested dice. Default: the design's own.
+    cluster_size, intraclass_correlation : float
+        People in a section that is assigned as a whole, and how alike their true answers are (`with_sections`).
 
     Returns
     -------
@@ -248,9 +254,13 @@ def plan_study(
         cheater_yes_rate=cheater_yes_rate,
         covariate_r_squared=covariate_r_squared,
     )
-    expected = precision(design, scenario)
+    alone = precision(design, scenario)
+    expected, design_effect = with_sections(
+        alone, design=design, scenario=scenario, size=cluster_size, intraclass_correlation=intraclass_correlation
+    )
     strict = 1 - (1 - level) / len(design.treatments)
-    tested = unit_test_errors(design, scenario, expected)
+    of_sections = expected.unit_honest_times_effect_error**2 - alone.unit_honest_times_effect_error**2
+    tested = np.sqrt(unit_test_errors(design, scenario, alone) ** 2 + of_sections)
     needed = [
         participants_for_power(
             effect=float(difference), unit_standard_error=float(error), power=power, level=strict, unit_test_error=float(test)
@@ -266,6 +276,10 @@ def plan_study(
     cap = design.epsilon if epsilon_cap is None else epsilon_cap
     dice = best_dice(design, scenario, epsilon_cap=cap)
     cheaters = _cheater_precision(scenario, expected, n=planned, level=level) if expected.identified else None
+    notes = list(_warnings(design, cheaters=cheaters, n=planned, questions=questions, cap=cap, dice=dice))
+    if cluster_size > 1:
+        largest = float(design_effect.max())
+        notes.append(about_sections(n=planned, size=cluster_size, design_effect=largest, arms=len(design.arms)))
     return StudyPlan(
         n=planned,
         level=level,
@@ -283,7 +297,7 @@ def plan_study(
         suggested_die=dice[0] if dice else None,
         dice=dice,
         optimum=optimal_mirrored(design, scenario, epsilon=cap),
-        notes=tuple(_warnings(design, cheaters=cheaters, n=planned, questions=questions, cap=cap, dice=dice)),
+        notes=tuple(notes),
     )
 
 

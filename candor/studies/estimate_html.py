@@ -36,6 +36,12 @@ def _section(
     return f"<section><h3>{escape(str(title))}</h3>{body}</section>"
 
 
+def titled_html(titled: tuple[str, Table, tuple[str, ...]]) -> str:
+    """One table with its title and notes, as a section."""
+    title, found, notes = titled
+    return f"<section><h3>{escape(title)}</h3>{html_table(found)}{''.join(f'<p>{escape(note)}</p>' for note in notes)}</section>"
+
+
 def _line(text: str) -> str:
     """A line of the terminal, unwrapped; HTML does not keep the spaces that hold its columns apart."""
     return escape(re.sub(r"\n *", " ", text).replace("  ", " · "))

@@ -47,6 +47,12 @@ def estimate_text(
     return "\n\n\n".join([*columns, *outcomes, forest_text(forest_rows(results))])
 
 
+def titled_text(titled: tuple[str, Table, tuple[str, ...]]) -> str:
+    """One table with its title and notes."""
+    title, found, notes = titled
+    return "\n".join([title, table(found.header, found.rows), *(paragraph(note, bullet="• ") for note in notes)])
+
+
 def forest_rows(results: Mapping[str, OutcomeEstimate]) -> list[ForestRow]:
     """One row per outcome, contrast and method, with the headline interval; of a survey, one per outcome with the prevalence."""
     rows = [_forest_row(name, effect) for name, result in results.items() for effect in result.effects]

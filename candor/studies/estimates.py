@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
-from numpy.typing import NDArray
-
+from candor.clusters.clustered_effects import AssignmentInference
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
+from candor.equivalence.margins import Worse
 from candor.errors import DataError, MethodError, needing
 from candor.estimators.intervals import normal_quantile
 from candor.estimators.missing_answers import MissingAnswers, missing_answers
-from candor.estimators.sample_ratio import SampleRatio, sample_ratio
+from candor.estimators.sample_ratio import SampleRatio
 from candor.estimators.sensitivity import CheatingSensitivity, sensitivity_to_arm_dependent_cheating
 from candor.figures.forest import ForestFigure, draw_forest, forest_svg
 from candor.resampling.bootstrap import Progress, with_bootstrap
@@ -25,18 +23,15 @@ from candor.resampling.bootstrap import bootstrap as bootstrapped
 from candor.resampling.seeds import seed_of
 from candor.results import OutcomeEstimate
 from candor.studies.answers import AnswerColumns, Answers, CollectedAnswers, resampled_people
+from candor.studies.assignment import AssignedBy, AssignmentResults
 from candor.studies.columns import ColumnChoice
-from candor.studies.estimate_html import estimate_html
-from candor.studies.estimate_text import estimate_text, forest_rows
+from candor.studies.estimate_html import estimate_html, titled_html
+from candor.studies.estimate_text import Table, estimate_text, forest_rows, titled_text
 from candor.studies.frames import answers_in
+from candor.studies.planned_tests import PlannedTestResults, PlannedTests, named_margins
+from candor.studies.stated_ratio import RATIO_ALARM, stated_ratio
 from candor.studies.subgroups import subgroup_analyses, subgroups_html, subgroups_text
 from candor.subgroups.results import SubgroupAnalysis
-
-RATIO_ALARM = (
-    "The shares of arms and subsamples are not the stated ones: χ² = {ratio.statistic:.1f}, {ratio.df} df, p = {ratio.p_value:.1g}, and "
-    "one share is off by {ratio.largest_deviation:.1%}. People were lost, or put elsewhere, in a way that may depend on the arm. Look "
-    "for the reason before you read the numbers."
-)
 
 
 def estimate(
@@ -49,6 +44,12 @@ def estimate(
     level: float = 0.95,
     seed: int | None = None,
     kappa: float | None = None,
+    equivalence_margin: float | None = None,
+    non_inferiority: float | None = None,
+    worse: Worse | None = None,
+    families: Mapping[str, Sequence[str]] | None = None,
+    cluster: str | None = None,
+    strata: Sequence[str] = (),
     subgroups: Sequence[str] = (),
     exploratory_subgroups: Sequence[str] = (),
 ) -> StudyEstimates:
@@ -73,6 +74,18 @@ def estimate(
         Of the bootstrap. Default: one that follows from the answers (`candor.resampling.seeds.seed_of`), which the result tells.
     kappa : float, optional
         Also say what remains of the effects if the yes rates of cheaters differ by up to this, in [0, 1], between two arms.
+    equivalence_margin : float, optional
+        Also test whether every effect lies within ± this difference of shares.
+    non_inferiority : float, optional
+        Also test whether no treatment is worse than the control by this difference of shares or more.
+    worse : {"more_yes", "fewer_yes"}, optional
+        The direction that `non_inferiority` means.
+    families : mapping of str to sequence of str, optional
+        Outcomes that answer one question together, by the name of the family: Holm's adjusted p-values over all of them.
+    cluster : str, optional
+        Column of the groups, such as sections, that were assigned to arms as a whole; the one method is then ``efficient_clustered``.
+    strata : sequence of str
+        Columns within whose combinations people, or clusters, were assigned; without clusters the method is ``efficient_stratified``.
 
     subgroups, exploratory_subgroups : sequence of str
         Columns of background answers, with at most eight values each, by which the effects are compared: those that were named before the
@@ -117,8 +130,12 @@ def estimate(
     if found.is_survey and covariates:
         raise DataError("a survey has no effect that covariates could adjust: candor.regress explains the prevalence by them")
     planned, exploratory = _names(subgroups), _names(exploratory_subgroups)
-    analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa)
-    answers = answers_in(frame, design=found, outcomes=_names(outcomes), covariates=_names(covariates), subgroups=(*planned, *exploratory))
+    margins = named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse)
+    tests = PlannedTests(margins=margins, families=families or {})
+    assigned = AssignedBy(cluster=cluster, strata=tuple(_names(strata)))
+    analysis = Analysis(replicates=bootstrap, level=level, seed=seed, kappa=kappa, planned=tests, assigned=assigned)
+    columns, by = analysis.columns_besides(_names(covariates)), (*planned, *exploratory)
+    answers = answers_in(frame, design=found, outcomes=_names(outcomes), covariates=columns, subgroups=by)
     result = analysis.run(answers, design=found)
     return with_subgroups(result, answers, planned=planned, exploratory=exploratory)
 
@@ -150,6 +167,8 @@ class Analysis:
     seed: int | None
     level: float
     kappa: float | None
+    planned: PlannedTests = field(default_factory=PlannedTests)
+    assigned: AssignedBy = field(default_factory=AssignedBy)
 
     def __post_init__(self) -> None:
         if self.replicates < 0 or self.replicates == 1:
@@ -157,9 +176,26 @@ class Analysis:
         if self.kappa is not None and not 0 <= self.kappa <= 1:
             raise MethodError(f"kappa: expected a number from 0 to 1, found {self.kappa!r}")
         normal_quantile(self.level)
+        if self.assigned and (self.kappa is not None or self.planned.margins):
+            raise MethodError(
+                "margins and kappa are computed for people who were assigned one by one: leave them out, or clusters and strata"
+            )
+
+    def columns_besides(self, covariates: Sequence[str]) -> tuple[str, ...]:
+        """The columns to be read besides arm, subsample and outcomes.
+
+        Raises
+        ------
+        MethodError
+            When covariates are named together with clusters or strata.
+        """
+        if covariates and self.assigned:
+            raise MethodError("covariates cannot be used together with clusters or strata: name a covariate as a stratum, or leave it out")
+        return (*covariates, *self.assigned.columns)
 
     def run(self, answers: CollectedAnswers, *, design: Design, progress: Progress | None = None) -> StudyEstimates:
         """Estimate all outcomes; `progress` is told how far each bootstrap is."""
+        rows, answers = answers, self.assigned.without_columns(answers)
         questions: dict[str, Answers] = {}
         estimates: dict[str, OutcomeEstimate] = {}
         sensitivity: dict[str, tuple[CheatingSensitivity, ...]] = {}
@@ -169,7 +205,11 @@ class Analysis:
                 estimates[name] = one.estimate(level=self.level)
                 if self.kappa is not None:
                     sensitivity[name] = sensitivity_to_arm_dependent_cheating(one.counts, design=design, kappa=self.kappa, level=self.level)
-        if self.replicates:
+        inference: dict[str, AssignmentInference] = {}
+        if self.assigned:
+            seed = seed_of(one.counts for one in questions.values()) if self.seed is None else self.seed
+            estimates, inference = self.assigned.estimate(rows, design=design, level=self.level, seed=seed)
+        elif self.replicates:
             estimates = self._resampled(questions, estimates, progress=progress)
         absent = answers.missing
         estimates = {name: replace(one, notes=tuple(_notes(one, missing=int(absent[name].sum())))) for name, one in estimates.items()}
@@ -178,10 +218,19 @@ class Analysis:
             design=design,
             outcomes=estimates,
             sensitivity=sensitivity,
+            planned_tests=self.planned.run(
+                {name: one.counts for name, one in questions.items()},
+                {name: one.effects for name, one in estimates.items()},
+                design=design,
+                level=self.level,
+            ),
+            assignment=AssignmentResults(by_outcome=inference, contrasts=tuple(f"{arm} − {design.control}" for arm in design.treatments)),
             level=self.level,
             choice=answers.choice,
             missing={name: one for name, one in missing.items() if one is not None},
-            sample_ratio=_ratio(*((questions[name].counts.sum(axis=-1) + absent[name]) for name in list(questions)[:1]), design=design),
+            sample_ratio=stated_ratio(
+                *((questions[name].counts.sum(axis=-1) + absent[name]) for name in list(questions)[:1]), design=design
+            ),
         )
 
     def _resampled(
@@ -211,23 +260,6 @@ def _named(column: str) -> Iterator[None]:
         raise DataError(f"column {column!r}: {error}") from error
 
 
-def _ratio(people: NDArray[Any], *, design: Design) -> SampleRatio | None:
-    """Compare the people in every cell, shape (K, S), with the stated allocation."""
-    cells = {(s, a): int(people[i, j]) for i, a in enumerate(design.arms) for j, s in enumerate(design.subsample_names)}
-    arms, subsamples = _whole(design.arm_probabilities), _whole(design.subsample_probabilities)
-    return sample_ratio(
-        cells,
-        subsample_weights=dict(zip(design.subsample_names, subsamples, strict=True)),
-        arm_weights=dict(zip(design.arms, arms, strict=True)),
-    )
-
-
-def _whole(shares: Sequence[Fraction]) -> list[int]:
-    """The smallest whole numbers in these proportions."""
-    denominator = math.lcm(*(share.denominator for share in shares))
-    return [int(share * denominator) for share in shares]
-
-
 def _notes(outcome: OutcomeEstimate, *, missing: int) -> Iterator[str]:
     """The number of rows without an answer, and the notes about the outcome and about its effects, each once."""
     if missing:
@@ -246,6 +278,10 @@ class StudyEstimates:
     outcomes : mapping of str to OutcomeEstimate
     sensitivity : mapping of str to tuple of CheatingSensitivity
         One for each contrast; empty unless κ was given.
+    planned_tests : PlannedTestResults
+        Against margins and over families, where any were named.
+    assignment : AssignmentResults
+        Of people who were assigned in clusters or within strata.
     level : float
         Nominal coverage of all intervals.
     choice : ColumnChoice
@@ -261,6 +297,8 @@ class StudyEstimates:
     design: Design
     outcomes: Mapping[str, OutcomeEstimate]
     sensitivity: Mapping[str, tuple[CheatingSensitivity, ...]]
+    planned_tests: PlannedTestResults
+    assignment: AssignmentResults
     level: float
     choice: ColumnChoice
     missing: Mapping[str, MissingAnswers]
@@ -272,7 +310,8 @@ class StudyEstimates:
 
     def __str__(self) -> str:
         text = estimate_text(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
-        return "\n\n\n".join(part for part in (text, subgroups_text(self.subgroups)) if part)
+        others = map(titled_text, self._tables())
+        return "\n\n\n".join(part for part in (text, subgroups_text(self.subgroups), *others) if part)
 
     def _about(self) -> tuple[str, ...]:
         """Notes that stand before the first number: how the outcomes were chosen, and whether the shares are not as planned."""
@@ -284,7 +323,12 @@ class StudyEstimates:
     def _repr_html_(self) -> str:
         """Tables and the forest plot, for notebooks."""
         html = estimate_html(self.outcomes, self.design, sensitivity=self.sensitivity, missing=self.missing, about=self._about())
-        return html + str(self.plot()) + subgroups_html(self.subgroups)
+        return html + "".join(map(titled_html, self._tables())) + str(self.plot()) + subgroups_html(self.subgroups)
+
+    def _tables(self) -> Iterator[tuple[str, Table, tuple[str, ...]]]:
+        """Tables about all outcomes together."""
+        yield from self.assignment.tables()
+        yield from self.planned_tests.tables()
 
     def to_dict(self) -> dict[str, Any]:
         """The document of ``candor estimate --format json``, as plain values: numbers unrounded, None for what is undefined."""
@@ -292,12 +336,15 @@ class StudyEstimates:
             name: asdict(outcome)
             | ({"sensitivity": list(map(asdict, self.sensitivity[name]))} if name in self.sensitivity else {})
             | ({"missing_answers": asdict(self.missing[name])} if name in self.missing else {})
+            | self.planned_tests.of_outcome(name)
+            | self.assignment.of_outcome(name)
             | ({"subgroups": list(map(asdict, self.subgroups[name]))} if name in self.subgroups else {})
             for name, outcome in self.outcomes.items()
         }
         columns = {} if self.choice.named else {"columns": asdict(self.choice)}
         ratio = {} if self.sample_ratio is None or not self.sample_ratio.alarm else {"sample_ratio": asdict(self.sample_ratio)}
-        document = json.dumps({"design": self.design.to_document(), **columns, **ratio, "outcomes": outcomes}, allow_nan=False)
+        together = {**columns, **ratio, **self.planned_tests.of_study()}
+        document = json.dumps({"design": self.design.to_document(), **together, "outcomes": outcomes}, allow_nan=False)
         plain: dict[str, Any] = json.loads(document)
         return plain
 

@@ -31,6 +31,8 @@ def plan(
     level: float = 0.95,
     questions: int = 1,
     epsilon_cap: float | None = None,
+    cluster_size: float = 1,
+    intraclass_correlation: float = 0.0,
     front: bool = False,
     least_truth: float = LEAST_TRUTH,
 ) -> PlannedStudy:
@@ -60,6 +62,10 @@ def plan(
         Sensitive questions per participant, one roll each.
     epsilon_cap : float, optional
         Largest privacy loss per question, in nats, for suggested dice. Default: the design's own.
+    cluster_size : float
+        People in a section that is assigned as a whole; 1 where people are assigned one by one.
+    intraclass_correlation : float
+        How alike the true answers of two people of a section are, in [0, 1].
     front : bool
         Whether to search the designs of which none beats another one in people needed, both standard errors and privacy.
     least_truth : float
@@ -103,6 +109,8 @@ def plan(
         level=level,
         questions=questions,
         epsilon_cap=epsilon_cap,
+        cluster_size=cluster_size,
+        intraclass_correlation=intraclass_correlation,
     )
     if not front:
         return PlannedStudy(design=found, expected=expected)

@@ -72,9 +72,10 @@ def draw_list(
     return [Assignment(subsample=group, arm=next(arms_of[group])) for group in order]
 
 
-def list_document(assignments: Sequence[Assignment], *, study: str, number: int, nonce: str) -> str:
-    """The text whose SHA-256 is published: canonical JSON of the list with its nonce."""
-    document = {"study": study, "list": number, "nonce": nonce, "assignments": [asdict(a) for a in assignments]}
+def list_document(assignments: Sequence[Assignment], *, study: str, number: int, nonce: str, stratum: str | None = None) -> str:
+    """The text whose SHA-256 is published: canonical JSON of the list with its nonce, and with its stratum where the study has any."""
+    document: dict[str, object] = {"study": study, "list": number, "nonce": nonce, "assignments": [asdict(a) for a in assignments]}
+    document |= {} if stratum is None else {"stratum": stratum}
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 

@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from audit.services import record
 from surveys import actions
-from surveys.allocation.assignment import Assignment, commitment, draw_list, list_document
+from surveys.allocation.assignment import Assignment, commitment, draw_list
+from surveys.allocation.selectors import document_of_list
 from surveys.definition import StudyDefinition
 from surveys.errors import StudyFullError, TransitionError
 from surveys.models import RUNNING, AllocationList, AllocationSlot, ArmState, SlotStatus, Study
@@ -19,18 +20,22 @@ from surveys.models import RUNNING, AllocationList, AllocationSlot, ArmState, Sl
 SMALLEST_LIST = 64
 
 
-def draw_first_list(study: Study, definition: StudyDefinition) -> AllocationList:
-    """Give a study that opens the state of its arms and its first list."""
+def draw_first_lists(study: Study, definition: StudyDefinition) -> list[AllocationList]:
+    """Give a study that opens the state of its arms and its first list, one for each stratum."""
     ArmState.objects.bulk_create(ArmState(study=study, arm=arm.name, quota=arm.quota) for arm in definition.arms)
-    return draw_allocation_list(study, definition)
+    return [draw_allocation_list(study, definition, stratum=stratum) for stratum in definition.strata]
 
 
-def draw_allocation_list(study: Study, definition: StudyDefinition) -> AllocationList:
-    """Draw the study's next list and store it. Call it under a lock on the study."""
+def draw_allocation_list(study: Study, definition: StudyDefinition, *, stratum: str = "") -> AllocationList:
+    """Draw the next list of a stratum and store it. Call it under a lock on the study."""
     number = study.allocation_lists.count() + 1
     planned = definition.allocation.planned_participants
+    if study.allocation_lists.filter(stratum=stratum).exists():
+        length = max(planned // 4 // len(definition.strata), SMALLEST_LIST)
+    else:
+        length = planned if len(definition.strata) == 1 else max(-(-planned // len(definition.strata)), SMALLEST_LIST)
     assignments = draw_list(
-        length=planned if number == 1 else max(planned // 4, SMALLEST_LIST),
+        length=length,
         subsamples=definition.subsample_weights,
         arms=definition.arm_weights,
         scheme=definition.allocation.scheme,
@@ -38,19 +43,21 @@ def draw_allocation_list(study: Study, definition: StudyDefinition) -> Allocatio
         direct_share=definition.direct_share,
     )
     nonce = secrets.token_hex(32)
-    allocation_list = AllocationList.objects.create(
+    allocation_list = AllocationList(
         study=study,
         number=number,
+        stratum=stratum,
         scheme=definition.allocation.scheme,
         length=len(assignments),
         nonce=nonce,
-        sha256=commitment(list_document(assignments, study=study.slug, number=number, nonce=nonce)),
         drawn_on=timezone.localdate(),
     )
+    allocation_list.sha256 = commitment(document_of_list(allocation_list, assignments))
+    allocation_list.save(force_insert=True)
     start = study.allocation_slots.count() + 1
     AllocationSlot.objects.bulk_create(
         (
-            AllocationSlot(study=study, list=allocation_list, position=position, subsample=one.subsample, arm=one.arm)
+            AllocationSlot(study=study, list=allocation_list, stratum=stratum, position=position, subsample=one.subsample, arm=one.arm)
             for position, one in enumerate(assignments, start)
         ),
         batch_size=1000,
@@ -64,24 +71,27 @@ def close_and_open_slots(study: Study) -> None:
     # Wait for people who are just taking a line, so that their lines count, and keep others from taking one until we are done.
     list(study.allocation_slots.select_for_update(no_key=True).filter(status=SlotStatus.FREE).values_list("pk"))
     taken = _taken_by_arm(study)
-    last = study.allocation_slots.filter(status=SlotStatus.TAKEN).order_by("-position").values_list("position", flat=True).first() or 0
-    for state in study.arm_states.all():
-        waiting = study.allocation_slots.filter(arm=state.arm, position__gt=last).exclude(status=SlotStatus.TAKEN).order_by("position")
-        room = 0 if state.closed else None if state.quota is None else max(state.quota - taken[state.arm], 0)
-        opened = list(waiting.values_list("pk", flat=True)[:room]) if room is not None else None
-        study.allocation_slots.filter(arm=state.arm, status=SlotStatus.FREE).update(status=SlotStatus.CLOSED)
-        (waiting if opened is None else waiting.filter(pk__in=opened)).update(status=SlotStatus.FREE)
+    states = list(study.arm_states.all())
+    for stratum in set(study.allocation_lists.values_list("stratum", flat=True)):
+        lines = study.allocation_slots.filter(stratum=stratum)
+        last = lines.filter(status=SlotStatus.TAKEN).order_by("-position").values_list("position", flat=True).first() or 0
+        for state in states:
+            waiting = lines.filter(arm=state.arm, position__gt=last).exclude(status=SlotStatus.TAKEN).order_by("position")
+            room = 0 if state.closed else None if state.quota is None else max(state.quota - taken[state.arm], 0)
+            opened = list(waiting.values_list("pk", flat=True)[:room]) if room is not None else None
+            lines.filter(arm=state.arm, status=SlotStatus.FREE).update(status=SlotStatus.CLOSED)
+            (waiting if opened is None else waiting.filter(pk__in=opened)).update(status=SlotStatus.FREE)
 
 
-def take_slot(study: Study, definition: StudyDefinition) -> Assignment:
-    """The next free line of the study's lists, now taken. Many people may do so at once; a line whose transaction fails is free again."""
-    if assignment := _take_next_free(study):
+def take_slot(study: Study, definition: StudyDefinition, *, stratum: str = "") -> Assignment:
+    """The next free line of a stratum's lists, now taken. Many people may do so at once; a line whose transaction fails is free again."""
+    if assignment := _take_next_free(study, stratum):
         return assignment
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    while not (assignment := _take_next_free(study)):
+    while not (assignment := _take_next_free(study, stratum)):
         if not has_room(study):
             raise StudyFullError
-        allocation_list = draw_allocation_list(locked, definition)
+        allocation_list = draw_allocation_list(locked, definition, stratum=stratum)
         record(
             actor=None,
             action=actions.ALLOCATION_EXTENDED,
@@ -91,7 +101,7 @@ def take_slot(study: Study, definition: StudyDefinition) -> Assignment:
     return assignment
 
 
-def _take_next_free(study: Study) -> Assignment | None:
+def _take_next_free(study: Study, stratum: str) -> Assignment | None:
     """One statement: pick, lock and take. On SQLite the transaction already holds the only write lock.
 
     PostgreSQL keeps locks on lines that were closed in the very moment in which it looked at them. If no line is left, the savepoint gives
@@ -101,9 +111,9 @@ def _take_next_free(study: Study) -> Assignment | None:
     skip = "FOR UPDATE SKIP LOCKED" if connection.features.has_select_for_update_skip_locked else ""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE {table} SET status = 'taken' WHERE id = (SELECT id FROM {table} WHERE study_id = %s AND status = 'free' "  # noqa: S608
-            f"ORDER BY position LIMIT 1 {skip}) RETURNING subsample, arm",
-            [study.pk],
+            f"UPDATE {table} SET status = 'taken' WHERE id = (SELECT id FROM {table} "  # noqa: S608
+            f"WHERE study_id = %s AND stratum = %s AND status = 'free' ORDER BY position LIMIT 1 {skip}) RETURNING subsample, arm",
+            [study.pk, stratum],
         )
         row = cursor.fetchone()
         transaction.set_rollback(row is None)
@@ -132,6 +142,8 @@ def change_arm(study: Study, *, arm: str, actor: User, quota: int | None, closed
             _("Arms can be changed while a study recruits or pauses; this one is %(status)s.")
             % {"status": locked.get_status_display().lower()}
         )
+    if quota is not None and locked.allocation_lists.exclude(stratum="").exists():
+        raise TransitionError(_("This study draws within strata, where arms have no quota. Close the arm instead."))
     state = ArmState.objects.select_for_update().get(study=locked, arm=arm)
     state.quota, state.closed = quota, closed
     state.full_clean()

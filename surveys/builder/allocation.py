@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from math import prod
 from typing import ClassVar
 
 from django.utils.translation import gettext as _
@@ -11,10 +12,11 @@ from django.utils.translation import gettext_lazy
 
 from surveys.allocation.findable import findable
 from surveys.builder.frame import LookingPage
-from surveys.builder.watching import WATCHING, read_watching, typed_watching
-from surveys.definition import DIRECT, Allocation, StudyDefinition, Watching
+from surveys.definition import DIRECT, MOST_STRATA, Allocation, StudyDefinition, Watching
 from surveys.drafting.edits import Document, Edit, Unchecked
 from surveys.drafting.forms import DraftForm, Typed, typed_value
+from surveys.drafting.watching import WATCHING, read_watching, typed_watching
+from surveys.questions.background import OrdinalScale, SingleChoice
 from surveys.study_file import define, document_of
 
 SCHEMES = (
@@ -24,6 +26,8 @@ SCHEMES = (
 )
 MOST_PARTICIPANTS = 1_000_000
 LARGEST_WEIGHT = 1000
+MOST_QUESTIONS = 2
+"""Background questions whose answers make strata."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class Spread:
             "scheme": definition.allocation.scheme,
             "planned_participants": definition.allocation.planned_participants,
             "block_multiples": list(definition.allocation.block_multiples),
+            "strata": list(definition.allocation.strata),
             "arms": {arm.name: {"weight": arm.weight, "quota": arm.quota} for arm in definition.arms},
             "subsamples": definition.subsample_weights,
             "minimum_seconds": definition.minimum_seconds,
@@ -48,7 +53,7 @@ class Spread:
         weights = {name: weight for name, weight in value["subsamples"].items() if name in definition.die.subsamples and weight != 1}
         changed = definition.model_copy(
             update={
-                "allocation": Allocation(**{key: value[key] for key in ("scheme", "planned_participants", "block_multiples")}),
+                "allocation": Allocation(**{key: value[key] for key in ("scheme", "planned_participants", "block_multiples", "strata")}),
                 "arms": arms,
                 "die": definition.die.model_copy(update={"weights": weights}),
                 "minimum_seconds": value["minimum_seconds"],
@@ -68,6 +73,7 @@ class AllocationPage(LookingPage):
     def typed(self) -> Typed:
         found = Spread().current(self.document)
         typed: Typed = {name: typed_value(found[name]) for name in ("scheme", "planned_participants", "minimum_seconds")}
+        typed["strata"] = found["strata"]
         typed |= {"block_multiples": ", ".join(map(str, found["block_multiples"])), **typed_watching(self.definition.watching)}
         for name, arm in found["arms"].items():
             typed |= {f"arms.{name}.weight": typed_value(arm["weight"]), f"arms.{name}.quota": typed_value(arm["quota"])}
@@ -89,6 +95,8 @@ class AllocationPage(LookingPage):
             quota = form.whole_number(f"{place}.quota", what=_("The quota"), minimum=1, maximum=MOST_PARTICIPANTS)
             arms[arm.name] = {"weight": self._weight(form, f"{place}.weight"), "quota": quota}
         subsamples = {name: self._weight(form, f"subsamples.{name}.weight") for name in self.definition.die.subsamples}
+        strata = [name for name in form.several("strata") if name in dict(self._questions_for_strata())]
+        self._require_possible_strata(form, strata)
         seconds = form.whole_number(
             "minimum_seconds", what=_("The time"), minimum=0, maximum=120, missing=_("Write a number of seconds; 0 is one.")
         )
@@ -96,11 +104,30 @@ class AllocationPage(LookingPage):
             "scheme": scheme,
             "planned_participants": planned,
             "block_multiples": multiples,
+            "strata": strata,
             "arms": arms,
             "subsamples": subsamples,
             "minimum_seconds": seconds,
             "watching": read_watching(form),
         }
+
+    def _questions_for_strata(self) -> list[tuple[str, str]]:
+        """Background questions with a single choice, by name."""
+        language = self.definition.languages[0]
+        questions = (question for question in self.definition.background if isinstance(question, SingleChoice | OrdinalScale))
+        return [(question.name, question.text.in_language(language)) for question in questions]
+
+    def _require_possible_strata(self, form: DraftForm, strata: list[str]) -> None:
+        choices = (question for question in self.definition.background if isinstance(question, SingleChoice | OrdinalScale))
+        sizes = {question.name: len(question.options) + 1 for question in choices}
+        several = prod(sizes[name] for name in strata)
+        if len(strata) > MOST_QUESTIONS:
+            form.error("strata", _("Choose two questions at most."))
+        elif several > MOST_STRATA:
+            said = _("These questions make %(several)d strata; %(most)d is the most. Choose questions with fewer options.")
+            form.error("strata", said % {"several": several, "most": MOST_STRATA})
+        elif strata and any(form.line(f"arms.{arm.name}.quota") for arm in self.definition.arms):
+            form.error("strata", _("Arms with a quota cannot be drawn within strata. Remove the quotas, or choose no question here."))
 
     def _weight(self, form: DraftForm, place: str) -> int | None:
         missing = _("Write a weight; 1 is the usual one.")
@@ -124,6 +151,7 @@ class AllocationPage(LookingPage):
         language = definition.languages[0]
         return {
             "schemes": SCHEMES,
+            "strata": self._questions_for_strata(),
             "watching_modes": WATCHING,
             "arm_fields": [(arm.label.in_language(language), form.root["arms"][arm.name]) for arm in self.definition.arms],
             "subsample_fields": [(name, form.root["subsamples"][name]) for name in self.definition.die.subsamples],

@@ -12,12 +12,12 @@ from django.utils.translation import gettext as _
 
 from surveys.builder.frame import DraftPage, typed_by
 from surveys.builder.services import SUFFIXES, change_part, put_arm_file, remove_arm, remove_arm_file
-from surveys.builder.watching import WATCHING, read_watching, typed_watching
 from surveys.definition import Arm, StudyDefinition, Watching
 from surveys.drafting.edits import ArmSettings, Edit, Item
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.names import name_from
 from surveys.drafting.texts import LANGUAGE_NAMES
+from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.errors import DefinitionError
 from surveys.media.services import MediaError
 from surveys.models import MediaFile, Study

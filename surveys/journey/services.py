@@ -171,7 +171,9 @@ def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
 
 
 def _assign(participant: Participant, protocol: FrozenProtocol) -> None:
-    assignment = take_slot(participant.study, protocol.definition)
+    strata = protocol.definition.allocation.strata
+    stratum = protocol.definition.stratum_of(participant.background) if strata else ""
+    assignment = take_slot(participant.study, protocol.definition, stratum=stratum)
     participant.subsample, participant.arm = assignment.subsample, assignment.arm
 
 

@@ -9,6 +9,7 @@ class AllocationList(models.Model):
 
     study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="allocation_lists")
     number = models.PositiveIntegerField()
+    stratum = models.CharField(max_length=110, blank=True, default="", db_default="", help_text="Its answers; empty: everybody.")
     scheme = models.CharField(max_length=20)
     length = models.PositiveIntegerField()
     nonce = models.CharField(max_length=64)
@@ -34,6 +35,7 @@ class AllocationSlot(models.Model):
 
     study = models.ForeignKey("surveys.Study", on_delete=models.CASCADE, related_name="allocation_slots")
     list = models.ForeignKey(AllocationList, on_delete=models.CASCADE, related_name="slots")
+    stratum = models.CharField(max_length=110, blank=True, default="", db_default="", help_text="As in its list.")
     position = models.PositiveIntegerField(help_text="Place in the study's whole sequence, over all its lists.")
     subsample = models.CharField(max_length=50)
     arm = models.CharField(max_length=50)
@@ -42,7 +44,7 @@ class AllocationSlot(models.Model):
     class Meta:
         ordering = ("study", "position")
         constraints = (models.UniqueConstraint(fields=("study", "position"), name="allocation_position_is_unique"),)
-        indexes = (models.Index(fields=("study", "position"), condition=models.Q(status="free"), name="free_slots_in_order"),)
+        indexes = (models.Index(fields=("study", "stratum", "position"), condition=models.Q(status="free"), name="free_slots_of_stratum"),)
 
     def __str__(self) -> str:
         return str(self.position)

@@ -14,7 +14,7 @@ from accounts.models import User
 from audit.services import record
 from jobs.tasks import send
 from surveys import actions
-from surveys.allocation.services import draw_first_list
+from surveys.allocation.services import draw_first_lists
 from surveys.batches.services import count_everyone
 from surveys.definition import Allocation, Entry
 from surveys.errors import SurveyError, TransitionError
@@ -88,7 +88,7 @@ def rehearse(study: Study, *, protocol: ProtocolView, planted: Planted, actor: U
     # No officer has to approve it: nobody but bots of this installation can come in.
     sandbox.status, sandbox.launched_on = StudyStatus.RECRUITING, timezone.localdate()
     sandbox.save()
-    draw_first_list(sandbox, definition)
+    draw_first_lists(sandbox, definition)
     bot_run = BotRun(study=sandbox, due_at=timezone.now(), seed=secrets.randbits(32), **asdict(planted))
     bot_run.full_clean()
     bot_run.save()

@@ -16,6 +16,7 @@ from surveys.privacy.limits import reason_is_needed
 from surveys.privacy.words import privacy_in_words
 from surveys.questions.background import Group, ShortText
 from surveys.review.changes import Change, changes_between, section_of
+from surveys.review.planned_tests import planned_tests_in_words
 from surveys.study_file import define
 
 ADDRESS_OF_NOTHING = "#"
@@ -100,8 +101,12 @@ class Packet:
     """Translations whose original was changed since they were made."""
     subsample_blocks: tuple[int, ...]
     arm_blocks: tuple[int, ...]
+    strata: tuple[str, ...]
+    """Background questions with lists for each answer."""
     subgroups: tuple[str, ...]
     analysis_plan: str
+    planned_tests: tuple[tuple[str, str], ...]
+    """A term and a sentence for every margin and family."""
     release_plan: str
     epsilon: float
     epsilon_total: float
@@ -176,6 +181,8 @@ def packet_of(
         outdated=tuple(outdated_in(remembering(definition, before=remembering(define(before.definition)) if before else None))),
         subsample_blocks=_blocks(definition, sum(definition.subsample_weights.values())),
         arm_blocks=_blocks(definition, sum(definition.arm_weights.values())),
+        strata=tuple(one.text.in_language(language) for one in definition.background if one.name in definition.allocation.strata),
+        planned_tests=tuple(planned_tests_in_words(definition, language)),
         subgroups=tuple(definition.possible_subgroups[name].text.in_language(language) for name in definition.subgroups),
         analysis_plan=definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
         release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from audit.services import record
 from surveys import actions
-from surveys.allocation.services import draw_first_list
+from surveys.allocation.services import draw_first_lists
 from surveys.batches.services import count_everyone, let_steps_end
 from surveys.definition import StudyDefinition
 from surveys.drafting.edits import fingerprint_of
@@ -26,7 +26,19 @@ from surveys.study_file import define, document_of
 
 # The parts on which the allocation list and the answers depend. From launch on these stay as they are; consent and the other texts can be
 # amended.
-FIXED_BY_LAUNCH = ("languages", "arms", "control", "background", "quiz", "questions", "die", "direct_share", "allocation", "subgroups")
+FIXED_BY_LAUNCH = (
+    "languages",
+    "arms",
+    "control",
+    "background",
+    "quiz",
+    "questions",
+    "die",
+    "direct_share",
+    "allocation",
+    "analysis",
+    "subgroups",
+)
 EDITABLE = (StudyStatus.DRAFT, StudyStatus.APPROVED, *RUNNING)
 
 
@@ -167,10 +179,11 @@ def launch(study: Study, *, actor: User) -> Study:
     definition = protocol_in_force(study).definition
     study.launched_on, study.launched_protocol = timezone.localdate(), study.protocol
     study.save()
-    allocation_list = draw_first_list(study, definition)
-    record(
-        actor=actor, action=actions.LAUNCHED, subject=study, details={"sha256": allocation_list.sha256, "length": allocation_list.length}
-    )
+    first, *others = draw_first_lists(study, definition)
+    details: dict[str, object] = {"sha256": first.sha256, "length": first.length}
+    if others:
+        details |= {"other_lists": {str(one.number): one.sha256 for one in others}}
+    record(actor=actor, action=actions.LAUNCHED, subject=study, details=details)
     return study
 
 

@@ -131,6 +131,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:build_questions":         (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_add":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_item":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "surveys:build_tests":             (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_plans":             (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_file":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_archive":           (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),

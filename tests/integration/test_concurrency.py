@@ -303,3 +303,20 @@ def test_one_person_in_four_tabs_is_drawn_once_and_asked_once_without_a_die() ->
     assert [slot.subsample for slot in taken(study)] == ["direct"]
     assert DirectAnswer.objects.count() == 4
     assert Participant.objects.get().step == "finished"
+
+
+def test_people_of_several_strata_at_once_each_take_one_line_of_their_own() -> None:
+    """Their lists are continued while others wait; nobody gets a line of another stratum."""
+    genders = ("woman", "man", "other")
+    study = recruiting_study(allocation={"planned_participants": 4, "strata": ["gender"], "block_multiples": [1]})
+    AllocationSlot.objects.filter(study=study, stratum="woman", position__gt=4).update(status=SlotStatus.CLOSED)
+    clients = people_at(study, "background", 36)
+    steps = [partial(answer, client, study, "background", gender=genders[number % 3]) for number, client in enumerate(clients)]
+    assert statuses(at_once(*steps)) == {303: 36}
+    assert_everybody_has_one_line(study)
+    for gender in genders:
+        people = Counter(Participant.objects.filter(background__gender=gender).values_list("subsample", "arm"))
+        lines = Counter((slot.subsample, slot.arm) for slot in taken(study) if slot.stratum == gender)
+        assert people == lines
+        assert people.total() == 12
+    assert study.allocation_lists.filter(stratum="woman").count() == 2

@@ -193,3 +193,80 @@ def test_people_read_every_note_once_with_the_methods_that_it_concerns():
     assert text.count("The effect is not identified by this design") == 1
     assert "honest share times effect. (efficient, difference in means)" in text
     assert text.count("The cheater proportion is not identified by this design") == 1
+
+
+def test_margins_and_families_are_tested_where_they_are_named():
+    arguments = ("estimate", answers_file(), "--design", "design.json", "--bootstrap", "0")
+    named = ("--equivalence-margin", "0.9", "--non-inferiority", "1/2", "--worse", "fewer_yes", "--family", "main=attention")
+    document = json.loads(candor(*arguments, *named, "--format", "json").stdout)
+    equivalence, non_inferiority = document["outcomes"]["attention"]["margin_tests"]
+    assert (equivalence["kind"], equivalence["margin"], equivalence["worse"]) == ("equivalence", 0.9, None)
+    assert (non_inferiority["kind"], non_inferiority["margin"], non_inferiority["worse"]) == ("non_inferiority", 0.5, "fewer_yes")
+    assert equivalence["interval"]["level"] == 0.9
+    assert [one["question"] for one in document["families"]] == ["attention"]
+    text = candor(*arguments, *named).stdout
+    assert "Tests against margins" in text
+    assert "τ > −0.5" in text
+    assert "Holm’s test over all questions of a family" in text
+    plain = json.loads(candor(*arguments, "--format", "json").stdout)
+    assert "families" not in plain
+    assert "margin_tests" not in plain["outcomes"]["attention"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--non-inferiority", "0.1"), "non-inferiority needs its margin and the direction that is worse"),
+        (("--worse", "more_yes"), "non-inferiority needs its margin"),
+        (("--equivalence-margin", "1"), "strictly between 0 and 1"),
+        (("--equivalence-margin", "5"), "expected a number from 0 to 1"),
+        (("--family", "main"), "expected NAME=OUTCOME,OUTCOME"),
+        (("--family", "main=nothing"), "there is no question 'nothing'"),
+    ],
+)
+def test_a_margin_or_family_that_cannot_be_is_refused(options, said):
+    assert said in refused("estimate", answers_file(), "--design", "design.json", *options)
+
+
+def sections_file() -> str:
+    """Eight sections of 24 people; people of a section answer alike more often than chance."""
+    rng = np.random.default_rng(4)
+    with Path("sections.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["arm", "subsample", "attention", "section", "course"])
+        for section in range(8):
+            rate = rng.uniform(0.2, 0.8)
+            arm, course = DESIGN["arms"][section % 2], "first" if section < 4 else "second"
+            writer.writerows([arm, 1 + place % 2, int(rng.random() < rate), f"section {section}", course] for place in range(24))
+    return "sections.csv"
+
+
+def test_clusters_and_strata_give_one_method_that_knows_them():
+    path = sections_file()
+    arguments = (path, "--design", "design.json", "--outcome", "attention", "--cluster", "section")
+    outcome = estimated(*arguments, "--stratum", "course")["outcomes"]["attention"]
+    assert [effect["method"] for effect in outcome["effects"]] == ["efficient_clustered"]
+    assert outcome["assignment"]["clusters"] == 8
+    assert outcome["assignment"]["strata"] == 2
+    assert 0 < outcome["assignment"]["randomisation_p_values"][0] <= 1
+    assert outcome["n"] == 192
+    alone = estimated(path, "--design", "design.json", "--outcome", "attention", "--stratum", "course")["outcomes"]["attention"]
+    assert [effect["method"] for effect in alone["effects"]] == ["efficient_stratified"]
+    assert alone["assignment"]["randomisation_p_values"] == [None]
+    text = candor("estimate", *arguments).stdout
+    assert "How people were assigned" in text
+    assert "efficient clustered" in text
+    assert estimated(*arguments) == estimated(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--cluster", "section", "--covariate", "course"), "covariates cannot be used together with clusters or strata"),
+        (("--cluster", "section", "--kappa", "0.1"), "margins and kappa are computed for people who were assigned one by one"),
+        (("--cluster", "class"), "class"),
+        (("--cluster", "course"), "has people in the arms 'control' and 'treatment'"),
+    ],
+)
+def test_an_assignment_that_cannot_be_is_refused(options, said):
+    assert said in refused("estimate", sections_file(), "--design", "design.json", "--outcome", "attention", *options)

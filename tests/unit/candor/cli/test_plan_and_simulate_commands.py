@@ -126,3 +126,12 @@ def test_every_way_to_cheat_can_be_simulated():
 def test_the_answer_cannot_take_the_name_of_the_assignment():
     complaint = refused("simulate", "--design", "design.json", "--n", "3", "--effect", "0.1", "--outcome", "arm")
     assert "the column 'arm' is there already" in complaint
+
+
+def test_sections_need_more_people():
+    arguments = ("plan", "--design", "design.json", "--effect", "0.2", "--format", "json")
+    alone = json.loads(candor(*arguments).stdout)
+    together = json.loads(candor(*arguments, "--cluster-size", "25", "--icc", "0.1").stdout)
+    assert together["n"] > alone["n"]
+    assert any("Sections of 25 people" in note for note in together["notes"])
+    assert "expected a number from 0 to 1" in refused(*arguments, "--icc", "2")

@@ -57,6 +57,18 @@ def test_it_gives_the_document_of_the_command(frame):
     assert json.loads(json.dumps(result.to_dict())) == result.to_dict()
 
 
+def test_clusters_strata_margins_and_families_give_the_document_of_the_command(frame):
+    named = {"equivalence_margin": 0.5, "non_inferiority": 0.4, "worse": "more_yes", "families": {"main": ["attention"]}}
+    result = candor.estimate(frame, DESIGN, outcomes=["attention"], bootstrap=0, **named)
+    arguments = ["answers.csv", "--design", "design.json", "--outcome", "attention", "--bootstrap", "0"]
+    margins = ["--equivalence-margin", "0.5", "--non-inferiority", "0.4", "--worse", "more_yes", "--family", "main=attention"]
+    assert result.to_dict() == estimated(*arguments, *margins)
+    assert "<h3>Tests against margins" in result._repr_html_()
+    stratified = candor.estimate(frame, DESIGN, outcomes=["attention"], strata="country")
+    assert stratified.to_dict() == estimated(*arguments[:-2], "--stratum", "country")
+    assert "<h3>How people were assigned" in stratified._repr_html_()
+
+
 def test_every_kind_of_frame_is_read_alike(frame):
     expected = numbers(candor.estimate(frame, DESIGN, outcomes=["attention"], covariates=["age"], bootstrap=0))
     columns = {name: frame[name] for name in frame.columns}

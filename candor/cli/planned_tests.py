@@ -1,0 +1,42 @@
+"""Options that name tests before the data are seen: margins, and families of outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from candor.cli.options import PROPORTION, all_of
+
+planned_test_options = all_of(
+    click.option(
+        "--equivalence-margin", type=PROPORTION, help="Also test whether effects lie within ± this difference; 0.05 is 5 percentage points."
+    ),
+    click.option("--non-inferiority", type=PROPORTION, help="Also test whether no treatment is worse than control by this or more."),
+    click.option("--worse", type=click.Choice(["more_yes", "fewer_yes"]), help="The direction that --non-inferiority means."),
+    click.option(
+        "--family",
+        "families",
+        multiple=True,
+        metavar="NAME=OUTCOME,…",
+        help="Outcomes that belong together: p-values after Holm over all of them; repeat for several families.",
+    ),
+)
+
+
+def families_by_name(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Read ``--family`` options.
+
+    Examples
+    --------
+    >>> families_by_name(["main=attention, honesty"])
+    {'main': ['attention', 'honesty']}
+    """
+    families: dict[str, list[str]] = {}
+    for text in texts:
+        name, _, outcomes = text.partition("=")
+        members = [one.strip() for one in outcomes.split(",") if one.strip()]
+        if not name.strip() or not members or name.strip() in families:
+            raise click.BadParameter(f"expected NAME=OUTCOME,OUTCOME with a name of its own, found {text!r}", param_hint="--family")
+        families[name.strip()] = members
+    return families

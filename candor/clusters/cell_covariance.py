@@ -1,0 +1,86 @@
+"""Means of the cells, adjusted for strata, with a covariance that knows that people of one cluster are alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from candor.clusters.people import AssignedTogether
+from candor.designs.design import FloatArray
+
+NEARLY_ALL = 1 - 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusteredCells:
+    """Cell means and how they vary.
+
+    Attributes
+    ----------
+    means : ndarray, shape (K·S,)
+        Of the reported answers, at the strata's shares among all people; cells in the order (arm, subsample).
+    covariance : ndarray, shape (K·S, K·S)
+    """
+
+    means: FloatArray
+    covariance: FloatArray
+
+
+def clustered_cells(people: AssignedTogether) -> ClusteredCells:
+    """Least squares on the cells and the strata, with the bias-reduced cluster-robust covariance CR2.
+
+    Notes
+    -----
+    ỹᵢ = m(aᵢ,sᵢ) + γ′(zᵢ − z̄) + eᵢ with z the strata. Since chance drew arms and subsamples, m̂ is consistent whatever the strata do.
+    V = (X′X)⁻¹ Σ_g X_g′A_g e_g e_g′A_g X_g (X′X)⁻¹ with A_g = (1 − H_gg)^{−1/2} [1]_, which makes V unbiased where people are
+    independent; with people as their own clusters it is HC2. To the covariance of all cells Var(γ′z̄) is added: the strata's shares are
+    those of a sample.
+
+    References
+    ----------
+    .. [1] Bell, R. M. & McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression with multi-stage samples. Survey
+       Methodology 28, 169–181.
+    """
+    cells = people.design.shape[0] * people.design.shape[1]
+    cell = people.arm * people.design.shape[1] + people.subsample
+    n = len(cell)
+    strata = (people.stratum[:, None] == np.arange(1, len(people.strata))).astype(float)
+    strata -= strata.mean(axis=0)
+    matrix = np.hstack([(cell[:, None] == np.arange(cells)).astype(float), strata])
+    inverse = np.linalg.pinv(matrix.T @ matrix)
+    root = _root(inverse)
+    reported = people.reported.astype(float)
+    coefficients: FloatArray = inverse @ (matrix.T @ reported)
+    residual = reported - matrix @ coefficients
+    order = np.argsort(people.cluster, kind="stable")
+    starts = np.flatnonzero(np.diff(people.cluster[order], prepend=-1))
+    scores = np.array(
+        [_adjusted_score(matrix[rows], residual[rows], root) for rows in np.split(order, starts[1:])]
+        if len(people.clusters) < n
+        else _adjusted_alone(matrix, residual, inverse)
+    )
+    covariance = inverse @ (scores.T @ scores) @ inverse
+    between = np.bincount(people.cluster, weights=strata @ coefficients[cells:], minlength=len(people.clusters))
+    shared = float(between @ between) / n**2
+    return ClusteredCells(means=coefficients[:cells], covariance=covariance[:cells, :cells] + shared)
+
+
+def _root(inverse: FloatArray) -> FloatArray:
+    """L with L·L′ = (X′X)⁻¹."""
+    values, vectors = np.linalg.eigh(inverse)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)), dtype=float)
+
+
+def _adjusted_score(matrix: FloatArray, residual: FloatArray, root: FloatArray) -> FloatArray:
+    """X_g′ A_g e_g. With X_g·L = U·s·V′ the adjustment is 1 + U((1 − s²)^{−1/2} − 1)U′; a direction that one cluster fills alone stays."""
+    left, size, _ = np.linalg.svd(matrix @ root, full_matrices=False)
+    square = np.minimum(size**2, 1.0)
+    factor = np.where(square < NEARLY_ALL, 1 / np.sqrt(np.maximum(1 - square, 1 - NEARLY_ALL)), 1.0) - 1
+    return np.asarray(matrix.T @ (residual + left @ (factor * (left.T @ residual))), dtype=float)
+
+
+def _adjusted_alone(matrix: FloatArray, residual: FloatArray, inverse: FloatArray) -> FloatArray:
+    """The same where everybody is a cluster of their own."""
+    leverage = np.minimum(np.einsum("np,pq,nq->n", matrix, inverse, matrix), NEARLY_ALL)
+    return np.asarray(matrix * (residual / np.sqrt(1 - leverage))[:, None], dtype=float)

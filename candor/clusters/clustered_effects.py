@@ -1,0 +1,248 @@
+"""The efficient estimate for people who were assigned in clusters or within strata, with an uncertainty that knows the assignment."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from candor.clusters.cell_covariance import ClusteredCells, clustered_cells
+from candor.clusters.people import AssignedTogether
+from candor.clusters.randomisation import randomisation_p_values
+from candor.designs.design import FloatArray
+from candor.errors import MethodError
+from candor.estimators.cell_means import CellFit, maximum_likelihood_fit
+from candor.estimators.cheaters import constrained_honest_proportion
+from candor.estimators.contrasts import effects_from_joint_estimates
+from candor.estimators.counts import checked_counts
+from candor.estimators.effects import BOUNDARY, CONTRADICTED, estimate_outcome
+from candor.estimators.intervals import cut_to, fieller_interval, normal_quantile, wald_interval
+from candor.estimators.multiplicity import holm
+from candor.results import CheaterProportion, Effect, Interval, OutcomeEstimate
+
+CLUSTERED, STRATIFIED = "efficient_clustered", "efficient_stratified"
+FEW_CLUSTERS = 8
+FEW = (
+    "Arm {arm!r} has the worth of {worth:.1f} clusters of one size: with so few the intervals rest on the t-distribution with {df:.1f} "
+    "degrees of freedom; read the randomisation test beside them."
+)
+NO_TEST = "No test of the model and no bounds: they are not known for people who were assigned together."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignmentInference:
+    """The uncertainty that comes from how people were assigned.
+
+    Attributes
+    ----------
+    clusters : int
+        How many; everybody is one where people were assigned one by one.
+    strata : int
+    degrees_of_freedom : tuple of float
+        Of every contrast.
+    randomisation_p_values : tuple of float or None
+        Of every contrast; None where clusters do not differ.
+    intraclass_correlation : float or None
+        Of the reported answers, by analysis of variance within the cells; None without clusters.
+    design_effect : tuple of float
+        Of every contrast: the variance of Δ̂ divided by that of as many people who were assigned one by one.
+    """
+
+    clusters: int
+    strata: int
+    degrees_of_freedom: tuple[float, ...]
+    randomisation_p_values: tuple[float | None, ...]
+    intraclass_correlation: float | None
+    design_effect: tuple[float, ...]
+
+
+def estimate_assigned_together(
+    people: AssignedTogether, *, rng: np.random.Generator, level: float = 0.95
+) -> tuple[OutcomeEstimate, AssignmentInference]:
+    """Cheater proportion and effects of one question for people assigned in clusters or within strata.
+
+    Parameters
+    ----------
+    people : AssignedTogether
+    rng : numpy.random.Generator
+        For the randomisation test of many clusters.
+    level : float
+
+    Returns
+    -------
+    OutcomeEstimate
+        Its effects are of the method ``efficient_clustered``, or ``efficient_stratified`` where everybody was assigned alone.
+    AssignmentInference
+
+    Notes
+    -----
+    β̂ = (M′WM)⁻¹M′W(m̂ − q) with the weights W of the maximum-likelihood fit, so that without strata the estimate is that of
+    `maximum_likelihood_fit`; its covariance is the sandwich of CR2 (`clustered_cells`). Intervals and tests use Student's t with Welch's
+    degrees of freedom (Σ V_a)²/Σ V_a²/(G_a − 1), where V_a is the part of arm a in the variance of Δ̂ and G_a = (Σn)²/Σn² its
+    number of clusters of one size, less one for every stratum of clusters beyond the first. Assumes independent clusters.
+
+    References
+    ----------
+    Bell, R. M. & McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression with multi-stage samples. Survey
+    Methodology 28, 169–181. Pustejovsky, J. E. & Tipton, E. (2018). Small-sample methods for cluster-robust variance estimation and
+    hypothesis testing in fixed effects models. Journal of Business & Economic Statistics 36, 672–683.
+    """
+    normal_quantile(level)
+    design, table = people.design, checked_counts(people.counts, design=people.design)
+    cells = clustered_cells(people)
+    likelihood = maximum_likelihood_fit(table, design)
+    fit, weights = _with_covariance(likelihood, table, cells)
+    in_clusters = len(people.clusters) < len(people.cluster)
+    method = CLUSTERED if in_clusters else STRATIFIED
+    freedom = _degrees_of_freedom(people, cells, fit, weights)
+    used = np.asarray(np.nan)
+    if fit.model.honest is not None:
+        used = constrained_honest_proportion(table, fit.coefficients[fit.model.honest], design)
+    joint = fit.joint_estimates(honest_proportion_used=used)
+    plain = effects_from_joint_estimates(joint, design=design, method=method, level=level)
+    effects = tuple(_with_t(effect, fit, contrast, freedom=freedom[contrast], level=level) for contrast, effect in enumerate(plain))
+    adjusted = holm([effect.p_value for effect in effects])
+    effects = tuple(replace(effect, adjusted_p_value=p_value) for effect, p_value in zip(effects, adjusted, strict=True))
+    independent = likelihood.joint_estimates().honest_times_effect_variance
+    inference = AssignmentInference(
+        clusters=len(people.clusters),
+        strata=len(people.strata),
+        degrees_of_freedom=freedom,
+        randomisation_p_values=randomisation_p_values(people, rng=rng) if in_clusters else (None,) * len(effects),
+        intraclass_correlation=intraclass_correlation(people) if in_clusters else None,
+        design_effect=tuple(
+            float(clustered / alone) for clustered, alone in zip(joint.honest_times_effect_variance, independent, strict=True)
+        ),
+    )
+    return _outcome(people, fit, effects, freedom=min(freedom), level=level, in_clusters=in_clusters), inference
+
+
+def _with_covariance(likelihood: CellFit, table: FloatArray, cells: ClusteredCells) -> tuple[CellFit, FloatArray]:
+    """The fit to adjusted means with the weights of the likelihood, and B of β̂ = B(m̂ − q)."""
+    model = likelihood.model
+    size = table.sum(axis=-1).reshape(-1)
+    fitted = likelihood.fitted.reshape(-1)
+    precision = size / np.maximum(fitted * (1 - fitted), 1 / (4 * size))
+    weighted = model.matrix * precision[:, None]
+    weights = np.linalg.solve(model.matrix.T @ weighted, weighted.T)
+    coefficients = weights @ (cells.means - model.offset)
+    return replace(
+        likelihood,
+        coefficients=coefficients,
+        covariance=weights @ cells.covariance @ weights.T,
+        fitted=(model.matrix @ coefficients + model.offset).reshape(likelihood.fitted.shape),
+    ), weights
+
+
+def _degrees_of_freedom(people: AssignedTogether, cells: ClusteredCells, fit: CellFit, weights: FloatArray) -> tuple[float, ...]:
+    """Welch's, of every contrast."""
+    worth = np.maximum(people.clusters_in_arm() - 1, 1e-9)
+    arm_of_cell = np.repeat(np.arange(people.design.shape[0]), people.design.shape[1])
+    lost = len(people.strata) - 1 if people.strata_are_of_clusters() and len(people.clusters) < len(people.cluster) else 0
+    found = []
+    for contrast in fit.model.contrasts:
+        along = contrast @ weights
+        parts = np.array(
+            [
+                along[there] @ cells.covariance[np.ix_(there, there)] @ along[there]
+                for there in (arm_of_cell == arm for arm in range(len(worth)))
+            ]
+        )
+        total = float((parts**2 / worth).sum())
+        found.append(max(float(parts.sum()) ** 2 / total - lost if total > 0 else 1.0, 1.0))
+    return tuple(found)
+
+
+def _with_t(effect: Effect, fit: CellFit, contrast: int, *, freedom: float, level: float) -> Effect:
+    """An effect with Student's t in place of the normal distribution."""
+    delta = effect.honest_times_effect
+    multiplier = float(stdtrit(freedom, (1 + level) / 2))
+    p_value = None
+    if delta.value is not None and delta.standard_error is not None:
+        p_value = float(2 * stdtr(freedom, -abs(delta.value) / delta.standard_error))
+    interval, wald = effect.interval, effect.wald
+    if interval is not None and fit.model.honest is not None and delta.value is not None:
+        row, honest = fit.model.contrasts[contrast], fit.model.honest
+        interval = fieller_interval(
+            delta.value,
+            float(fit.coefficients[honest]),
+            numerator_variance=float(row @ fit.covariance @ row),
+            denominator_variance=float(fit.covariance[honest, honest]),
+            covariance=float(row @ fit.covariance[:, honest]),
+            level=level,
+            multiplier=multiplier,
+        )
+    if wald is not None and wald.low is not None and wald.high is not None:
+        stretched = (wald.high - wald.low) / 2 * multiplier / normal_quantile(level)
+        middle = (wald.high + wald.low) / 2
+        wald = Interval(kind="wald", low=middle - stretched, high=middle + stretched, level=level)
+    tested = replace(delta, p_value=p_value)
+    return replace(effect, interval=interval, wald=wald, p_value=p_value, honest_times_effect=tested)
+
+
+def _outcome(
+    people: AssignedTogether, fit: CellFit, effects: tuple[Effect, ...], *, freedom: float, level: float, in_clusters: bool
+) -> OutcomeEstimate:
+    """The results that do not depend on the assignment, from the counts; the rest with the new uncertainty, or left out."""
+    plain = estimate_outcome(people.counts, design=people.design, level=level)
+    of_other_estimates = (*(f"{effect.method}, " for effect in plain.effects), BOUNDARY.partition("{")[0], CONTRADICTED.partition("{")[0])
+    notes = [note for note in plain.notes if not note.startswith(of_other_estimates)]
+    worth = people.clusters_in_arm()
+    smallest = int(worth.argmin())
+    if in_clusters and worth[smallest] < FEW_CLUSTERS:
+        notes.append(FEW.format(arm=people.design.arms[smallest], worth=worth[smallest], df=freedom))
+    return replace(
+        plain,
+        cheater_proportion=_cheaters(fit, plain.cheater_proportion, freedom=freedom, level=level),
+        effects=effects,
+        honest_times_effect=effects[0].honest_times_effect,
+        bounds=None,
+        model_test=None,
+        specification_test=None,
+        prevalence=(),
+        notes=(*notes, NO_TEST),
+    )
+
+
+def _cheaters(fit: CellFit, plain: CheaterProportion, *, freedom: float, level: float) -> CheaterProportion:
+    """λ̂ = 1 − x̂ of the fit with its standard error between clusters."""
+    honest = fit.model.honest
+    if honest is None:
+        return plain
+    raw, error = 1 - float(fit.coefficients[honest]), math.sqrt(float(fit.covariance[honest, honest]))
+    wald = wald_interval(raw, error, level=level, multiplier=float(stdtrit(freedom, (1 + level) / 2)))
+    return CheaterProportion(
+        value=min(max(raw, 0.0), 1.0), raw=raw, standard_error=error or None, interval=cut_to(wald, low=0.0, high=1.0) if error else None
+    )
+
+
+def intraclass_correlation(people: AssignedTogether) -> float | None:
+    """How alike the reported answers of one cluster are, by analysis of variance after taking out the cell means; None if undefined.
+
+    Notes
+    -----
+    (MSB − MSW)/(MSB + (n₀ − 1)MSW) with n₀ = (N − Σn²/N)/(G − 1), the estimator of Donner (1986). It may be slightly negative.
+
+    References
+    ----------
+    Donner, A. (1986). A review of inference procedures for the intraclass correlation coefficient in the one-way random effects model.
+    International Statistical Review 54, 67–82.
+    """
+    cell = people.arm * people.design.shape[1] + people.subsample
+    totals = np.bincount(cell, weights=people.reported)
+    residual = people.reported - (totals / np.maximum(np.bincount(cell), 1))[cell]
+    sizes = np.bincount(people.cluster, minlength=len(people.clusters)).astype(float)
+    n, groups = len(cell), len(sizes)
+    arms = people.design.shape[0]
+    if n <= groups or groups <= arms:
+        return None
+    means = np.bincount(people.cluster, weights=residual, minlength=groups) / sizes
+    between = float((sizes * means**2).sum()) / (groups - arms)
+    within = float(((residual - means[people.cluster]) ** 2).sum()) / (n - groups)
+    typical = (n - (sizes**2).sum() / n) / (groups - 1)
+    total = between + (typical - 1) * within
+    if total <= 0:
+        raise MethodError("everybody in a cell gave the same answer: how alike clusters are cannot be told")
+    return float((between - within) / total)

@@ -1,0 +1,27 @@
+"""The tests that a protocol names, in the words of its packet."""
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext as _
+
+from surveys.definition import PlannedMargin, StudyDefinition
+
+
+def planned_tests_in_words(definition: StudyDefinition, language: str) -> Iterator[tuple[str, str]]:
+    """A term and a sentence for every margin and family."""
+    texts = {question.name: question.text.in_language(language) for question in definition.questions}
+    for name, margin in definition.analysis.margins.items():
+        yield _("To be shown for “%(question)s”") % {"question": texts[name]}, margin_in_words(margin)
+    for family, members in definition.analysis.families.items():
+        words = _("These questions share the level of 5 %%, by Holm’s method: %(questions)s.")
+        yield _("Family “%(family)s”") % {"family": family}, words % {"questions": "; ".join(f"“{texts[name]}”" for name in members)}
+
+
+def margin_in_words(margin: PlannedMargin) -> str:
+    """The claim that a margin stands for."""
+    points = {"points": f"{margin.points:g}"}
+    if margin.worse == "more_yes":
+        return _("No group says yes more often than the control by %(points)s percentage points or more (non-inferiority).") % points
+    if margin.worse == "fewer_yes":
+        return _("No group says yes less often than the control by %(points)s percentage points or more (non-inferiority).") % points
+    return _("Every group differs from the control by less than %(points)s percentage points (equivalence).") % points

@@ -1,0 +1,45 @@
+"""People who answer with the default die in clusters of unlike people, for tests of their estimates."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from candor.clusters.people import AssignedTogether, assigned_together
+from tests.designs import DESIGNS
+
+DESIGN = DESIGNS["mirrored"]
+
+
+def clustered_people(
+    seed: int, *, clusters: int = 12, size: int = 25, spread: float = 1.0, strata: int = 1, effect: float = 0.0
+) -> AssignedTogether:
+    """Half of the clusters of each stratum are treated; the log odds of a true yes differ between clusters by `spread`."""
+    rng = np.random.default_rng(seed)
+    stratum_of = np.arange(clusters) % strata
+    arm_of = np.empty(clusters, dtype=int)
+    for one in range(strata):
+        there = np.flatnonzero(stratum_of == one)
+        arm_of[there] = rng.permutation(np.arange(len(there)) % 2)
+    cluster = np.repeat(np.arange(clusters), rng.poisson(size, clusters) + 2)
+    arm, subsample, roll = arm_of[cluster], rng.integers(0, 2, len(cluster)), rng.integers(0, 6, len(cluster))
+    log_odds = rng.normal(0, spread, clusters)[cluster] - 0.4 + 2 * stratum_of[cluster] * (strata > 1)
+    means_yes = rng.random(len(cluster)) < np.clip(1 / (1 + np.exp(-log_odds)) + effect * arm, 0, 1)
+    yes, no = np.array([1, 2])[subsample], np.array([2, 1])[subsample]
+    reported = np.where(roll < yes, 1, np.where(roll < yes + no, 0, means_yes)).astype(int)
+    return together(reported, arm, subsample, cluster, stratum_of[cluster] if strata > 1 else None)
+
+
+def together(
+    reported: NDArray[np.intp],
+    arm: NDArray[np.intp],
+    subsample: NDArray[np.intp],
+    cluster: NDArray[np.intp] | None,
+    stratum: NDArray[np.intp] | None = None,
+) -> AssignedTogether:
+    return assigned_together(
+        reported,
+        arm,
+        subsample,
+        design=DESIGN,
+        cluster=None if cluster is None else [f"section {one}" for one in cluster],
+        strata=[] if stratum is None else [list(stratum)],
+    )

@@ -1,0 +1,47 @@
+"""The price of assigning sections, against the variance of sections that were made up."""
+
+import numpy as np
+import pytest
+
+from candor.errors import MethodError
+from candor.planning.power import plan_study
+from tests.designs import DESIGNS
+
+MIRRORED = DESIGNS["mirrored"]
+EXPECTED = {"prevalence": 0.4, "effects": 0.1, "cheater_proportion": 0.2, "cheater_yes_rate": 0.5}
+
+
+def test_sections_of_one_or_without_likeness_cost_nothing() -> None:
+    plain = plan_study(MIRRORED, **EXPECTED, n=1000).contrasts
+    assert plan_study(MIRRORED, **EXPECTED, n=1000, cluster_size=1, intraclass_correlation=0.3).contrasts == plain
+    assert plan_study(MIRRORED, **EXPECTED, n=1000, cluster_size=30).contrasts == plain
+
+
+def test_the_standard_error_is_that_of_many_studies_of_sections() -> None:
+    """20,000 studies of 40 sections of 25 people: a standard deviation has a relative error of ½ %, and 2 % for rare ends of a beta."""
+    size, sections, rho, rng = 25, 40, 0.2, np.random.default_rng(3)
+    planned = plan_study(MIRRORED, **EXPECTED, n=size * sections, cluster_size=size, intraclass_correlation=rho).contrasts[0]
+    p, trials = np.array([0.4, 0.5]), 20_000
+    shape = 1 / rho - 1
+    prevalence = rng.beta(p * shape, (1 - p) * shape, size=(trials, sections // 2, 2))
+    # Half of a section is in each subsample; a share x = .8 follows the die. The mean of both subsamples, times two, estimates Δ's parts.
+    means = 0.8 * (prevalence[..., None] / 2 + np.array([1 / 6, 1 / 3])) + 0.1
+    people = np.where(np.arange(2) == 0, size // 2 + 1, size // 2)
+    reported = rng.binomial(people, means).sum(axis=1) / (people * sections / 2)
+    delta = ((reported[:, 1] - reported[:, 0]) / 0.5).mean(axis=-1)
+    assert delta.std() == pytest.approx(planned.honest_times_effect_standard_error, rel=0.025)
+
+
+def test_more_people_are_needed_and_the_plan_says_how_many_sections() -> None:
+    alone = plan_study(MIRRORED, **EXPECTED)
+    together = plan_study(MIRRORED, **EXPECTED, cluster_size=20, intraclass_correlation=0.1)
+    assert together.n > alone.n
+    assert any(note.startswith("Sections of 20 people assigned as a whole") for note in together.notes)
+    few = plan_study(MIRRORED, **EXPECTED, n=200, cluster_size=20, intraclass_correlation=0.1)
+    assert any("fewer than 10 sections in every arm" in note for note in few.notes)
+
+
+@pytest.mark.parametrize(("given", "said"), [({"cluster_size": 0.5}, "at least 1"), ({"intraclass_correlation": 1.5}, "between 0 and 1")])
+def test_impossible_sections_are_refused(given: dict[str, float], said: str) -> None:
+    with pytest.raises(MethodError, match=said):
+        plan_study(MIRRORED, **EXPECTED, n=100, **given)
