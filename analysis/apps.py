@@ -7,6 +7,7 @@ class AnalysisConfig(AppConfig):
     name = "analysis"
 
     def ready(self) -> None:
+        from analysis.diagnosis import simulating as simulating  # registers what workers do
         from analysis.releases import building as building  # registers what workers do
         from analysis.releases.services import discard_outdated_when_answers_change
         from analysis.runs import runner as runner  # registers what workers do

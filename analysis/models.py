@@ -119,6 +119,49 @@ class Chunk(Lease):
         self.holder = self.due_at = None
 
 
+class DiagnosisStatus(models.TextChoices):
+    RUNNING = "running", _("Running")
+    DONE = "done", _("Done")
+    STOPPED = "stopped", _("Stopped")
+    FAILED = "failed", _("Failed")
+
+
+class Diagnosis(Lease):
+    """Simulated studies of one design under many ways to cheat and to leave: the work order, the seed, and the sums so far."""
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="diagnosis")
+    status = models.CharField(max_length=10, choices=DiagnosisStatus, default=DiagnosisStatus.RUNNING)
+    design = models.JSONField(help_text="The design document when it was asked for.")
+    people = models.PositiveIntegerField()
+    prevalence = models.FloatField()
+    effect = models.FloatField()
+    cheater_proportion = models.FloatField()
+    drop_out = models.FloatField()
+    studies = models.PositiveIntegerField(help_text="Simulated studies for each setting.")
+    seed = models.BigIntegerField(help_text="The same seed gives the same numbers, however often the work was interrupted.")
+    parts_done = models.PositiveIntegerField(default=0)
+    tallies = models.JSONField(default=dict, blank=True, help_text="Number of a setting → its sums over all parts that are done.")
+
+    RELATED = ("study",)
+    DONE: ClassVar = {"status": DiagnosisStatus.DONE}
+    FAILED: ClassVar = {"status": DiagnosisStatus.FAILED}
+
+    class Meta(Lease.Meta):
+        constraints = (
+            *Lease.Meta.constraints,
+            models.CheckConstraint(
+                condition=models.Q(due_at__isnull=True) | models.Q(status="running"), name="ended_diagnosis_keeps_no_time"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"diagnosis of {self.study}: {self.status}"
+
+    @property
+    def progress(self) -> str:
+        return f"{self.parts_done} parts"
+
+
 class Blinding(models.Model):
     """Whether those who run a study see its arms as letters until it is closed."""
 

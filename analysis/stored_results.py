@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, TypeAdapter, ValidationError
 
 from candor.equivalence.margins import MarginTest
+from candor.estimators.missing_answers import MissingAnswers
 from candor.estimators.multiplicity import FamilyTest
 from candor.results import DirectComparison, Effect, OutcomeEstimate, SequentialEffect, SequentialEstimate, SpecificationTest
 from candor.subgroups.results import SubgroupAnalysis
@@ -54,6 +55,7 @@ class QuestionEstimate(OutcomeEstimate):
     effects: tuple[MarkedEffect, ...]
     sequence: MarkedSequence
     specification_test_with_covariates: SpecificationTest | None = None
+    missing: MissingAnswers | None = None
 
     @classmethod
     def of(
@@ -64,6 +66,7 @@ class QuestionEstimate(OutcomeEstimate):
         effects: Iterable[Effect] | None = None,
         private_methods: Collection[str] = (),
         test_with_covariates: SpecificationTest | None = None,
+        missing: MissingAnswers | None = None,
     ) -> Self:
         """The estimates of a question; `effects` replace its own, those by `private_methods` are not for publication."""
         marked = (
@@ -74,6 +77,7 @@ class QuestionEstimate(OutcomeEstimate):
             **_parts(outcome) | {"effects": tuple(marked)},
             sequence=MarkedSequence.of(sequence, private_methods=private_methods),
             specification_test_with_covariates=test_with_covariates,
+            missing=missing,
         )
 
 

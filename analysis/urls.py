@@ -4,8 +4,12 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from analysis import methods_page, views
 from analysis.api import files, plans, results
+from analysis.diagnosis.api import Diagnoses, StopDiagnosis
+from analysis.diagnosis.views import diagnosis
 from analysis.inbox.api import ReviewQueue
 from analysis.inbox.views import inbox
+from analysis.preregistration.api import PreregistrationReport
+from analysis.preregistration.views import report
 from analysis.rehearsal.api import Rehearsal, StopRehearsal
 from analysis.rehearsal.views import rehearsal
 
@@ -15,8 +19,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("methods/", methods_page.methods_page, name="methods_page"),
     path("review/", inbox, name="inbox"),
     path("studies/<slug:slug>/rehearsal/", rehearsal, name="rehearsal"),
+    path("studies/<slug:slug>/diagnosis/", diagnosis, name="diagnosis"),
     path("", include("analysis.releases.urls")),
     path("studies/<slug:slug>/results/", views.results, name="results"),
+    path("studies/<slug:slug>/results/preregistration/", report, name="results_preregistration"),
     path("studies/<slug:slug>/results/compute/", views.compute, name="compute"),
     path("studies/<slug:slug>/results/blinding/", views.blinding, name="blinding"),
     path("studies/<slug:slug>/results/figures/<slug:figure>.<slug:kind>", views.figure, name="figure"),
@@ -25,8 +31,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/power/", plans.Power.as_view(), name="api_power"),
     path("api/v1/studies/<slug:slug>/rehearsal/", Rehearsal.as_view(), name="api_rehearsal"),
     path("api/v1/studies/<slug:slug>/rehearsal/stop/", StopRehearsal.as_view(), name="api_stop_rehearsal"),
+    path("api/v1/studies/<slug:slug>/diagnosis/", Diagnoses.as_view(), name="api_diagnosis"),
+    path("api/v1/studies/<slug:slug>/diagnosis/stop/", StopDiagnosis.as_view(), name="api_stop_diagnosis"),
     path("api/v1/studies/<slug:slug>/counts/", results.StudyCounts.as_view(), name="api_counts"),
     path("api/v1/studies/<slug:slug>/results/", results.Results.as_view(), name="api_results"),
+    path("api/v1/studies/<slug:slug>/results/preregistration/", PreregistrationReport.as_view(), name="api_preregistration_report"),
     path("api/v1/studies/<slug:slug>/runs/", results.Runs.as_view(), name="api_runs"),
     path("api/v1/studies/<slug:slug>/runs/cancel/", results.CancelRun.as_view(), name="api_cancel_run"),
     path("api/v1/studies/<slug:slug>/blinding/", results.BlindingState.as_view(), name="api_blinding"),

@@ -170,13 +170,22 @@ def line_of(setting: Watched, trials: int, seed: int) -> dict[str, Any]:
     return {"setting": setting.key, "n": setting.n, "seed": seed, "trials": trials, "result": missed(setting, trials=trials, rng=rng)}
 
 
+MEASURES = ("effect", "honest_times_effect", "cheater_proportion", "specification", "fixed_n")
+
+
 def summary(lines: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The largest share of wrong studies by planned number, and where it is reached."""
-    for measure in dict.fromkeys(name for line in lines for name in line["result"]):
-        for n in sorted({line["n"] for line in lines}):
-            found = sorted((line["result"][measure], line["setting"]) for line in lines if line["n"] == n)
-            middle = sum(value for value, _ in found) / len(found)
-            yield f"{measure:20} n={n:5}  {found[0][0]:.4f} … {middle:.4f} … {found[-1][0]:.4f}   ({found[-1][1]})"
+    """A table of the largest shares of wrong studies by die and planned number, and where the largest of all is reached."""
+    yield "| die | people | settings | ever start | τ | Δ | λ | fit | fixed-n test of Δ |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for die, n in product(DICE, sorted({line["n"] for line in lines})):
+        group = [line["result"] for line in lines if line["n"] == n and line["setting"].startswith(f"{die},")]
+        if group:
+            started = sum(found["started"] for found in group) / len(group)
+            worst = " | ".join(f"{max(found[measure] for found in group):.3f}" for measure in MEASURES)
+            yield f"| {die} | {n} | {len(group)} | {started:.0%} | {worst} |"
+    for measure in MEASURES[:-1]:
+        largest, setting = max((line["result"][measure], line["setting"]) for line in lines)
+        yield f"\nMost often wrong: {measure}, {largest:.3f} ({setting})."
 
 
 @click.command()
@@ -189,7 +198,7 @@ def main(trials: int, seed: int, most: int | None, workers: int | None, output: 
     """Run the settings that the output file lacks, then summarise the file."""
     output.parent.mkdir(parents=True, exist_ok=True)
     lines = [json.loads(line) for line in output.read_text().splitlines()] if output.exists() else []
-    lines = [line for line in lines if line["seed"] == seed and line["trials"] == trials]
+    lines = list({line["setting"]: line for line in lines if line["seed"] == seed and line["trials"] == trials}.values())
     done = {line["setting"] for line in lines}
     work = [setting for setting in GRID if setting.key not in done][:most]
     with (

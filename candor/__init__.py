@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from candor.packages.loading import DataPackage, load_package
     from candor.pooling.pooled_estimates import PooledEstimates, pool
     from candor.regression.trait_regression import TraitRegressions, regress
+    from candor.studies.diagnoses import Diagnosis, diagnose
     from candor.studies.estimates import StudyEstimates, estimate
     from candor.studies.plans import PlannedStudy, PlannedSurvey, plan, plan_survey
     from candor.studies.simulations import simulate
@@ -34,6 +35,7 @@ __all__ = [
     "DataPackage",
     "Design",
     "DesignError",
+    "Diagnosis",
     "MethodError",
     "MissingPackageError",
     "NotIdentifiedError",
@@ -45,6 +47,7 @@ __all__ = [
     "TooFewResponsesError",
     "TraitRegressions",
     "__version__",
+    "diagnose",
     "estimate",
     "load_package",
     "plan",
@@ -62,6 +65,7 @@ _HOMES = {
     **dict.fromkeys(("NotIdentifiedError", "PackageError", "TooFewResponsesError"), "errors"),
     **dict.fromkeys(("DataPackage", "load_package"), "packages.loading"),
     **dict.fromkeys(("PooledEstimates", "pool"), "pooling.pooled_estimates"),
+    **dict.fromkeys(("Diagnosis", "diagnose"), "studies.diagnoses"),
     **dict.fromkeys(("TraitRegressions", "regress"), "regression.trait_regression"),
     **dict.fromkeys(("StudyEstimates", "estimate"), "studies.estimates"),
     **dict.fromkeys(("PlannedStudy", "PlannedSurvey", "plan", "plan_survey"), "studies.plans"),

@@ -20,6 +20,8 @@ from surveys.journey import views as participant
 from surveys.log import api as api_log
 from surveys.log import views as log
 from surveys.media import api as files
+from surveys.preregistration import api as registered
+from surveys.preregistration import views as plans
 from surveys.public import views as about
 from surveys.recruitment import api as codes
 from surveys.recruitment import views as recruitment
@@ -74,6 +76,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/protocol/", irb.protocol, name="protocol"),
     path("studies/<slug:slug>/protocol/<int:version>/", irb.protocol, name="protocol_version"),
     path("studies/<slug:slug>/protocol/<int:version>/changes/", irb.changes, name="protocol_changes"),
+    path("studies/<slug:slug>/preregistration/", plans.preregistration, name="protocol_preregistration"),
+    path("studies/<slug:slug>/preregistration/<int:version>/", plans.preregistration, name="protocol_preregistration_version"),
+    path(
+        "studies/<slug:slug>/preregistration/<int:version>.<slug:file_kind>",
+        plans.preregistration_file,
+        name="protocol_preregistration_file",
+    ),
     path("studies/<slug:slug>/review/", irb.review, name="review"),
     path("studies/<slug:slug>/review/comments/", irb.comment, name="comment"),
     path("review/privacy-limit/", irb.privacy_limit, name="privacy_limit"),
@@ -108,6 +117,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/<slug:slug>/arms/<str:arm>/", arms.Arm.as_view(), name="api_arm"),
     path("api/v1/studies/<slug:slug>/protocol/", reviews.ProtocolPacket.as_view(), name="api_protocol"),
     path("api/v1/studies/<slug:slug>/protocol/changes/", reviews.ProtocolChanges.as_view(), name="api_protocol_changes"),
+    path("api/v1/studies/<slug:slug>/preregistration/", registered.Preregistrations.as_view(), name="api_preregistration"),
     path("api/v1/review/privacy-limit/", reviews.PrivacyLimitOfInstallation.as_view(), name="api_privacy_limit"),
     path("api/v1/studies/<slug:slug>/review/", reviews.Review.as_view(), name="api_review"),
     path("api/v1/studies/<slug:slug>/review/comments/", reviews.Comments.as_view(), name="api_comment"),

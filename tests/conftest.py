@@ -19,7 +19,7 @@ from django.urls import clear_url_caches
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from audit.triggers import LOG_IS_APPEND_ONLY, PUBLISHED_HEADS_ARE_KEPT
-from surveys.models.triggers import PROTOCOLS_ARE_FROZEN
+from surveys.models.triggers import PREREGISTRATIONS_ARE_KEPT, PROTOCOLS_ARE_FROZEN
 from tests.crowds import build_study
 from tests.processes import Site, built, embedded, migrate_embedded, production
 
@@ -140,7 +140,12 @@ def delete_what_was_written(operations: BaseDatabaseOperations, statements: list
 def empty_all_tables(operations: BaseDatabaseOperations, truncate: Callable[..., None], statements: list[str]) -> None:
     """The same on SQLite, as Django does it."""
     there = operations.connection
-    with LOG_IS_APPEND_ONLY.lifted(there), PUBLISHED_HEADS_ARE_KEPT.lifted(there), PROTOCOLS_ARE_FROZEN.lifted(there):
+    with (
+        LOG_IS_APPEND_ONLY.lifted(there),
+        PUBLISHED_HEADS_ARE_KEPT.lifted(there),
+        PROTOCOLS_ARE_FROZEN.lifted(there),
+        PREREGISTRATIONS_ARE_KEPT.lifted(there),
+    ):
         truncate(operations, statements)
 
 

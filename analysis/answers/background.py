@@ -87,7 +87,7 @@ def _of_entries(group: str, field: SingleChoice | MultipleChoice | Number | Ordi
 
 
 def _values(entries: Entries | None, field: str) -> list[Any]:
-    """What all entries of one person say in a field, options of a multiple choice one by one."""
+    """The values of a field in all entries of one person, options of a multiple choice one by one."""
     found = [value for entry in entries or () if (value := entry.get(field)) is not None]
     return [choice for value in found for choice in (value if isinstance(value, list) else [value])]
 

@@ -35,6 +35,17 @@ def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to
     return counts
 
 
+def assigned_counts(study: Study, definition: StudyDefinition) -> NDArray[np.int64]:
+    """The number of people by arm and subsample who are in the shown numbers and were assigned to the die, as in `people_of`."""
+    arms = {arm.name: index for index, arm in enumerate(definition.arms)}
+    subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
+    counts = np.zeros((len(arms), len(subsamples)), dtype=np.int64)
+    people = Participant.objects.filter(study=study, counted=True).exclude(arm="").exclude(subsample=DIRECT)
+    for arm, subsample, count in people.values_list("arm", "subsample").annotate(Count("pk")):
+        counts[arms[arm], subsamples[subsample]] = count
+    return counts
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class People:
     """Everybody in the shown numbers who was assigned to the die, without names, keys or order.
@@ -58,6 +69,10 @@ class People:
         there = self.who_answered(question)
         cells = (self.arm[there] * subsamples + self.subsample[there]) * 2 + self.reported[question][there]
         return np.bincount(cells, minlength=arms * subsamples * 2).reshape(arms, subsamples, 2)
+
+    def assigned(self, *, arms: int, subsamples: int) -> NDArray[np.int64]:
+        """As in `assigned_counts`."""
+        return np.bincount(self.arm * subsamples + self.subsample, minlength=arms * subsamples).reshape(arms, subsamples)
 
     def to_bytes(self) -> bytes:
         """The arrays, for storing while a run is under way."""

@@ -22,6 +22,7 @@ from analysis.live.wording import (
     contrast_in_words,
     effect_sentence,
     method_name,
+    missing_sentence,
     specification_sentence,
 )
 from analysis.models import Run, RunKind
@@ -242,7 +243,7 @@ class LiveView:
                 name=question.name,
                 question=question.text.in_language(self.language),
                 n=newest.n,
-                sentences=tuple(self._sentences(newest.sequence))
+                sentences=tuple(filter(None, (*self._sentences(newest.sequence), missing_sentence(newest.missing, names=self.names.shown))))
                 if isinstance(newest, QuestionEstimate) and waits is None
                 else (plain_reason(waits or "", arms=self.names.shown),),
                 has_finding=waits is None,

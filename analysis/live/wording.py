@@ -5,12 +5,14 @@ condition it is true: nothing in the answers tells whether people who do not fol
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from candor.estimators.missing_answers import MissingAnswers
 from candor.results import Effect, Interval, SequentialEffect, SequentialTest, SequentialValue, SpecificationTest
 
 
@@ -122,6 +124,28 @@ def bounds_sentence(effect: Effect) -> str:
         _("The effect lies between %(low)+d and %(high)+d in 100, if people who do not follow the die answer alike in both groups.")
         % numbers
     )
+
+
+def missing_sentence(missing: MissingAnswers | None, *, names: Mapping[str, str]) -> str:
+    """How many answers are missing, and what they could change at most; names of arms as they are to be shown."""
+    if missing is None:
+        return ""
+    numbers = {"missing": missing.missing, "people": round(missing.missing / missing.share)}
+    said = _("%(missing)d of %(people)d people did not answer this question.") % numbers
+    ranges = [
+        _(
+            "Whatever they would have said, “%(treatment)s” changes the share of yes against “%(control)s” by %(low)+d to %(high)+d in "
+            "100 of all people, but for chance and for people who do not follow the die."
+        )
+        % {
+            "treatment": names[one.treatment],
+            "control": names[one.control],
+            "low": _down(one.worst_case[0] * 100),
+            "high": _up(one.worst_case[1] * 100),
+        }
+        for one in missing.contrasts
+    ]
+    return " ".join([said, *ranges])
 
 
 def contrast_in_words(treatment: str, control: str) -> str:

@@ -29,8 +29,12 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
             if one["answers"]:
                 lines += ["| Answer | Meaning |", "|---|---|"]
                 lines += [*(f"| `{name}` | {_cell(label)} |" for name, label in one["answers"].items()), ""]
-    lines += ["## All files", "", "| File | What it is |", "|---|---|", *(f"| `{name}` | {MEANING[name]} |" for name in sorted(names)), ""]
+    lines += ["## All files", "", "| File | What it is |", "|---|---|", *(f"| `{name}` | {_meaning(name)} |" for name in sorted(names)), ""]
     return "\n".join(lines).encode()
+
+
+def _meaning(name: str) -> str:
+    return MEANING["preregistration-N.json"] if name.startswith("preregistration-") else MEANING[name]
 
 
 OF_A_SUBGROUP = (
@@ -56,6 +60,7 @@ MEANING = {
     "data.csv": "The reported answers",
     "datapackage.json": "Description as a Frictionless Data Package",
     "ddi-codebook.xml": "Description in DDI-Codebook 2.5",
+    "preregistration-N.json": "The analysis plan of this protocol version, as it was kept at the approval; its hash is in protocol.json",
     "protocol.json": "The design: arms, die, probabilities, allocation, wording of all questions, consent text",
     "public-key.pem": "The key with which the signature is checked",
     "replicate.py": "Recomputes results.json from data.csv and protocol.json",

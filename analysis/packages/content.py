@@ -7,6 +7,8 @@ from typing import Any
 from analysis.packages.background_counts import Cell
 from analysis.packages.licences import Licence
 from analysis.packages.rows import Row, column_of
+from candor.packages.preregistrations import plan_file
+from surveys.preregistration.selectors import KeptPlan
 
 SIMULATED_DATA = "simulated data"
 LONGEST_TITLE = 200
@@ -51,6 +53,13 @@ class Content:
     smallest_count: int
     allocation_lists: Sequence[AllocationList]
     results: Mapping[str, Any]
+    plans: Sequence[KeptPlan] = ()
+    """The preregistration and its amendments."""
+
+    @property
+    def plan_files(self) -> dict[str, str]:
+        """Their texts by the names of the files."""
+        return {plan_file(plan.version): plan.text for plan in self.plans}
 
     @property
     def address(self) -> str:

@@ -31,6 +31,7 @@ def package_files(content: Content, key: Ed25519PrivateKey) -> dict[str, bytes]:
         "protocol.json": as_json(content.protocol),
         "replicate.py": (resources.files("candor.packages") / "replicate.py").read_bytes(),
         "results.json": as_json(content.results),
+        **{name: text.encode() for name, text in content.plan_files.items()},
     }
     files["codebook.md"] = codebook(content, names=[*files, "codebook.md", PUBLIC_KEY, SUMS, SIGNATURE])
     return signed(files, key)

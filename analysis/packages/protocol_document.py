@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from analysis.packages.rows import column_of
 from surveys.definition import StudyDefinition
+from surveys.preregistration.selectors import KeptPlan
 from surveys.questions.background import BackgroundQuestion, MultipleChoice, OrdinalScale, SingleChoice
 from surveys.questions.parts import Text
 
@@ -17,8 +18,10 @@ def protocol_document(
     sha256: str,
     questions: Sequence[str],
     consents: Sequence[tuple[int, StudyDefinition]],
+    plans: Sequence[KeptPlan] = (),
 ) -> dict[str, object]:
-    """`questions` are those whose answers are released; `consents` the versions to which people in the release agreed.
+    """`questions` are those whose answers are released; `consents` the versions to which people in the release agreed; `plans` the
+    preregistration and its amendments.
 
     The sequences rest on what was planned before anybody came, which stands in `opened_with`.
     """
@@ -34,6 +37,9 @@ def protocol_document(
         "summary": text(definition.summary),
         "language": language,
         "protocol": {"version": version, "sha256": sha256},
+        "preregistrations": [
+            {"version": plan.version, "sha256": plan.sha256, "registered_on": plan.registered_on.isoformat()} for plan in plans
+        ],
         "design": definition.design().to_document(),
         "arms": [{"name": arm.name, "label": text(arm.label), "weight": arm.weight} for arm in definition.arms],
         "die": {

@@ -33,6 +33,7 @@ from candor.software import software
 from jobs.registry import HEAVY, job, routine
 from surveys.allocation.selectors import allocation_document
 from surveys.models import Protocol, Study
+from surveys.preregistration.selectors import plans_of
 from surveys.protocols import frozen_protocol, protocol_at_launch, protocol_in_force
 
 STAGES = ("rows", "results", "package")
@@ -104,6 +105,7 @@ def _content_of(release: Release) -> Content:
     consents = [
         (one.version, frozen_protocol(one.pk).definition) for one in Protocol.objects.filter(pk__in=drawn["protocols"]).order_by("version")
     ]
+    plans = plans_of(study)
     document = protocol_document(
         definition,
         opened_with=protocol_at_launch(study).definition,
@@ -111,6 +113,7 @@ def _content_of(release: Release) -> Content:
         sha256=protocol.sha256,
         questions=release.questions,
         consents=consents,
+        plans=plans,
     )
     tables = replicate.counts_of(drawn["csv"].splitlines(), document)
     release.write(seed=seed_of(tables.values(), key=SEED_KEY))
@@ -119,7 +122,7 @@ def _content_of(release: Release) -> Content:
     for name, counts in tables.items():
         outcomes[name] = replicate.estimates(counts, document, level=LEVEL, **resampling)
         _reach(release, "results")
-    outcomes = replicate.with_directions(outcomes, document)
+    outcomes = replicate.with_missing_answers(replicate.with_directions(outcomes, document), drawn["csv"].splitlines(), document)
     rows = rows_of(drawn["csv"])
     return Content(
         slug=study.slug,
@@ -141,6 +144,7 @@ def _content_of(release: Release) -> Content:
             AllocationList(number=one.number, sha256=one.sha256, document=allocation_document(one))
             for one in study.allocation_lists.select_related("study").order_by("number")
         ],
+        plans=plans,
         results={"software": software(), "level": LEVEL, "bootstrap": resampling, "n": len(rows), "outcomes": outcomes},
     )
 

@@ -21,6 +21,7 @@ from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
 from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, adjusted_cells
 from candor.designs.design import Design
 from candor.errors import MethodError
+from candor.estimators.missing_answers import MissingAnswers, missing_answers
 from candor.resampling.bootstrap import (
     BootstrapChunk,
     BootstrapReplicates,
@@ -96,6 +97,13 @@ class QuestionAnalysis:
             return False
         return True
 
+    @property
+    def missing(self) -> MissingAnswers | None:
+        """The test and the bounds of answers that people did not give."""
+        arms, subsamples = self.design.shape
+        absent = self.people.assigned(arms=arms, subsamples=subsamples) - self.counts.sum(axis=-1)
+        return missing_answers(self.counts, absent, design=self.design)
+
     def results(self, resampled: Iterable[Resampled] = ()) -> QuestionEstimate:
         """The estimates as JSON values, with the bootstraps that are given."""
         outcome = self.answers.estimate()
@@ -114,6 +122,7 @@ class QuestionAnalysis:
                 questions=self.plan.questions,
                 adjusted=adjusted,
             ),
+            missing=self.missing,
             test_with_covariates=adjusted[EFFICIENT_WITH_COVARIATES].specification_test() if adjusted else None,
         )
 

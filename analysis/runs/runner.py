@@ -12,7 +12,7 @@ from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from analysis.answers.datasets import cell_counts, people_of
+from analysis.answers.datasets import assigned_counts, cell_counts, people_of
 from analysis.answers.direct_results import direct_results
 from analysis.answers.subgroups import subgroups_of
 from analysis.models import Chunk, Run, RunKind, RunStatus
@@ -64,7 +64,9 @@ def compute_full_results(run: Run) -> None:
     """Begin, and leave the bootstrap in chunks to all workers; once they are done, combine them."""
     from analysis.runs import resampling  # SciPy, which web processes can do without
 
-    if run.data is None:
+    if run.data is not None and was_begun_by_other_methods(run):
+        begin_again(run)
+    elif run.data is None:
         begin_full_results(run, protocol_in_force(run.study).definition)
     elif run.chunks.filter(due_at__isnull=False).exists():
         run.spread()
@@ -76,7 +78,23 @@ def compute_full_results(run: Run) -> None:
 def compute_chunk(chunk: Chunk) -> None:
     from analysis.runs import resampling  # SciPy, which web processes can do without
 
+    if was_begun_by_other_methods(chunk.run):
+        begin_again(chunk.run)
+        return
     chunk.finish(effects=resampling.effects_of(chunk))
+
+
+def was_begun_by_other_methods(run: Run) -> bool:
+    """Whether the server was upgraded, or set back, while the run was under way: chunks of two versions do not belong together."""
+    return run.method_version != METHOD_VERSION
+
+
+@transaction.atomic
+def begin_again(run: Run) -> None:
+    """End a run in whose middle the server was upgraded, with its chunks, and ask for another one."""
+    ended = Run.end(Run.objects.filter(pk=run.pk, status=RunStatus.RUNNING), status=RunStatus.SUPERSEDED, results=None)
+    if ended and (new := queue_run(run.study_id, kind=RunKind(run.kind))) is not None:
+        transaction.on_commit(partial(send, new))
 
 
 @routine(kind="outdated_results", every=timedelta(minutes=1))
@@ -104,9 +122,10 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
     """Per question the cheater proportion and the effects with their intervals."""
     from analysis.runs.sequence_plans import SequencePlan
     from candor.estimators.effects import estimate_outcome  # SciPy, which web processes can do without
+    from candor.estimators.missing_answers import missing_answers
     from candor.sequences.looks import sequential_estimate
 
-    design, plan = definition.design(), SequencePlan.of(study)
+    design, plan, assigned = definition.design(), SequencePlan.of(study), assigned_counts(study, definition)
     counted = cell_counts(study, definition)
     outcomes: dict[str, QuestionEstimate | NotYet] = {}
     for question, counts in counted.items():
@@ -114,6 +133,7 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
             outcomes[question] = QuestionEstimate.of(
                 estimate_outcome(counts, design=design),
                 sequence=sequential_estimate(counts, design=design, planned_n=plan.planned_n, questions=plan.questions),
+                missing=missing_answers(counts, assigned - counts.sum(axis=-1), design=design),
             )
         except MethodError as error:
             outcomes[question] = NotYet(n=int(counts.sum()), not_yet=str(error))
@@ -136,7 +156,7 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     )
     with transaction.atomic():
         if not _ended_because_withheld(run):
-            run.spread(n=results.n, results=document_of(results), data=people.to_bytes(), seed=analysis.seed)
+            run.spread(n=results.n, results=document_of(results), data=people.to_bytes(), seed=analysis.seed, method_version=METHOD_VERSION)
             Chunk.objects.bulk_create(chunks)
 
 

@@ -13,6 +13,7 @@ import click
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import format_option, key_option
 from candor.packages.archive import files_at, files_in
+from candor.packages.preregistrations import NamedPlan, named_plans
 from candor.packages.verification import faults_of, faults_of_files, software_named_in, unsigned
 from candor.software import described, software
 
@@ -28,7 +29,7 @@ def verify(context: click.Context, package: Input, key_path: Input | None, outpu
     """Check every byte of a data package against its signature.
 
     PACKAGE is the ZIP file, or the folder that it was unpacked to. Exit status 1, and a line for each file that was changed, when it is not
-    as it was signed.
+    as it was signed, or when an analysis plan is not the one whose hash the protocol names.
     """
     key = key_path.read_bytes() if key_path else None
     if isinstance(package, Path) and package.is_dir():
@@ -38,6 +39,7 @@ def verify(context: click.Context, package: Input, key_path: Input | None, outpu
         content = package.read_bytes()
         faults = faults_of(content, key=key)
         files = {} if faults else files_in(content)
+    plans = named_plans(files)
     beside, named, installed = unsigned(files), software_named_in(files), software()
     if output_format == "json":
         document = {
@@ -45,6 +47,7 @@ def verify(context: click.Context, package: Input, key_path: Input | None, outpu
             "key": str(key_path) if key_path else None,
             "faults": [asdict(fault) for fault in faults],
             "unsigned": beside,
+            "preregistrations": [asdict(plan) for plan in plans],
             "software": {
                 "named": named,
                 "installed": installed,
@@ -60,10 +63,20 @@ def verify(context: click.Context, package: Input, key_path: Input | None, outpu
         click.echo(f"Every byte is as it was signed with {whose}.")
         if beside:
             click.echo(f"Not signed, because no part of the package: {', '.join(beside)}.")
+        for plan in plans:
+            click.echo(_about_plan(plan))
         if named:
             click.echo(_about_software(named, installed))
-    if faults:
+    if faults or not all(plan.genuine for plan in plans):
         context.exit(NOT_GENUINE)
+
+
+def _about_plan(plan: NamedPlan) -> str:
+    """Whether the analysis plan is the one whose hash the protocol names."""
+    kept = f"The analysis plan of protocol version {plan.version}, kept on {plan.registered_on}, "
+    if plan.genuine:
+        return f"{kept}is in {plan.file}; compare its SHA-256 with the one on the study's public page: {plan.sha256}"
+    return f"{kept}is not in {plan.file}: its SHA-256 is not {plan.sha256}"
 
 
 def _about_software(named: Mapping[str, Any], installed: Mapping[str, str]) -> str:

@@ -291,14 +291,9 @@ def null_variances(counts: FloatArray, design: Design, *, arm_specific_cheaters:
     counts, design, arm_specific_cheaters
         See `maximum_likelihood_fit`.
 
-    Returns
-    -------
-    ndarray, shape (..., K − 1)
-
     Notes
     -----
-    For each contrast the model with Π_a = Π_0 is fitted, which pools the two arms; the variance is that of Δ̂ at its cell means, times
-    n/(n − parameters), as a pooled variance is usually corrected.
+    That of Δ̂ at the cell means of the model with Π_a = Π_0, which pools the two arms, times n/(n − parameters).
 
     Examples
     --------

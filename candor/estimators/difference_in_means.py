@@ -125,12 +125,20 @@ def difference_in_means_kernel(counts: FloatArray, design: Design) -> JointEstim
         )
 
 
+def unconstrained_honest_proportion(counts: FloatArray, design: Design) -> FloatArray:
+    """x̂ of `difference_in_means_kernel` before the boundary rule, and nothing else, for resamples; shape (...)."""
+    cells = counts.sum(axis=-3)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = cells[..., YES] / cells.sum(axis=-1)
+    return np.asarray((means - float(design.cheater_model.yes_rate or 0)) @ subsample_weights(design))
+
+
 def difference_in_means_ratios(counts: FloatArray, design: Design) -> FloatArray:
     """Δ̂/x̂ of `difference_in_means_kernel` before the boundary rule, and nothing else, for resamples; shape (..., K − 1)."""
     yes, cells = counts[..., YES], counts.sum(axis=-1)
     arms, subsamples = cells.sum(axis=-1), cells.sum(axis=-2)
+    honest = unconstrained_honest_proportion(counts, design)
     with np.errstate(divide="ignore", invalid="ignore"):
         means = yes.sum(axis=-1) / arms
-        honest = (yes.sum(axis=-2) / subsamples - float(design.cheater_model.yes_rate or 0)) @ subsample_weights(design)
         scale = subsamples @ design.truth / subsamples.sum(axis=-1) * np.where(honest > NOBODY_IS_HONEST, honest, np.nan)
         return np.asarray((means[..., design.treatment_indexes] - means[..., [design.control_index]]) / scale[..., None])

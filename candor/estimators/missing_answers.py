@@ -14,6 +14,7 @@ from candor.estimators.counts import YES, checked_counts
 from candor.estimators.sample_ratio import chi_square_p_value
 
 Ends = tuple[float, float]
+DIFFERENT = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,17 @@ class MissingAnswers:
     df: int
     p_value: float
     contrasts: tuple[MissingByContrast, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The line beside the headline: how many are missing, whether alike everywhere, and what they could change at most."""
+        alike = "alike in all groups, as far as chance lets tell" if self.p_value >= DIFFERENT else "not alike in all groups"
+        ends = [(one, *one.worst_case) for one in self.contrasts]
+        ranges = ", ".join(f"{one.treatment} − {one.control} {low:+.3f} to {high:+.3f}" for one, low, high in ends)
+        return (
+            f"{self.missing} answers ({self.share:.1%}) are missing, {alike} (p = {self.p_value:.2g}). Whatever they are, honest share × "
+            f"effect among all people is, but for chance, {ranges}."
+        )
 
 
 def missing_answers(counts: npt.ArrayLike, missing: npt.ArrayLike, *, design: Design) -> MissingAnswers | None:

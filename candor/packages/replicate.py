@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.errors import MethodError
+from candor.estimators.missing_answers import missing_answers
 from candor.sequences.looks import decided_together, sequential_estimate
 from candor.software import METHOD_VERSION, described
 from candor.studies.answers import Answers
@@ -75,12 +76,30 @@ def with_directions(outcomes: Mapping[str, dict[str, Any]], protocol: Mapping[st
     return dict(outcomes) | {name: {**outcomes[name], "sequence": asdict(look)} for name, look in zip(looks, decided, strict=True)}
 
 
+def with_missing_answers(
+    outcomes: Mapping[str, dict[str, Any]], data: Iterable[str], protocol: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """The outcomes, those with missing answers with the test and the bounds that say what these could change."""
+    design, lines = Design.from_document(protocol["design"]), list(data)
+    cells = {(arm, subsample): (a, s) for a, arm in enumerate(design.arms) for s, subsample in enumerate(design.subsample_names)}
+    found = dict(outcomes)
+    for question in protocol["questions"]:
+        name, missing = question["name"], np.zeros(design.shape, dtype=np.int64)
+        for row in csv.DictReader(lines):
+            missing[cells[row["arm"], row["subsample"]]] += row[question["column"]] == ""
+        if missing.any() and "effects" in outcomes[name]:
+            said = missing_answers(counts_of(lines, protocol)[name], missing, design=design)
+            found[name] = {**outcomes[name], "missing_answers": said and asdict(said)}
+    return found
+
+
 def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapping[str, Any]) -> dict[str, Any]:
     """The results of the data, computed again with the number of resamples, seed and level of results.json."""
     options = {**published["bootstrap"], "level": published["level"]}
     lines = list(data)
     outcomes = {name: estimates(counts, protocol, **options) for name, counts in counts_of(lines, protocol).items()}
-    return {"n": sum(1 for _row in csv.DictReader(lines)), "outcomes": with_directions(outcomes, protocol)}
+    decided = with_directions(outcomes, protocol)
+    return {"n": sum(1 for _row in csv.DictReader(lines)), "outcomes": with_missing_answers(decided, lines, protocol)}
 
 
 def results_of(published: Mapping[str, Any]) -> dict[str, object]:

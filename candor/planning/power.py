@@ -359,7 +359,7 @@ def _warnings(
         if cheaters.unbounded_probability > 0.05:
             notes.append(
                 f"With probability {cheaters.unbounded_probability:.2f} the honest proportion cannot be told from zero, and the interval "
-                "for the effect has no end; the test of no effect keeps its power."
+                "for the effect hardly excludes anything; the test of no effect keeps its power."
             )
     if len(design.treatments) > 1:
         notes.append(f"{len(design.treatments)} contrasts: power is that of the strictest step of Holm's adjustment.")

@@ -23,12 +23,12 @@ from candor.adjustment.held_out import augmented_means
 from candor.adjustment.working_models import WorkingModel
 from candor.designs.design import FloatArray
 from candor.errors import MethodError, NotIdentifiedError
-from candor.estimators.cheaters import cheater_proportion_kernel
+from candor.estimators.difference_in_means import unconstrained_honest_proportion
 from candor.estimators.joint_estimates import NOBODY_IS_HONEST
 from candor.resampling.bootstrap import name_of
 from candor.resampling.summaries import acceleration
 
-_PEOPLE_AT_ONCE = 2**18  # a block of weights that stays in the processor's cache
+_PEOPLE_AT_ONCE = 2**16  # a block of weights that stays in the processor's cache
 _INTEGER_DRAWS_PER_BINOMIAL_DRAW = 10
 _ALIKE = 10  # decimals
 
@@ -55,9 +55,10 @@ class ResampledPeople:
     -----
     A resample is one multinomial draw of people, the same for all questions, so the replicates of two questions may be compared one by one.
     The working models stay as they were fitted to all people. The augmented mean is insensitive to them to first order [1]_, so what they
-    would add is of order 1/n of a variance; in trials with n = 200 to 10,000 the spread was .97 to 1.04 of that with refits
-    (``tests/unit/candor/resampling/test_resampled_people.py``). With fixed models the means are ratios of sums over people, and all
-    resamples are one matrix product. People who contribute the same numbers are one pattern. The order of people does not matter.
+    would add is of order 1/n of a variance. ``benchmarks/fixed_working_models.py`` measures the standard error in parts of that with
+    refits: .97 to 1.03 from 500 people on; with 200 people .97 to 1.01 for ``doubly_robust``, .90 to .95 for the other. With fixed models
+    the means are ratios of sums over people, and all resamples are one matrix product. People who contribute the same numbers are one
+    pattern. The order of people does not matter.
 
     References
     ----------
@@ -65,7 +66,7 @@ class ResampledPeople:
        structural parameters", Econometrics Journal 21(1).
     """
 
-    replicates_per_chunk = 250
+    replicates_per_chunk = 500
 
     def __init__(self, studies: Mapping[str, AdjustedStudy], *, answered: Mapping[str, IntArray] | None = None) -> None:
         for study in studies.values():
@@ -170,7 +171,7 @@ class _Question:
     def _doubly_robust(self, means: FloatArray, counts: FloatArray) -> FloatArray:
         """Δ̂/x̂ from augmented means of the arms, shape (replicates, K), and counts, shape (replicates, K, S, 2)."""
         design = self.study.design
-        honest = 1.0 - cheater_proportion_kernel(counts, design).raw
+        honest = unconstrained_honest_proportion(counts, design)
         truth = counts.sum(axis=(1, 3)) @ design.truth / counts.sum(axis=(1, 2, 3))
         differences = means[:, list(design.treatment_indexes)] - means[:, [design.control_index]]
         return np.asarray(differences / (np.where(honest > NOBODY_IS_HONEST, honest, np.nan) * truth)[:, None])

@@ -13,7 +13,6 @@ from candor.figures.forest import ForestRow, forest_text
 from candor.figures.tables import interval, number, p_value, paragraph, table
 from candor.results import Effect, Interval, OutcomeEstimate, Prevalence
 
-DIFFERENT = 0.05
 WORKING_MODEL = re.compile(r"working model of (arm .+?): (.+)")
 FIRST_NUMBER = re.compile(r"(?<![\d.'])\d+(?![\d.'])")
 
@@ -102,7 +101,8 @@ def outcome_parts(
         ]
     header = ("contrast and method", "effect", "SE", "interval", "Fieller", "Wald", "bootstrap", "p")
     effects = Table(header, list(map(_row, result.effects)))
-    parts: list[list[str | Table]] = [[title, paragraph(f"Assumption: {result.assumption}")], [*about_cheaters], [effects]]
+    headline = [title] if missing is None else [title, paragraph(missing.sentence)]
+    parts: list[list[str | Table]] = [[*headline, paragraph(f"Assumption: {result.assumption}")], [*about_cheaters], [effects]]
     parts.append([_honest_times_effect(effect) for effect in by_contrast])
     if not result.identified:
         parts.append([_bounds(result, by_contrast)])
@@ -161,15 +161,14 @@ def _sensitivity(sensitivity: Sequence[CheatingSensitivity]) -> Table:
 
 
 def _missing(missing: MissingAnswers) -> list[str | Table]:
-    """How many answers are missing, whether alike in every cell, and what they leave open."""
-    alike = "chance may explain the difference" if missing.p_value >= DIFFERENT else "more than chance explains"
-    shares = f"{missing.missing} answers ({missing.share:.1%}) are missing; between arms and subsamples χ² = {missing.statistic:.2f}, "
+    """Whether answers are missing alike in every cell, and what they leave open."""
     rows = [
         [f"{one.treatment} − {one.control}", number(one.observed, signed=True), interval(*one.lee), interval(*one.worst_case)]
         for one in missing.contrasts
     ]
     header = ("honest share × effect, without chance", "as answered", "Lee's bounds", "whatever is missing")
-    return [paragraph(f"{shares}{missing.df} df, p = {p_value(missing.p_value)}: {alike}."), Table(header, rows)]
+    test = f"missing answers     χ² = {missing.statistic:.2f}, {missing.df} df, p = {p_value(missing.p_value)} between arms and subsamples"
+    return [test, Table(header, rows)]
 
 
 def _notes(result: OutcomeEstimate) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which groups may be shown, so that no two tables that anybody may compare differ by a few people."""
+"""The groups that may be shown, so that no two tables that anybody may compare differ by a few people."""
 
 from __future__ import annotations
 

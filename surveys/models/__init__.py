@@ -28,6 +28,7 @@ from surveys.models.rehearsal import BotRunStatus as BotRunStatus
 from surveys.models.review import Comment as Comment
 from surveys.models.review import Decision as Decision
 from surveys.models.review import PacketSection as PacketSection
+from surveys.models.review import Preregistration as Preregistration
 from surveys.models.review import PrivacyLimit as PrivacyLimit
 from surveys.models.review import Verdict as Verdict
 from surveys.models.studies import ENDED as ENDED

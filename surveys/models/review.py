@@ -100,3 +100,18 @@ class Comment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.author}: {self.text[:50]}"
+
+
+class Preregistration(models.Model):
+    """The analysis plan of an approved protocol as one text, kept as it was at the approval: its hash stays what it was published as."""
+
+    protocol = models.OneToOneField("surveys.Protocol", on_delete=models.PROTECT, related_name="preregistration")
+    document = models.TextField(help_text="JSON; its SHA-256 is that of these bytes in UTF-8.")
+    sha256 = models.CharField(max_length=64)
+    registered_on = models.DateField()
+
+    class Meta:
+        ordering = ("protocol",)
+
+    def __str__(self) -> str:
+        return f"{self.protocol}: {self.sha256[:12]}"

@@ -15,4 +15,15 @@ PROTOCOLS_ARE_FROZEN = Refusal(
     sentence="a frozen protocol can be neither changed nor deleted",
     triggers={"postgresql": (*_ROWS, Trigger("protocols_are_kept", "surveys_protocol", "TRUNCATE", each="STATEMENT")), "sqlite": _ROWS},
 )
+PREREGISTRATIONS_ARE_KEPT = Refusal(
+    function="surveys_refuse_preregistration",
+    sentence="a preregistration can be neither changed nor deleted",
+    triggers=dict.fromkeys(
+        ("postgresql", "sqlite"),
+        (
+            Trigger("preregistration_is_not_updated", "surveys_preregistration", "UPDATE"),
+            Trigger("preregistration_is_not_deleted", "surveys_preregistration", "DELETE"),
+        ),
+    ),
+)
 install, remove = PROTOCOLS_ARE_FROZEN.install, PROTOCOLS_ARE_FROZEN.remove

@@ -23,6 +23,7 @@ from surveys.journey.steps import VIDEO, comes_before
 from surveys.lifecycle.selectors import approval_of
 from surveys.media.views import media_response
 from surveys.models import ENDED, AllocationList, StudyStatus
+from surveys.preregistration.selectors import plans_of
 from surveys.privacy.words import privacy_in_words
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.retention.selectors import day_of_forgetting, months_kept
@@ -147,6 +148,7 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "approval_ended": study.approved_until is not None and study.approved_until < timezone.localdate() and study.status not in ENDED,
         "is_suspended": study.suspended,
         "sha256": study.protocol.sha256 if study.protocol else "",
+        "plans": plans_of(study),
         "launched_on": study.launched_on,
         "closed_on": study.closed_on,
         "is_recruiting": study.status == StudyStatus.RECRUITING,

@@ -18,6 +18,7 @@ from surveys.lifecycle.notices import Audience, record_and_tell
 from surveys.lifecycle.selectors import approval_of
 from surveys.lifecycle.steps import each_held, locked, take_step
 from surveys.models import RUNNING, Comment, Decision, Study, StudyStatus, Verdict
+from surveys.preregistration.services import preregister
 from surveys.privacy.limits import reason_is_needed
 from surveys.retention.selectors import REMINDER_DAYS
 from surveys.study_file import define
@@ -59,6 +60,7 @@ def approve(
     study.protocol, study.approved_until = decision.protocol, valid_until
     study.submitted = study.submitted_on = None
     study.save()
+    preregister(decision.protocol, actor=actor)
     details = {"version": decision.protocol.version, "valid_until": valid_until.isoformat(), "conditions": decision.conditions}
     record_and_tell(Audience.TEAM, actor=actor, action=actions.APPROVED, study=study, details=details)
     return study

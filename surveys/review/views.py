@@ -18,6 +18,7 @@ from surveys.journey.preview import frames_of, place_of, preview_media_address
 from surveys.lifecycle.selectors import approval_of
 from surveys.lifecycle.steps import amendment_waits, obstacles_to_recruiting
 from surveys.models import PacketSection, PrivacyLimit, Protocol, StudyStatus
+from surveys.preregistration.selectors import plans_of
 from surveys.privacy.limits import limit
 from surveys.privacy.services import set_limit
 from surveys.privacy.words import certainty
@@ -75,6 +76,7 @@ def protocol(request: HttpRequest, slug: str, version: int | None = None) -> Htt
         "sections": [(section, threads[section.value]) for section in PacketSection],
         "versions": study.protocols.values_list("version", flat=True),
         "reviewed": reviewed,
+        "plan": next((plan for plan in plans_of(study) if plan.version == frozen), None),
         "may_comment": study.protocols.exists() and (seat.may_change or seat.may_review),
         "may_review": seat.may_review,
         "may_change": seat.may_change,

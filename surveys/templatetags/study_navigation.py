@@ -28,6 +28,7 @@ PAGES = (
     Page(route="surveys:build", label=_("Build"), needs="may_change"),
     Page(route="surveys:preview", label=_("Preview")),
     Page(route="analysis:study_plan", label=_("Plan")),
+    Page(route="analysis:diagnosis", label=_("Diagnosis"), needs="may_change"),
     Page(route="analysis:rehearsal", label=_("Rehearsal"), needs="may_change"),
     Page(route="surveys:protocol", label=_("Protocol")),
     Page(route="surveys:review", label=_("Review")),

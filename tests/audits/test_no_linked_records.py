@@ -21,7 +21,9 @@ from django.urls import NoReverseMatch, reverse
 
 from accounts.models import User
 from accounts.services import create_user
+from analysis.live.drawings import figures_of
 from analysis.live.page import live_view
+from analysis.live.tables import tables_of
 from analysis.models import Chunk, Run
 from surveys.models import (
     ENDED,
@@ -121,8 +123,8 @@ def values_of(study: Study) -> dict[str, tuple[Any, ...]]:
     assert live is not None
     return {
         "slug": (study.slug,),
-        "figure": tuple(live.figures()),
-        "table": tuple(live.tables()),
+        "figure": tuple(figures_of(live)),
+        "table": tuple(tables_of(live)),
         "kind": ("svg",),
         "arm": ("slides",),
         "media_id": tuple(MediaFile.objects.filter(study=study).values_list("pk", flat=True))[:1],

@@ -10,6 +10,7 @@ import pytest
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 
+from analysis.diagnosis.services import Asked, diagnose
 from analysis.models import Chunk, RunKind
 from analysis.runs import runner
 from jobs import heartbeats, tasks
@@ -60,6 +61,12 @@ def delivery() -> Lease:
     return Delivery.objects.get()
 
 
+def simulations() -> Lease:
+    study = draft_study()
+    asked = Asked(people=60, prevalence=0.4, effect=0.2, cheater_proportion=0.1, drop_out=0.1, studies=10)
+    return diagnose(study, definition=protocol_view_for(Seat(study.owner, study)).definition, asked=asked, actor=study.owner)
+
+
 # For each kind, an object that waits for a worker.
 EXAMPLES: dict[str, Callable[[], Lease]] = {
     RunKind.FIRST_RESULTS: partial(run_of, RunKind.FIRST_RESULTS),
@@ -67,6 +74,7 @@ EXAMPLES: dict[str, Callable[[], Lease]] = {
     "bootstrap_chunk": chunk,
     "release": lambda: started_release(closed_study()),
     "rehearsal": crowd,
+    "diagnosis": simulations,
     "delivery": delivery,
 } | {kind: partial(Routine.objects.create, name=kind, due_at=timezone.now()) for kind in Routine.EVERY}
 

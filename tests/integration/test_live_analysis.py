@@ -37,7 +37,7 @@ from tests.heartbeats import wait_for_a_beat
 from tests.jobs import Sent, attempt, catch, claimed, fall_silent, held, swept, work_off, work_on, work_on_part
 
 pytestmark = pytest.mark.django_db
-ALL_METHODS = ["difference_in_means", "efficient", "doubly_robust", "efficient_with_covariates"]
+ALL_METHODS = ["efficient", "difference_in_means", "doubly_robust", "efficient_with_covariates"]
 
 
 @pytest.fixture

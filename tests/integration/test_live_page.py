@@ -18,7 +18,7 @@ from analysis.live.blinding import arm_names
 from analysis.live.page import live_view
 from analysis.live.progress import DayCount, days_left
 from analysis.models import Run, RunKind, RunStatus
-from surveys.models import AllocationSlot, SlotStatus, Study
+from surveys.models import AllocationSlot, Response, SlotStatus, Study
 from surveys.studies import services as studies
 from tests.factories import draft_study, logged_in, page_of, person, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
@@ -104,6 +104,18 @@ def test_estimates_as_a_file_say_what_is_not_for_publication(reached: Study) -> 
     assert {row["for_publication"] for row in table(study, "balance")} == {"False"}
 
 
+def test_missing_answers_are_told_beside_the_findings(study: Study) -> None:
+    """On the page, and by program; people who are blinded read how many there are, and nothing of single arms."""
+    missing = Response.objects.filter(participant__study=study, question="attention").order_by("pk")[:7]
+    Response.objects.filter(pk__in=[one.pk for one in missing]).delete()
+    results = compute(study)
+    assert results["outcomes"]["attention"]["missing"]["missing"] == 7
+    said = words_of(get(study))
+    assert said.count("7 of 200 people did not answer this question. Whatever they would have said, “") == 1
+    assert "7 of 200 people did not answer this question. Whatever" not in words_of(get(study, query="?blinded=1"))
+    assert "7 of 200 people did not answer this question." in words_of(get(study, query="?blinded=1"))
+
+
 def test_a_file_that_is_not_there_is_not_found(study: Study) -> None:
     assert get(study, "figure", figure="forest-unknown", kind="svg").status_code == 404
     assert get(study, "table", table="unknown").status_code == 404
@@ -139,7 +151,7 @@ def test_work_can_be_watched_stopped_and_asked_for(study: Study, committed: Call
     run = Run.objects.get(status=RunStatus.QUEUED)
     work_on(run)
     work_on_part(run)
-    assert re.search(r"\d+ % done \(1 of 21 parts\)", words_of(get(study)))
+    assert re.search(r"\d+ % done \(1 of 11 parts\)", words_of(get(study)))
     assert "The computation was stopped." in words_of(client.post(address, {"action": "cancel"}, follow=True))
     assert "The computation of all methods was stopped." in words_of(get(study))
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from analysis.models import Run, RunKind
 from surveys.allocation.services import draw_allocation_list
 from surveys.definition import Allocation
-from surveys.models import Study
+from surveys.models import SlotStatus, Study
 from surveys.protocols import next_protocol, protocol_in_force
 from surveys.studies import services as studies
 from tests.api_requests import get
@@ -38,7 +38,8 @@ def study_of(planned: int, people: int) -> Study:
 
 def more(study: Study, people: int, seed: int) -> None:
     """So many more people than before, for whom the allocation list is continued."""
-    draw_allocation_list(study, protocol_in_force(study).definition)
+    while study.allocation_slots.filter(status=SlotStatus.FREE).count() < people:
+        draw_allocation_list(study, protocol_in_force(study).definition)
     add_finished_people(study, people, seed=seed, cheaters=0.0, prevalence=0.3, effect=0.4)
     compute(study)
 

@@ -29,7 +29,7 @@ from surveys.studies.services import change_definition
 from surveys.study_file import define
 from tests.factories import QUESTIONS, answer, follow, heading, logged_in, participant_of
 from tests.finished_people import compute
-from tests.jobs import catch, work_off
+from tests.jobs import catch, work_off, work_on_part
 from tests.releases import package_of
 from tests.upgrade.database import Rows, empty_database, insert, migrate_to_release, models_of_release, written
 
@@ -89,6 +89,19 @@ def test_the_log_is_unbroken(release: dict[str, Any]) -> None:
 def test_people_of_before_are_counted(release: dict[str, Any]) -> None:
     assert Participant.objects.filter(step=Step.FINISHED).exists()
     assert not Participant.objects.filter(step=Step.FINISHED, counted=False).exists()
+
+
+def test_a_bootstrap_that_the_old_worker_began_is_begun_again(release: dict[str, Any]) -> None:
+    """Its chunks are of the old form: more of them, one family for each question. Merged with new ones they would be neither."""
+    begun = Run.objects.get(study__slug="codes", kind="full_results", data__isnull=False)
+    assert begun.chunks.filter(family="patterns").exclude(question="").exists()
+    work_on_part(begun)
+    begun.refresh_from_db()
+    assert (begun.status, begun.data, begun.chunks.count()) == (RunStatus.SUPERSEDED, None, 0)
+    again = Run.objects.filter(study=begun.study, kind="full_results").latest("pk")
+    work_off(again)
+    again.refresh_from_db()
+    assert again.status in (RunStatus.DONE, RunStatus.SUPERSEDED), again.error
 
 
 def pages_of(study: Study) -> Iterator[str]:

@@ -10,8 +10,11 @@ from analysis.live.wording import (
     bounds_sentence,
     cheater_sentence,
     effect_sentence,
+    missing_sentence,
     specification_sentence,
 )
+from candor.designs.design import Design
+from candor.estimators.missing_answers import missing_answers
 from candor.results import Effect, HonestTimesEffect, Interval, SequentialTest, SequentialValue, SpecificationTest
 
 
@@ -161,3 +164,16 @@ def test_bounds_carry_the_same_condition() -> None:
     interval = Interval(kind="likelihood", low=0.1, high=0.3, level=0.95)
     found = bounds_sentence(replace(ESTIMATED, bounds=(0.15, 0.25), interval=interval))
     assert found == f"The effect lies between +10 and +30 in 100, {ALIKE_IN_BOTH}"
+
+
+def test_missing_answers_are_told_with_what_they_could_change() -> None:
+    """40 of 400 are missing, all in one arm: (.4 − .4)/.5 to (.6 − .4)/.5, see `missing_answers`. A blinded reader gets no contrast."""
+    subsamples = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
+    design = Design.of(arms=("slides", "face"), control="slides", subsamples=subsamples)
+    found = missing_answers([[[60, 40], [60, 40]], [[40, 40], [40, 40]]], [[0, 0], [20, 20]], design=design)
+    assert found is not None
+    said = missing_sentence(found, names={"slides": "Slides", "face": "Face"})
+    assert said.startswith("40 of 400 people did not answer this question. Whatever they would have said, “Face” changes the share of yes ")
+    assert "against “Slides” by +0 to +40 in 100" in said
+    assert missing_sentence(replace(found, contrasts=()), names={}) == "40 of 400 people did not answer this question."
+    assert missing_sentence(None, names={}) == ""

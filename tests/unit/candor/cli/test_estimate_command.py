@@ -29,7 +29,7 @@ def test_the_document_has_what_the_contract_promises():
     assert set(outcome["specification_test"]) == {"statistic", "df", "p_value"}
     assert outcome["bounds"] is None
     assert isinstance(outcome["notes"], list)
-    assert [effect["method"] for effect in outcome["effects"]] == ["difference_in_means", "efficient"]
+    assert [effect["method"] for effect in outcome["effects"]] == ["efficient", "difference_in_means"]
     for effect in outcome["effects"]:
         assert (effect["treatment"], effect["control"]) == ("treatment", "control")
         assert set(effect["interval"]) == {"kind", "low", "high", "level"}
@@ -61,7 +61,7 @@ def test_covariates_add_the_methods_that_use_them_and_drop_nobody():
     assert set(effects) == {"difference_in_means", "efficient", "doubly_robust", "efficient_with_covariates"}
     assert outcome["n"] == 800
     plain = estimated(answers_file(), "--design", "design.json", "--outcome", "attention", "--bootstrap", "100", "--seed", "1")
-    assert effects["difference_in_means"] == plain["outcomes"]["attention"]["effects"][0]
+    assert effects["difference_in_means"] == plain["outcomes"]["attention"]["effects"][1]
     # The covariates are noise: adjusting for them moves the estimate by much less than its standard error.
     simple, adjusted = effects["difference_in_means"], effects["doubly_robust"]
     assert abs(adjusted["value"] - simple["value"]) < 0.5 * simple["standard_error"]
@@ -145,6 +145,12 @@ def test_missing_answers_are_left_out_of_their_outcome_only():
     outcomes = estimated("answers.csv", "--design", "design.json", "--bootstrap", "0")["outcomes"]
     assert (outcomes["attention"]["n"], outcomes["second"]["n"]) == (800, 790)
     assert "10 rows have no answer and are left out." in outcomes["second"]["notes"]
+    lines = candor("estimate", "answers.csv", "--design", "design.json", "--bootstrap", "0").stdout.splitlines()
+    headline = lines.index("second: 790 answers, privacy loss ε = 1.386") + 1
+    (low, high) = outcomes["second"]["missing_answers"]["contrasts"][0]["worst_case"]
+    assert lines[headline].startswith("10 answers (1.2%) are missing, alike in all groups, as far as chance lets tell (p = ")
+    assert f"{low:+.3f} to {high:+.3f}" in " ".join(lines[headline : headline + 3])
+    assert not any("are missing" in line for line in lines[: headline - 1])
 
 
 def test_more_outcomes_than_fit_one_pass_are_counted_alike():
@@ -185,7 +191,7 @@ def test_people_read_every_note_once_with_the_methods_that_it_concerns():
     Path("design.json").write_text(json.dumps(SYMMETRIC))
     text = " ".join(candor("estimate", answers_file(), "--design", "design.json", "--bootstrap", "0").stdout.split())
     assert text.count("The effect is not identified by this design") == 1
-    assert "honest share times effect. (difference in means, efficient)" in text
+    assert "honest share times effect. (efficient, difference in means)" in text
     assert text.count("The cheater proportion is not identified by this design") == 1
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from candor.designs.design import Design, FloatArray
 from candor.errors import DataError, DesignError, MethodError, TooFewResponsesError
@@ -39,7 +40,11 @@ def test_a_case_by_hand(mirrored: Design) -> None:
 
     Δ̂ = .2/.5 = .4, V_Δ = (2·.24/400)/.25 = .0048. x̂ = .1·6 = .6, V_x = 36·2·.2475/400 = .04455. With E[(ỹ − m(a,·))(ỹ − m(·,s))] = .2325 in
     the cells of equal signs and .2425 in the others, C = ¼·4·12·(2·.2325 − 2·.2425)/800 = −.0003. τ̂ = 2/3 and its variance is
-    (.0048 + (4/3)·.0003 + (4/9)·.04455)/.36 = .025/.36. Fieller: a = .36 − z²V_x, b = .24 − z²C, c = .16 − z²V_Δ.
+    (.0048 + (4/3)·.0003 + (4/9)·.04455)/.36 = .025/.36. Without an effect half of all people say yes, V_Δ = (2·.25/400)/.25·800/799.
+    Test and interval use this larger one. Fieller: a = .36 − z²V_x, b = .24 − z²C, c = .16 − z²V_Δ.
+
+    The efficient fit gives the same λ̂, since the means are additive. Its variance is that within the cells, .35·.65 in two and .45·.55 in
+    two: in each arm 36·(.2275 + .2475)/200, so that both arms weigh alike, and half of that together.
     """
     estimate = estimate_outcome([[[130, 70], [110, 90]], [[90, 110], [70, 130]]], design=mirrored)
     one = effect(estimate, "difference_in_means")
@@ -47,19 +52,19 @@ def test_a_case_by_hand(mirrored: Design) -> None:
     assert one.honest_times_effect.value == pytest.approx(0.4)
     assert one.honest_times_effect.standard_error == pytest.approx(0.0048**0.5)
     assert estimate.cheater_proportion.value == pytest.approx(0.4)
-    assert estimate.cheater_proportion.standard_error == pytest.approx(0.04455**0.5, rel=0.03)  # the efficient one is a little smaller
+    assert estimate.cheater_proportion.standard_error == pytest.approx((36 * (0.2275 + 0.2475) / 2 / 200) ** 0.5)
     assert one.value == pytest.approx(2 / 3)
     assert one.standard_error == pytest.approx(0.025**0.5 / 0.6)
     assert one.fieller is not None
-    a, b, c = 0.36 - 3.841459 * 0.04455, 0.24 + 3.841459 * 0.0003, 0.16 - 3.841459 * 0.0048
-    assert one.fieller.low == pytest.approx((b - (b * b - a * c) ** 0.5) / a, rel=0.02)
+    a, b, c = 0.36 - 3.841459 * 0.04455, 0.24 + 3.841459 * 0.0003, 0.16 - 3.841459 * 0.005 * 800 / 799
+    assert one.fieller.low == pytest.approx((b - (b * b - a * c) ** 0.5) / a, rel=1e-5)
     assert one.fieller.high == 1
     assert one.interval is not None
     assert (one.interval.kind, one.interval.high) == ("likelihood", 1)
     assert one.interval.low == pytest.approx(one.fieller.low, abs=0.003)
     assert one.wald is not None
     assert one.wald.low == pytest.approx(2 / 3 - 1.959964 * 0.025**0.5 / 0.6)
-    assert one.p_value == pytest.approx(1.57e-8, rel=0.05)
+    assert one.p_value == pytest.approx(2 * ndtr(-0.4 / (0.005 * 800 / 799) ** 0.5))
 
 
 @pytest.mark.parametrize("question", list(SPRING_2021))

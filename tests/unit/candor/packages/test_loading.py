@@ -209,6 +209,16 @@ def test_a_package_of_the_same_methods_is_compared_in_every_number_by_its_own_pr
     assert "attention.effects.0.value: published 0.123" in done.stdout
 
 
+def test_answers_that_are_missing_from_the_data_are_in_the_results():
+    old, protocol = json.loads(FILES["results.json"]), json.loads(FILES["protocol.json"])
+    lines = FILES["data.csv"].decode().splitlines()
+    lines[1:31] = [line.rsplit(",", 1)[0] + "," for line in lines[1:31]]
+    outcomes = recomputed(lines, protocol, old)["outcomes"]
+    assert "missing_answers" not in outcomes["attention"]
+    assert outcomes["retention"]["missing_answers"]["missing"] == 30
+    assert outcomes["retention"]["missing_answers"]["share"] == pytest.approx(30 / 320)
+
+
 def test_a_changed_file_is_told_before_the_numbers_are_computed(folder):
     (folder / "README.md").write_text("# Something else")
     done = command("replicate", "unpacked")

@@ -172,7 +172,13 @@ def test_several_arms_are_planned_at_the_strictest_step_of_holm():
     face, voice = plan.contrasts
     assert (face.effect, voice.effect) == (pytest.approx(0.2), 0.0)
     assert face.power == pytest.approx(
-        power_of_z_test(effect=0.18, standard_error=face.honest_times_effect_standard_error, level=0.975), rel=1e-9
+        power_of_z_test(
+            effect=0.18,
+            standard_error=face.honest_times_effect_standard_error,
+            test_standard_error=face.test_standard_error,
+            level=0.975,
+        ),
+        rel=1e-9,
     )
     assert voice.power == pytest.approx(0.025)
     assert voice.participants_needed is None

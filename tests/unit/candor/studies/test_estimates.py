@@ -176,7 +176,7 @@ def test_one_draw_of_people_serves_all_questions_with_covariates(frame):
 def test_a_frame_of_results_has_a_row_per_contrast_and_method(frame):
     result = candor.estimate(frame, DESIGN, covariates=["age"], bootstrap=20, seed=1)
     table = result.to_frame()
-    assert table["method"].tolist() == ["difference_in_means", "efficient", "doubly_robust", "efficient_with_covariates"]
+    assert table["method"].tolist() == ["efficient", "difference_in_means", "doubly_robust", "efficient_with_covariates"]
     effect = result["attention"].effects[0]
     first = table.iloc[0]
     assert (first["value"], first["interval_low"], first["bootstrap_high"]) == (effect.value, effect.interval.low, effect.bootstrap.high)
@@ -229,7 +229,7 @@ def test_the_plot_can_be_drawn_on_axes_of_matplotlib(frame):
     assert ("hlines", (0, effect.interval.low, effect.interval.high)) in axes.drawn
     assert ("plot", ([effect.value], [0])) in axes.drawn
     (labels,) = (arguments[1] for name, arguments in axes.drawn if name == "set_yticks")
-    assert labels == ["attention: treatment, difference in means", "attention: treatment, efficient"]
+    assert labels == ["attention: treatment, efficient", "attention: treatment, difference in means"]
 
 
 def test_a_sequence_of_answers_is_never_taken_apart_letter_by_letter(frame):

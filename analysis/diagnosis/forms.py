@@ -1,0 +1,70 @@
+"""The form of a diagnosis, in percent and points as people type them."""
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from analysis.diagnosis.services import FEWEST_STUDIES, MOST_PEOPLE, MOST_STUDIES, Asked
+from analysis.rehearsal.forms import TypedNumber
+
+
+class DiagnosisForm(forms.Form):
+    people = TypedNumber(
+        label=_("People"),
+        help_text=_("How many are assigned to an arm and answer with the die."),
+        whole=True,
+        min_value=1,
+        max_value=MOST_PEOPLE,
+    )
+    prevalence = TypedNumber(
+        label=_("Prevalence"),
+        help_text=_("How many of 100 honest ones in the control arm truly say yes."),
+        min_value=0,
+        max_value=100,
+        initial=40,
+    )
+    effect = TypedNumber(
+        label=_("Effect"),
+        help_text=_("How many more of 100 truly say yes in every other arm."),
+        min_value=-100,
+        max_value=100,
+        initial=20,
+    )
+    cheaters = TypedNumber(
+        label=_("Cheaters"),
+        help_text=_("How many of 100 do not follow the die, where anybody cheats."),
+        min_value=0,
+        max_value=95,
+        initial=10,
+    )
+    dropout = TypedNumber(
+        label=_("Drop-out"), help_text=_("How many of 100 leave, of those who may leave."), min_value=0, max_value=90, initial=10
+    )
+    studies = TypedNumber(
+        label=_("Simulated studies"),
+        help_text=_("For each way to cheat and to leave; more make the numbers more exact."),
+        whole=True,
+        min_value=FEWEST_STUDIES,
+        max_value=MOST_STUDIES,
+        initial=4000,
+    )
+
+    def __init__(self, data: QueryDict | None = None, *, people: int) -> None:
+        super().__init__(data, initial={"people": people})
+
+    def clean(self) -> dict[str, object]:
+        cleaned = super().clean() or {}
+        if "prevalence" in cleaned and "effect" in cleaned and not 0 <= (treated := cleaned["prevalence"] + cleaned["effect"]) <= 100:
+            self.add_error("effect", _("Prevalence and effect together must lie between 0 and 100, found %(found)g.") % {"found": treated})
+        return cleaned
+
+    def asked(self) -> Asked:
+        given = self.cleaned_data
+        return Asked(
+            people=given["people"],
+            prevalence=given["prevalence"] / 100,
+            effect=given["effect"] / 100,
+            cheater_proportion=given["cheaters"] / 100,
+            drop_out=given["dropout"] / 100,
+            studies=given["studies"],
+        )

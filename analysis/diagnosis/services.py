@@ -1,0 +1,92 @@
+"""Asking for a diagnosis, stopping it, and deleting it."""
+
+import secrets
+from dataclasses import asdict, dataclass
+from functools import partial
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.models import User
+from analysis import actions
+from analysis.models import Diagnosis, DiagnosisStatus
+from audit.services import record
+from jobs.tasks import send
+from surveys.definition import StudyDefinition
+from surveys.errors import SurveyError
+from surveys.models import Study
+
+MOST_PEOPLE = 1_000_000
+FEWEST_STUDIES, MOST_STUDIES = 2, 100_000
+
+
+class DiagnosisError(SurveyError, ValueError):
+    title = gettext_lazy("This diagnosis is not possible")
+    advice = gettext_lazy("Change the numbers and try again; nothing was changed.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is expected of people, in proportions, and how many studies are simulated for each setting."""
+
+    people: int
+    prevalence: float
+    effect: float
+    cheater_proportion: float
+    drop_out: float
+    studies: int
+
+    def __post_init__(self) -> None:
+        for found, fewest, most in ((self.people, 1, MOST_PEOPLE), (self.studies, FEWEST_STUDIES, MOST_STUDIES)):
+            if not fewest <= found <= most:
+                raise DiagnosisError(
+                    _("Expected a whole number from %(fewest)s to %(most)s, found %(found)s.")
+                    % {"fewest": fewest, "most": f"{most:,}", "found": found}
+                )
+        for share in (self.prevalence, self.cheater_proportion, self.drop_out):
+            if not 0 <= share <= 1:
+                raise DiagnosisError(_("Expected a share from 0 to 1, found %(found)s.") % {"found": f"{share:g}"})
+        if self.cheater_proportion == 1:
+            raise DiagnosisError(_("Nothing can be found when nobody is honest: expected fewer cheaters than 100 %."))
+        if not 0 <= (treated := self.prevalence + self.effect) <= 1:
+            raise DiagnosisError(_("Prevalence and effect together must lie between 0 and 1, found %(found)s.") % {"found": f"{treated:g}"})
+
+
+@transaction.atomic
+def diagnose(study: Study, *, definition: StudyDefinition, asked: Asked, actor: User) -> Diagnosis:
+    """Simulate the design of `definition`; the new diagnosis takes the place of an older one."""
+    Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    Diagnosis.objects.filter(study=study).delete()
+    found = Diagnosis(
+        study=study,
+        design=definition.design().to_document(),
+        seed=secrets.randbits(32),
+        due_at=timezone.now(),
+        **asdict(asked),
+    )
+    found.full_clean()
+    found.save()
+    record(actor=actor, action=actions.DIAGNOSED, subject=study, details={**asdict(asked), "seed": found.seed})
+    transaction.on_commit(partial(send, found))
+    return found
+
+
+@transaction.atomic
+def stop_diagnosis(study: Study, *, actor: User) -> bool:
+    """Simulate no further studies; what is there stays. False: there was nothing to stop."""
+    if not Diagnosis.end(Diagnosis.objects.filter(study=study, status=DiagnosisStatus.RUNNING), status=DiagnosisStatus.STOPPED):
+        return False
+    record(actor=actor, action=actions.DIAGNOSIS_STOPPED, subject=study)
+    return True
+
+
+@transaction.atomic
+def delete_diagnosis(study: Study, *, actor: User) -> bool:
+    """False: there was none."""
+    deleted, _by_model = Diagnosis.objects.filter(study=study).delete()
+    if not deleted:
+        return False
+    record(actor=actor, action=actions.DIAGNOSIS_DELETED, subject=study)
+    return True

@@ -1,0 +1,75 @@
+"""``candor diagnose``: `candor.diagnose` for a file with a design."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from candor.cli.inputs import Input
+from candor.cli.options import (
+    PROPORTION,
+    WHOLE,
+    all_of,
+    cheaters_option,
+    design_option,
+    effect_option,
+    effects_by_arm,
+    format_option,
+    level_option,
+    prevalence_option,
+)
+from candor.cli.progress import progress_bar
+from candor.cli.reading import read_design
+from candor.diagnosis.diagnose import MOST_STUDIES
+from candor.diagnosis.people import Cheating, DropOut
+from candor.studies.diagnoses import diagnose as diagnosed
+
+
+@click.command()
+@design_option
+@click.option("--n", type=WHOLE, required=True, help="People who are assigned to an arm.")
+@all_of(effect_option, prevalence_option, cheaters_option)
+@click.option("--drop-out", type=PROPORTION, default=0.1, show_default=True, help="Share of those who may leave who do.")
+@click.option(
+    "--cheating", multiple=True, type=click.Choice([one.value for one in Cheating]), help="A way to cheat, repeated; default: all."
+)
+@click.option("--leaving", multiple=True, type=click.Choice([one.value for one in DropOut]), help="A way to leave, repeated; default: all.")
+@click.option(
+    "--studies", type=click.IntRange(2, MOST_STUDIES), default=4000, show_default=True, help="Simulated studies for each setting."
+)
+@click.option("--seed", type=click.IntRange(min=0), help="The same seed gives the same numbers; default: a fresh one, told at the end.")
+@all_of(level_option, format_option)
+def diagnose(
+    design_path: Input,
+    n: int,
+    effects: tuple[str, ...],
+    prevalence: float,
+    cheaters: float,
+    drop_out: float,
+    cheating: tuple[str, ...],
+    leaving: tuple[str, ...],
+    studies: int,
+    seed: int | None,
+    level: float,
+    output_format: str,
+) -> None:
+    """Bias, coverage, power and wrong signs of a design when people cheat and leave."""
+    design = read_design(design_path)
+    ways, leavings = cheating or tuple(Cheating), leaving or tuple(DropOut)
+    with progress_bar(len(set(ways)) * len(set(leavings)) * studies, label="Simulating") as advance:
+        found = diagnosed(
+            design,
+            n=n,
+            effects=effects_by_arm(effects, treatments=design.treatments),
+            prevalence=prevalence,
+            cheater_proportion=cheaters,
+            drop_out=drop_out,
+            cheating=ways,
+            leaving=leavings,
+            studies=studies,
+            level=level,
+            seed=seed,
+            progress=advance,
+        )
+    click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(found))

@@ -1,0 +1,138 @@
+"""The people of a diagnosis: how some of them cheat in each arm, and who leaves before the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from candor.designs.design import Design
+from candor.errors import MethodError
+from candor.planning.simulation import Behaviour, yes_probabilities
+
+Array = NDArray[np.float64]
+
+
+class Cheating(StrEnum):
+    """What those who do not follow the die do."""
+
+    NONE = "none"
+    ALWAYS_NO = "always_no"
+    RANDOM = "random"
+    OPPOSITE = "opposite"
+    REFUSE_FORCED_YES = "refuse_forced_yes"
+    TRUTHFUL = "truthful"
+    ARM_DEPENDENT = "arm_dependent"
+
+
+class DropOut(StrEnum):
+    """Who leaves: nobody; anybody; people of treatment arms; people of treatment arms with a true "yes"."""
+
+    NONE = "none"
+    ANYBODY = "anybody"
+    TREATED = "treated"
+    TREATED_YES = "treated_yes"
+
+
+# By cheating, what cheaters of the control arm and of the treatment arms do.
+BEHAVIOURS: Mapping[Cheating, tuple[Behaviour, Behaviour]] = MappingProxyType(
+    {
+        Cheating.NONE: (Behaviour.HONEST, Behaviour.HONEST),
+        Cheating.ALWAYS_NO: (Behaviour.ALWAYS_NO, Behaviour.ALWAYS_NO),
+        Cheating.RANDOM: (Behaviour.RANDOM, Behaviour.RANDOM),
+        Cheating.OPPOSITE: (Behaviour.OPPOSITE, Behaviour.OPPOSITE),
+        Cheating.REFUSE_FORCED_YES: (Behaviour.REFUSE_FORCED_YES, Behaviour.REFUSE_FORCED_YES),
+        Cheating.TRUTHFUL: (Behaviour.TRUTHFUL, Behaviour.TRUTHFUL),
+        Cheating.ARM_DEPENDENT: (Behaviour.ALWAYS_NO, Behaviour.RANDOM),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """Expectations that all settings of a diagnosis share.
+
+    Attributes
+    ----------
+    n : int
+        People who are assigned to an arm.
+    prevalence : float
+        Share of true "yes" in the control arm.
+    effects : tuple of float
+        Difference to control, by treatment arm in the design's order.
+    cheater_proportion : float
+        Share of cheaters, where anybody cheats.
+    drop_out : float
+        Share of those who may leave who do, where anybody leaves.
+    """
+
+    n: int
+    prevalence: float
+    effects: tuple[float, ...]
+    cheater_proportion: float
+    drop_out: float
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise MethodError(f"the number of people must be at least 1, found {self.n}")
+        for name in ("prevalence", "cheater_proportion", "drop_out"):
+            if not 0 <= (share := getattr(self, name)) <= 1:
+                raise MethodError(f"every {name.replace('_', ' ')} must lie between 0 and 1, found {share:.6g}")
+        if self.cheater_proportion == 1:
+            raise MethodError("nothing can be found when nobody is honest: the cheater proportion must be below 1")
+        for effect in self.effects:
+            if not 0 <= self.prevalence + effect <= 1:
+                raise MethodError(f"every prevalence must lie between 0 and 1, found {self.prevalence + effect:.6g}")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One way to cheat with one way to leave."""
+
+    cheating: Cheating
+    drop_out: DropOut
+
+
+def answer_probabilities(design: Design, expected: Expected, setting: Setting) -> Array:
+    """Exact probability of being in an arm and a subsample, staying, and reporting no or yes; shape (arms, subsamples, 2).
+
+    Notes
+    -----
+    Σ over behaviour, truth and instruction of P(a) P(s) P(behaviour) P(truth ∣ a) P(stays ∣ a, truth) P(die ∣ s) P(report ∣ …). The rest
+    of the probability is that of people who left.
+
+    Examples
+    --------
+    Nobody cheats. Of the treated with a true "yes", three in five, half leave: 0.7 of that arm stay.
+
+    >>> design = Design.of(
+    ...     arms=("control", "treatment"), control="control",
+    ...     subsamples={"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> expected = Expected(n=100, prevalence=0.4, effects=(0.2,), cheater_proportion=0.1, drop_out=0.5)
+    >>> answer_probabilities(design, expected, Setting(Cheating.NONE, DropOut.TREATED_YES)).sum(axis=(1, 2)).round(6).tolist()
+    [0.5, 0.35]
+    """
+    instructions = np.column_stack([design.forced_yes, design.forced_no, design.truth])
+    effects = dict(zip(design.treatment_indexes, expected.effects, strict=True))
+    share = 0.0 if setting.cheating == Cheating.NONE else expected.cheater_proportion
+    found = np.empty((*design.shape, 2))
+    for arm, arm_share in enumerate(design.arm_shares):
+        treated = arm != design.control_index
+        yes = expected.prevalence + effects.get(arm, 0.0)
+        cheats = yes_probabilities(BEHAVIOURS[setting.cheating][treated])
+        reports_yes = instructions @ ((1 - share) * yes_probabilities(Behaviour.HONEST) + share * cheats)
+        people = np.array([1 - yes, yes]) * _staying(expected.drop_out, setting.drop_out, treated=treated)
+        both = np.stack([(1 - reports_yes) @ people, reports_yes @ people], axis=-1)
+        found[arm] = arm_share * design.subsample_shares[:, None] * both
+    return found
+
+
+def _staying(share: float, drop_out: DropOut, *, treated: bool) -> Array:
+    """Shares who stay, of people with a true "no" and of those with a true "yes"."""
+    if drop_out == DropOut.ANYBODY or (drop_out == DropOut.TREATED and treated):
+        return np.array([1 - share, 1 - share])
+    return np.array([1.0, 1 - share]) if drop_out == DropOut.TREATED_YES and treated else np.ones(2)

@@ -1,0 +1,90 @@
+"""The plan of analysis that follows from a protocol, as plain values: hypotheses, methods, sample, and when recruiting ends."""
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+from candor.results import HEADLINE
+from surveys.definition import StudyDefinition
+
+FORMAT = 1
+LEVEL = 0.95
+STOPPING_RULE = (
+    "Ordinary intervals and p-values are computed once: for the first {planned} participants who are counted, or when the study is closed "
+    "if fewer come. Everything else that is shown before holds at every look, and may be used to stop early."
+)
+FAMILIES = {
+    "question": "the effects of each question share the error probability while the study runs",
+    "study": "the effects of all questions share the error probability while the study runs",
+}
+ADJUSTMENT = "Holm's, over the contrasts of a question"
+ARM_SPECIFIC = "efficient_arm_specific_cheaters"
+WITH_COVARIATES = ("doubly_robust", "efficient_with_covariates")
+
+
+def preregistration_document(definition: StudyDefinition, *, version: int, sha256: str, registered_on: date) -> dict[str, Any]:
+    """The plan of one protocol version, in the study's first language."""
+    language, design = definition.languages[0], definition.design()
+    covariates = [question.name for question in definition.countable_background]
+    return {
+        "format": FORMAT,
+        "study": definition.slug,
+        "title": definition.title.in_language(language),
+        "registered_on": registered_on.isoformat(),
+        "protocol": {"version": version, "sha256": sha256},
+        "design": design.to_document(),
+        "hypotheses": list(_hypotheses(definition, language)),
+        "analysis": {
+            "primary_method": HEADLINE,
+            "further_methods": _further_methods(definition, with_covariates=bool(covariates)),
+            "level": LEVEL,
+            "tests": "two-sided, of no effect",
+            "adjustment": ADJUSTMENT,
+            "family": definition.family,
+            "family_in_words": FAMILIES[definition.family],
+            "subgroups": list(definition.subgroups),
+            "covariates": covariates,
+            "assumption": design.identification.assumption,
+            "effect_is_determined": design.identification.effect,
+            "in_words": definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
+        },
+        "sample": {
+            "planned_participants": definition.allocation.planned_participants,
+            "planned_with_die": definition.planned_with_die,
+            "scheme": definition.allocation.scheme,
+            "arm_weights": definition.arm_weights,
+            "subsample_weights": definition.subsample_weights,
+            "direct_share": str(definition.direct_share),
+        },
+        "stopping_rule": STOPPING_RULE.format(planned=definition.allocation.planned_participants),
+    }
+
+
+def _hypotheses(definition: StudyDefinition, language: str) -> Iterator[dict[str, str]]:
+    """Every treatment arm against the control, for every sensitive question."""
+    labels = {arm.name: arm.label.in_language(language) for arm in definition.arms}
+    for question in definition.questions:
+        for treatment in definition.design().treatments:
+            yield {
+                "question": question.name,
+                "text": question.text.in_language(language),
+                "treatment": treatment,
+                "treatment_label": labels[treatment],
+                "control": definition.control,
+                "control_label": labels[definition.control],
+            }
+
+
+def _further_methods(definition: StudyDefinition, *, with_covariates: bool) -> list[str]:
+    """The methods that are shown beside the primary one."""
+    design = definition.design()
+    found = ["difference_in_means"]
+    if design.identification.arm_specific_cheaters and design.cheater_model.yes_rate is None:
+        found.append(ARM_SPECIFIC)
+    return [*found, *(WITH_COVARIATES if with_covariates else ())]
+
+
+def text_of(document: dict[str, Any]) -> str:
+    """Readable JSON; the same text for the same values."""
+    return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"

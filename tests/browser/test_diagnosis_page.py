@@ -1,0 +1,74 @@
+"""The diagnosis page in a browser: started, watched and read on every screen, also without a script."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.models import Role, User
+from analysis.models import Diagnosis
+from surveys.models import Study
+from surveys.studies.services import create_study
+from tests.browser.conftest import Complaints
+from tests.factories import definition
+from tests.jobs import is_unfinished, work_on
+
+Check = Callable[[Page], None]
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    owner = User.objects.create_user("planner", password="correct horse", role=Role.INVESTIGATOR)
+    return create_study(definition=definition(), owner=owner)
+
+
+def open_diagnosis(page: Page, study: Study) -> None:
+    page.goto(f"/accounts/login/?next=/studies/{study.slug}/diagnosis/")
+    page.get_by_label("User name").fill("planner")
+    page.get_by_label("Password").fill("correct horse")
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Diagnosis")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
+def test_a_diagnosis_is_asked_for_by_keyboard_watched_and_read(
+    new_page: Callable[..., Page],
+    study: Study,
+    assert_accessible: Check,
+    assert_fits: Check,
+    complaints: Complaints,
+    width: int,
+    scheme: str,
+) -> None:
+    complaints.expected.append("422")
+    page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    open_diagnosis(page, study)
+    assert_accessible(page)
+    page.get_by_label("Simulated studies").fill("100")
+    page.keyboard.press("Enter")
+    diagnosed = page.locator("#diagnosed")
+    expect(diagnosed).to_contain_text("of 28 parts are simulated.")
+    assert_accessible(page)
+    while is_unfinished(Diagnosis.objects.get()):
+        work_on(Diagnosis.objects.get())
+    expect(diagnosed).to_contain_text("All studies are simulated.")
+    expect(diagnosed).to_contain_text("If nobody cheats and nobody leaves")
+    expect(diagnosed.get_by_role("row")).to_have_count(29)
+    assert_accessible(page)
+    assert_fits(page)
+    page.get_by_label("Effect").fill("90")
+    page.get_by_role("button", name="Simulate").click()
+    expect(page.get_by_role("alert")).to_contain_text("Prevalence and effect together must lie between 0 and 100, found 130.")
+    expect(page.get_by_label("Effect")).to_have_value("90")
+    assert_accessible(page)
+
+
+def test_without_a_script_it_is_stopped_and_deleted(new_page: Callable[..., Page], study: Study) -> None:
+    page = new_page(java_script_enabled=False)
+    open_diagnosis(page, study)
+    page.get_by_role("button", name="Simulate").click()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#diagnosed")).to_contain_text("Stopped after 0 of 56 parts.")
+    page.get_by_role("button", name="Delete the diagnosis").click()
+    expect(page.get_by_text("The diagnosis was deleted.")).to_be_visible()
+    expect(page.locator("#diagnosed")).to_have_count(0)

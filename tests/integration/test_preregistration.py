@@ -1,0 +1,163 @@
+"""The analysis plan is kept at the approval, shown with its hash, released, verified, and compared with what was done."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, transaction
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Role
+from analysis import services as analysis
+from analysis.models import Run, RunKind, RunStatus
+from analysis.runs import full_results, resampling
+from audit.models import Entry
+from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
+from candor.packages.signing import private_key
+from surveys.models import Preregistration, Study, StudyStatus
+from surveys.preregistration.selectors import plans_of
+from surveys.review import services as reviews
+from surveys.studies import services as studies
+from tests.factories import QUESTIONS, definition, document, logged_in, page_of, person, recruiting_study, study_in
+from tests.jobs import Sent, catch, work_off
+from tests.releases import built_release, closed_study, package_of
+from tests.unit.candor.cli.running import candor as command
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
+    for module in (full_results, resampling):
+        monkeypatch.setattr(module, "REPLICATES", 50)  # nobody looks at the intervals
+    return catch(monkeypatch)
+
+
+def opened(client: Client, name: str, *arguments: Any) -> str:
+    answer = client.get(reverse(name, args=arguments))
+    assert answer.status_code == 200, (name, answer.status_code)
+    return answer.content.decode()
+
+
+def test_the_plan_is_kept_with_the_approval_and_stands_in_the_log() -> None:
+    study = study_in(StudyStatus.IN_REVIEW)
+    assert plans_of(study) == []
+    study = reviews.approve(study, actor=person(Role.IRB_OFFICER))
+    (plan,) = plans_of(study)
+    assert plan.sha256 == hashlib.sha256(plan.text.encode()).hexdigest()
+    entry = Entry.objects.get(action="study.preregistered")
+    assert entry.details == {"version": 1, "sha256": plan.sha256}
+    found = plan.document
+    assert found["protocol"] == {"version": 1, "sha256": study.protocol.sha256 if study.protocol else ""}
+    assert [(one["question"], one["treatment"], one["control"]) for one in found["hypotheses"]] == [
+        (name, "instructor", "slides") for name in QUESTIONS
+    ]
+    assert found["analysis"]["primary_method"] == "efficient"
+    assert "difference_in_means" in found["analysis"]["further_methods"]
+    assert found["analysis"]["covariates"] == [one["name"] for one in document()["background"]]
+    assert found["sample"]["planned_participants"] == 48
+    assert "first 48 participants" in found["stopping_rule"]
+
+
+def test_the_database_refuses_to_change_or_delete_a_plan() -> None:
+    study = study_in(StudyStatus.APPROVED)
+    kept = Preregistration.objects.filter(protocol__study=study)
+    for change in (lambda: kept.update(sha256="0" * 64), lambda: kept.delete()):
+        with pytest.raises(DatabaseError, match="neither changed nor deleted"), transaction.atomic():
+            change()
+    assert len(plans_of(study)) == 1
+
+
+def test_everybody_who_may_see_the_protocol_reads_and_downloads_it() -> None:
+    study = study_in(StudyStatus.APPROVED)
+    (plan,) = plans_of(study)
+    officer = logged_in(person(Role.IRB_OFFICER))
+    page = opened(officer, "surveys:protocol_preregistration", study.slug)
+    assert plan.sha256 in page
+    assert page.count("differs between") == len(QUESTIONS)
+    text = opened(officer, "surveys:protocol_preregistration_file", study.slug, 1, "json")
+    assert hashlib.sha256(text.encode()).hexdigest() == plan.sha256
+    html = opened(officer, "surveys:protocol_preregistration_file", study.slug, 1, "html")
+    assert plan.sha256 in html
+    assert "<script" not in html
+    assert plan.sha256 in opened(officer, "surveys:protocol", study.slug)
+    assert plan.sha256 in opened(Client(), "surveys:transparency", study.slug)
+    (api,) = logged_in(study.owner).get(reverse("surveys:api_preregistration", args=[study.slug])).json()
+    assert (api["sha256"], api["text"]) == (plan.sha256, plan.text)
+    missing = officer.get(reverse("surveys:protocol_preregistration_file", args=[study.slug, 2, "json"]))
+    other = officer.get(reverse("surveys:protocol_preregistration_file", args=[study.slug, 1, "exe"]))
+    assert (missing.status_code, other.status_code) == (404, 404)
+
+
+def test_before_an_approval_the_page_says_that_nothing_is_kept() -> None:
+    study = study_in(StudyStatus.DRAFT)
+    assert "Nothing is preregistered yet" in opened(logged_in(study.owner), "surveys:protocol_preregistration", study.slug)
+
+
+def amended(study: Study) -> Study:
+    """An amendment to the plan in words, submitted and approved."""
+    changed = definition(analysis_plan={"en": "We look at another thing.", "de": "Wir sehen etwas anderes an."})
+    study = studies.change_definition(study, definition=changed, actor=study.owner)
+    study = studies.submit_for_review(study, actor=study.owner)
+    return reviews.approve(study, actor=person(Role.IRB_OFFICER))
+
+
+def test_a_renewal_keeps_the_plan_and_an_amendment_adds_one() -> None:
+    study = recruiting_study()
+    (first,) = plans_of(study)
+    study = amended(study)
+    one, two = plans_of(study)
+    assert one == first
+    assert (two.version, two.document["analysis"]["in_words"]) == (2, "We look at another thing.")
+    page = opened(logged_in(study.owner), "surveys:protocol_preregistration", study.slug)
+    assert first.sha256 in page
+    assert two.sha256 not in page
+    assert "What changed since the preregistration" in page
+
+
+def test_the_release_brings_the_plan_and_verify_checks_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    study = closed_study()
+    (plan,) = plans_of(study)
+    package = package_of(built_release(study))
+    files = files_in(package)
+    assert files["preregistration-1.json"].decode() == plan.text
+    assert json.loads(files["protocol.json"])["preregistrations"][0]["sha256"] == plan.sha256
+    Path("package.zip").write_bytes(package)
+    done = command("verify", "package.zip")
+    assert (done.exit_code, plan.sha256 in done.stdout) == (0, True)
+    # Another plan, signed anew with everything else: every signature is right, and the plan is not the one that was published.
+    kept = {name: content for name, content in files.items() if name not in (SUMS, SIGNATURE, PUBLIC_KEY)}
+    forged = kept | {"preregistration-1.json": kept["preregistration-1.json"].replace(b'"level": 0.95', b'"level": 0.90')}
+    assert forged != kept
+    Path("forged.zip").write_bytes(zip_of(signed(forged, private_key("a secret for tests"))))
+    done = command("verify", "forged.zip")
+    assert done.exit_code == 1
+    assert "is not in preregistration-1.json" in done.stdout
+    (said,) = json.loads(command("verify", "forged.zip", "--format", "json").stdout)["preregistrations"]
+    assert said["genuine"] is False
+
+
+def test_the_report_at_the_end_sets_planned_beside_done() -> None:
+    study = closed_study()
+    owner = logged_in(study.owner)
+    analysis.request_full_results(study, actor=study.owner)
+    work_off(Run.objects.get(study=study, kind=RunKind.FULL_RESULTS, status=RunStatus.QUEUED))
+    page = page_of(owner.get(reverse("analysis:results_preregistration", args=[study.slug])))
+    rows = [" ".join(row.text_content().split()) for row in page.xpath("//tbody/tr")]
+    assert len(rows) == 1 + len(QUESTIONS)
+    assert all("as planned" in row for row in rows[1:]), rows
+    assert "None." in page.text_content()
+    api = owner.get(reverse("analysis:api_preregistration_report", args=[study.slug])).json()["report"]
+    assert [one["verdict"] for one in api["analyses"]][1:] == ["as_planned"] * len(QUESTIONS)
+    assert "Planned and done" in opened(owner, "analysis:results", study.slug)
+
+
+def test_while_the_study_runs_there_is_no_report() -> None:
+    study = recruiting_study()
+    assert "When the study is closed" in opened(logged_in(study.owner), "analysis:results_preregistration", study.slug)
+    api = logged_in(study.owner).get(reverse("analysis:api_preregistration_report", args=[study.slug])).json()
+    assert api == {"report": None}

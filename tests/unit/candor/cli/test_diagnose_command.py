@@ -1,0 +1,57 @@
+"""``candor diagnose``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import candor as library
+from tests.unit.candor.cli.running import DESIGN, candor, refused
+
+ASKED = ("diagnose", "--design", "design.json", "--n", "500", "--effect", "0.2", "--cheaters", "0.2", "--studies", "50", "--seed", "7")
+
+
+def test_every_number_has_its_monte_carlo_error_and_the_seed_gives_them_again():
+    first, again = (candor(*ASKED, "--format", "json") for _ in range(2))
+    assert first.exit_code == 0
+    assert first.stdout == again.stdout
+    document = json.loads(first.stdout)
+    assert len(document["settings"]) == 7 * 4
+    for setting in document["settings"]:
+        (contrast,) = setting["contrasts"]
+        for name in ("bias", "coverage", "power", "spread", "unbounded", "contradicted"):
+            assert contrast[name]["error"] > 0, name
+    assert document == library.diagnose(DESIGN, n=500, effects=0.2, cheater_proportion=0.2, studies=50, seed=7).to_dict()
+
+
+def test_people_get_a_table_of_the_settings_they_ask_for():
+    result = candor(*ASKED, "--cheating", "opposite", "--cheating", "none", "--leaving", "treated_yes")
+    table = result.stdout.split("noticed\n")[1].split("seed")[0].split()
+    assert [word for word in table if word in ("opposite", "none", "random")] == ["opposite", "none"]
+    assert "in brackets the Monte-Carlo error" in " ".join(result.stdout.split())
+    assert "seed 7" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--effect", "0.7", "--n", "9"], "every prevalence must lie between 0 and 1, found 1.1"),
+        (["--effect", "0.1"], "Missing option '--n'"),
+        (["--effect", "0.1", "--n", "0"], "--n"),
+        (["--effect", "0.1", "--n", "9", "--cheating", "sometimes"], "sometimes"),
+        (["--effect", "0.1", "--n", "9", "--cheaters", "1"], "below 1"),
+        (["--effect", "0.1", "--n", "9", "--studies", "1"], "--studies"),
+    ],
+)
+def test_an_impossible_diagnosis_is_refused_in_one_line(options, complaint):
+    assert complaint in refused("diagnose", "--design", "design.json", *options)
+
+
+def test_ways_that_do_not_exist_are_named():
+    with pytest.raises(library.MethodError, match="expected one of none, always_no"):
+        library.diagnose(DESIGN, n=9, effects=0.1, cheating=["sometimes"])
+    with pytest.raises(library.MethodError, match="found none"):
+        library.diagnose(DESIGN, n=9, effects=0.1, leaving=[])
+    with pytest.raises(library.MethodError, match="there is no treatment arm 'drug'"):
+        library.diagnose(DESIGN, n=9, effects={"drug": 0.1})
