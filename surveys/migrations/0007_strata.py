@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("surveys", "0004_storage"),
+        ("surveys", "0006_preregistration"),
     ]
 
     operations = [
