@@ -66,6 +66,11 @@ def sensitivity_to_arm_dependent_cheating(
     m(a,·) − m(0,·) = t̄·xτ + (1 − x)(q_a − q_0): the more people may cheat, the more κ moves. The region knows how many may, also where
     λ̂ = 0. See `candor.likelihood.region.likelihood_region`.
 
+    References
+    ----------
+    Wilks, S. S. (1938). The large-sample distribution of the likelihood ratio for testing composite hypotheses. Annals of Mathematical
+    Statistics 9, 60–62.
+
     Examples
     --------
     The half of 4,000 people say yes more often in one arm, by 20 points; κ = .25 leaves an effect, κ = .5 may explain it away:

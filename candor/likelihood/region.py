@@ -118,6 +118,10 @@ def likelihood_region(counts: FloatArray, design: Design, *, level: float = 0.95
     kappa : float
         By how much the cheaters' yes rates of two arms may differ, in [0, 1]; see `Polytope`.
 
+    Returns
+    -------
+    LikelihoodRegion
+
     Raises
     ------
     MethodError
