@@ -45,7 +45,7 @@ class FoundSerializer(serializers.Serializer[object]):
     coverage = SimulatedNumberSerializer()
     unbounded = SimulatedNumberSerializer(help_text="Share of studies whose interval has no end.")
     power = SimulatedNumberSerializer()
-    wrong_sign = SimulatedNumberSerializer(help_text="Of the studies that reject, the share with the wrong sign.")
+    wrong_sign = SimulatedNumberSerializer(help_text="The share of the studies that reject whose sign is wrong.")
     contradicted = SimulatedNumberSerializer(help_text="Share of studies whose specification test says that the model does not fit.")
 
 

@@ -29,7 +29,7 @@ class DiagnosisError(SurveyError, ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What is expected of people, in proportions, and how many studies are simulated for each setting."""
+    """The people who are expected, in proportions, and how many studies are simulated for each setting."""
 
     people: int
     prevalence: float

@@ -134,8 +134,8 @@ def missing_sentence(missing: MissingAnswers | None, *, names: Mapping[str, str]
     said = _("%(missing)d of %(people)d people did not answer this question.") % numbers
     ranges = [
         _(
-            "Whatever they would have said, “%(treatment)s” changes the share of yes against “%(control)s” by %(low)+d to %(high)+d in "
-            "100 of all people, but for chance and for people who do not follow the die."
+            "“%(treatment)s” changes the share of yes against “%(control)s” by %(low)+d to %(high)+d in 100 of all people, whatever "
+            "they would have said, but for chance and for people who do not follow the die."
         )
         % {
             "treatment": names[one.treatment],

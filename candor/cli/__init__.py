@@ -16,7 +16,7 @@ main = CommandGroup(
         "estimate": LazyCommand("candor.cli.estimate:estimate", "Estimate the effects on sensitive yes/no outcomes."),
         "regress": LazyCommand("candor.cli.regress:regress", "Regress a sensitive trait on arms and covariates, allowing for cheaters."),
         "plan": LazyCommand("candor.cli.plan:plan", "Power, participants needed, cost of privacy and the best die."),
-        "diagnose": LazyCommand("candor.cli.diagnose:diagnose", "What a design finds when people cheat and leave."),
+        "diagnose": LazyCommand("candor.cli.diagnose:diagnose", "The findings of a design when people cheat and leave."),
         "simulate": LazyCommand("candor.cli.simulate:simulate", "Simulate the answers that a trial would collect."),
         "pool": LazyCommand("candor.cli.pool:pool", "Pool the effects of several studies from their data packages."),
         "replicate": LazyCommand("candor.cli.replicate:replicate", "Compute the numbers of a data package again, by its own program."),

@@ -39,7 +39,7 @@ from candor.studies.plans import plan as planned
     type=PROPORTION,
     default=0.05,
     show_default=True,
-    help="Of a survey: wanted half of the width of the prevalence's interval.",
+    help="For a survey: wanted half of the width of the prevalence's interval.",
 )
 @click.option("--questions", type=WHOLE, default=1, show_default=True, help="Sensitive questions, one roll each.")
 @click.option("--epsilon-cap", type=POSITIVE, help="Largest privacy loss per question for suggested dice; default: the design's own.")

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 class Cheating(StrEnum):
-    """What those who do not follow the die do."""
+    """The ways in which people do not follow the die."""
 
     NONE = "none"
     ALWAYS_NO = "always_no"
@@ -30,7 +30,7 @@ class Cheating(StrEnum):
 
 
 class DropOut(StrEnum):
-    """Who leaves: nobody; anybody; people of treatment arms; people of treatment arms with a true "yes"."""
+    """The people who leave: nobody; anybody; people of treatment arms; people of treatment arms with a true "yes"."""
 
     NONE = "none"
     ANYBODY = "anybody"
@@ -107,7 +107,7 @@ def answer_probabilities(design: Design, expected: Expected, setting: Setting) -
 
     Examples
     --------
-    Nobody cheats. Of the treated with a true "yes", three in five, half leave: 0.7 of that arm stay.
+    Nobody cheats. Three in five of the treated have a true "yes", and half of these leave: 0.7 of that arm stay.
 
     >>> design = Design.of(
     ...     arms=("control", "treatment"), control="control",

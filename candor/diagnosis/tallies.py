@@ -1,4 +1,4 @@
-"""What many simulated studies found, as sums that can be added up in any order, and the numbers that follow from them."""
+"""The findings of many simulated studies, as sums that can be added up in any order, and the numbers that follow from them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a setting does to one contrast with control.
+    """The effect of a setting on one contrast with control.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ def share(part: int, whole: int) -> Number:
 
 
 def truths(design: Design, expected: Expected, setting: Setting) -> tuple[float, ...]:
-    """What the estimates are compared with: τ, or Δ = xτ where the design does not identify τ."""
+    """The value with which estimates are compared: τ, or Δ = xτ where the design does not identify τ."""
     if design.identification.effect:
         return expected.effects
     honest = 1.0 if setting.cheating == Cheating.NONE else 1 - expected.cheater_proportion

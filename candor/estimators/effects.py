@@ -168,7 +168,7 @@ def estimate_outcome(counts: npt.ArrayLike, *, design: Design, level: float = 0.
 
 
 def _bounds(region: LikelihoodRegion) -> Bounds:
-    """What the design leaves open, of the first contrast."""
+    """The values of the first contrast that the design leaves open."""
     effect = region.open_effects[0] if region.open_effects else None
     return Bounds(cheater_proportion=_cheaters(region.open_honest_proportion), effect=effect)
 

@@ -1,4 +1,4 @@
-"""What remains of an effect if cheating depends on the arm."""
+"""The part of an effect that remains if cheating depends on the arm."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ HALVINGS = 30
 TOLERANCE = 1e-9
 NEARLY_ALL = 0.95
 SMALL_STEP = 0.2
-"""Of the way to 0 or 1: a Newton step that moves no mean farther gains nearly what it promises, so it need not be checked."""
+"""A share of the way to 0 or 1: a Newton step that moves no mean farther gains nearly what it promises, so it need not be checked."""
 LAST_STEP = 1e-5
 """A step this small leaves an error of its square."""
 

@@ -31,7 +31,7 @@ ALIKE = re.compile(
     r"n|epsilon|identified|effects\..+\.(standard_error|honest_times_effect\.(value|standard_error))(?<!bootstrap\.standard_error)"
     r"|specification_test\..+"
 )
-"""What all versions of the methods compute alike about a question; intervals, p-values and the bootstrap changed."""
+"""The numbers about a question that all versions of the methods compute alike; intervals, p-values and the bootstrap changed."""
 ANOTHER_VERSION = """\
 These numbers were published by {then}, whose methods are of version {before}; those of this library are of version {now}.
 Only numbers that both compute alike are compared. An installation of that library gives all of them as they were published.

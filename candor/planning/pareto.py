@@ -29,7 +29,7 @@ STEPS_BELOW_THE_CAP = (1.0, 0.87, 0.75, 0.6, 0.45)
 FAR = log(3)
 """Designs whose error of Δ or of τ is more than three times the smallest one are left out."""
 CELL = log(1.01)
-"""Of designs whose errors of Δ and of τ are within one percent, the one that knows most about cheaters stands for all."""
+"""Designs whose errors of Δ and of τ are within one percent count as one: that which knows most about cheaters stands for all."""
 TOLERANCES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3)
 MOST_DESIGNS = 12
 RESPECTS = ("participants", "effect", "cheaters")

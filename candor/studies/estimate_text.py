@@ -140,7 +140,7 @@ def _honest_times_effect(effect: Effect) -> str:
 
 
 def _bounds(result: OutcomeEstimate, by_contrast: Sequence[Effect]) -> Table:
-    """What design and chance leave open, and what would stay open with any number of answers."""
+    """The values that design and chance leave open, and those that would stay open with any number of answers."""
     header = ["what the answers leave open", "cheater proportion", *(f"effect: {effect.treatment}" for effect in by_contrast)]
     overall = None if result.bounds is None else result.bounds.cheater_proportion
     rows = [

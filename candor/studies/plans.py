@@ -144,8 +144,12 @@ def plan_survey(
     ----------
     design : Design, mapping, str or Path
         With one arm. See `candor.read_design`.
-    prevalence, cheater_proportion, cheater_yes_rate
-        As in `plan`.
+    prevalence : float
+        Expected share of honest people whose true answer is yes.
+    cheater_proportion : float
+        Expected share of people who do not follow the die.
+    cheater_yes_rate : float, optional
+        Share of cheaters who say yes. See `plan`.
     n : int, optional
         Planned participants. Default: as many as `half_width` needs.
     half_width : float

@@ -88,6 +88,7 @@ def subgroups_html(analyses: Analyses) -> str:
 
 
 def title_of(outcome: str, one: SubgroupAnalysis) -> str:
+    """The question, the background question, and whether the comparison was planned."""
     return f"{outcome} by {one.variable}, {'planned' if one.planned else 'EXPLORATORY'}"
 
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from candor.designs.design import Design, FloatArray
 from candor.errors import DataError
 from candor.estimators.cell_means import efficient_kernel
-from candor.estimators.contrasts import effects_from_joint_estimates
 from candor.estimators.counts import checked_counts
+from candor.estimators.effects import estimate_outcome
 from candor.estimators.intervals import normal_quantile, wald_interval
 from candor.estimators.joint_estimates import JointEstimates
 from candor.estimators.multiplicity import holm
@@ -55,8 +55,10 @@ def subgroup_analysis(
     DataError
         Counts of the wrong shape, negative or fractional, or no group at all.
 
-    Notes ----- Each group is a trial of its own: background answers came before the assignment, so that arm and subsample are random
-    within it. Its Δ̂ and x̂ come from `efficient_kernel`. See `candor.subgroups.interaction` for the tests and
+    Notes
+    -----
+    Each group is a trial of its own: background answers came before the assignment, so that arm and subsample are random within it. Its
+    estimates are those of `candor.estimators.effects.estimate_outcome`. See `candor.subgroups.interaction` for the tests and
     `candor.subgroups.shrinkage` for the estimates that learn from one another. Assumes in each group what the design assumes of
     everybody; the cheaters may differ between groups.
 
@@ -95,9 +97,7 @@ def subgroup_analysis(
     else:
         notes.append(READ_THE_TEST)
     joints = {group: efficient_kernel(table, design) for group, table in tables.items()}
-    effects = {
-        group: effects_from_joint_estimates(joint, design=design, method="efficient", level=level) for group, joint in joints.items()
-    }
+    effects = {group: estimate_outcome(table, design=design, level=level).headline for group, table in tables.items()}
     together = _together(list(joints.values()), level=level) if len(tables) > 1 else []
     flat = [(group, contrast) for group in effects for contrast in range(len(design.treatments))]
     adjusted = holm([effects[group][contrast].p_value for group, contrast in flat])

@@ -1,4 +1,4 @@
-"""What the planned number of people can find, in words for the people who plan it."""
+"""The findings that the planned number of people can make, in words for the people who plan it."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -54,7 +54,7 @@ class Findable:
 
 
 def findable(definition: StudyDefinition) -> Findable:
-    """What the people who answer with the die can find."""
+    """The findings that people who answer with the die can make."""
     return _findable(definition.design(), max(definition.planned_with_die, 1))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from surveys.drafting.texts import Said, said, untranslated
 
 PLANNED_PARTICIPANTS = 945
-"""What the die below needs to find a difference of 20 points four times in five, if 40 of 100 say yes and 10 do not follow the die."""
+"""The people whom the die below needs to find 20 points four times in five, if 40 of 100 say yes and 10 do not follow the die."""
 TEXTS = {
     "summary": {
         "en": "Watch a short lecture and answer a few questions. It takes about [[how many]] minutes.",

@@ -173,7 +173,7 @@ def test_missing_answers_are_told_with_what_they_could_change() -> None:
     found = missing_answers([[[60, 40], [60, 40]], [[40, 40], [40, 40]]], [[0, 0], [20, 20]], design=design)
     assert found is not None
     said = missing_sentence(found, names={"slides": "Slides", "face": "Face"})
-    assert said.startswith("40 of 400 people did not answer this question. Whatever they would have said, “Face” changes the share of yes ")
+    assert said.startswith("40 of 400 people did not answer this question. “Face” changes the share of yes ")
     assert "against “Slides” by +0 to +40 in 100" in said
     assert missing_sentence(replace(found, contrasts=()), names={}) == "40 of 400 people did not answer this question."
     assert missing_sentence(None, names={}) == ""

@@ -1,4 +1,4 @@
-"""Who cheats and who leaves, against the exact enumeration of the simulator and by hand."""
+"""People who cheat and people who leave, against the exact enumeration of the simulator and by hand."""
 
 import numpy as np
 import pytest

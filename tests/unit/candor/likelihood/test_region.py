@@ -28,7 +28,7 @@ def all_parameters(design: Design, steps: int) -> tuple[FloatArray, FloatArray, 
 @pytest.mark.parametrize("name", ["mirrored", "symmetric, cheaters say no", "symmetric, unknown", "three subsamples"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_grid_of_all_parameters_gives_the_same_region(name: str, seed: int) -> None:
-    """31 values of every share. What the grid finds lies inside; the region reaches at most two steps of the grid further."""
+    """31 values of every share. All that the grid finds lies inside; the region reaches at most two steps of the grid further."""
     design, rng, steps = DESIGNS[name], np.random.default_rng(seed), 31
     stated = design.cheater_model.yes_rate
     truth = means_of(design, 0.9, (0.3, 0.6), 0.5 if stated is None else float(stated))

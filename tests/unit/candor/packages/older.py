@@ -1,4 +1,4 @@
-"""What today's library says about the numbers of a package of an older one."""
+"""Today's words about the numbers of a package that an older library made."""
 
 
 def assert_what_is_comparable_is_the_same(output: str, *, made_by: str) -> None:
