@@ -75,7 +75,7 @@ def effect_sentence(effect: FoundEffect, *, treatment: str, control: str, stated
     if interval is not None and interval.kind == "empty":
         return _("The answers contradict the assumptions of this design, so they do not tell what “%(treatment)s” changes.") % names
     if value is None or interval is None or interval.low is None or interval.high is None or interval.high - interval.low >= 2:
-        return _("It is too early to say what difference “%(treatment)s” makes against “%(control)s”.") % names
+        return _("It is too early to say how much “%(treatment)s” and “%(control)s” differ among honest students.") % names
     numbers = {"points": abs(round(value * 100)), "low": _down(interval.low * 100), "high": _up(interval.high * 100)}
     if value >= 0:
         difference = _("Of 100 honest students, about %(points)d more would say yes with “%(treatment)s” than with “%(control)s”")

@@ -119,7 +119,7 @@ def test_numbers_in_words_leave_out_nothing_that_the_interval_holds() -> None:
 
 @pytest.mark.parametrize("unknown", [effect(None), effect(0.3), effect(0.3, -0.2, None), effect(0.3, -1.0, 1.0)])
 def test_an_effect_without_bounds_is_too_early_to_tell(unknown: str) -> None:
-    assert unknown == "It is too early to say what difference “Face” makes against “Slides”."
+    assert unknown == "It is too early to say how much “Face” and “Slides” differ among honest students."
 
 
 def test_percent_signs_in_labels_do_no_harm() -> None:
