@@ -103,7 +103,7 @@ def test_every_page_fits_and_serves_screen_readers(
         assert_fits(page)
     for begin in ("/new-study/", "/import-study/"):
         page.goto(begin)
-        page.locator("main form button[type=submit]").click()
+        page.get_by_role("button", name="Create the study").click()
         expect(page.get_by_role("alert")).to_be_visible()
         assert_accessible(page)
         assert_fits(page)
