@@ -18,7 +18,7 @@ from analysis.selectors import Work
 from analysis.stored_results import Balance, Difference, DirectGroup, DirectOutcome, MarkedEffect, MarkedSequence, MarkedSequentialEffect
 from candor.designs.design import Design
 from candor.errors import MethodError
-from candor.results import BootstrapSummary, CheaterProportion, Interval
+from candor.results import BootstrapSummary, CheaterProportion, Effect, Interval
 from candor.written_numbers import number_or_fraction
 from surveys.batches.selectors import BatchProgress
 from surveys.counts import Counts
@@ -142,6 +142,12 @@ class EffectSerializer(DataclassSerializer):
         *(one.name for one in fields(MarkedEffect) if one.name not in ("treatment", "control", "method", "for_publication")),
     )
     help_texts: ClassVar = {"for_publication": "False: it uses background answers, which the die does not protect."}
+
+
+class EffectInGroupSerializer(DataclassSerializer):
+    """Of a subgroup, whose comparison says as a whole that it is not for publication."""
+
+    of = Effect
 
 
 class SequentialEffectSerializer(DataclassSerializer):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from analysis.answers.background import Covariates, covariates_of
 from surveys.definition import DIRECT, StudyDefinition
-from surveys.models import Participant, Response, Step, Study
+from surveys.models import AttritionCount, Participant, Response, Step, Study
 
 NOT_REPORTED = -1
 GROUPS = ("reported/", "covariates/", "groups/")
@@ -36,13 +36,17 @@ def cell_counts(study: Study, definition: StudyDefinition, *, only_who_agreed_to
 
 
 def assigned_counts(study: Study, definition: StudyDefinition) -> NDArray[np.int64]:
-    """The number of people by arm and subsample who are in the shown numbers and were assigned to the die, as in `people_of`."""
+    """The number of people by arm and subsample who are in the shown numbers and were assigned to the die, as in `people_of`; also those
+    who stopped on the way and of whom only a count is kept.
+    """
     arms = {arm.name: index for index, arm in enumerate(definition.arms)}
     subsamples = {name: index for index, name in enumerate(definition.die.subsamples)}
     counts = np.zeros((len(arms), len(subsamples)), dtype=np.int64)
-    people = Participant.objects.filter(study=study, counted=True).exclude(arm="").exclude(subsample=DIRECT)
-    for arm, subsample, count in people.values_list("arm", "subsample").annotate(Count("pk")):
-        counts[arms[arm], subsamples[subsample]] = count
+    present = Participant.objects.filter(study=study, counted=True).values_list("arm", "subsample").annotate(Count("pk"))
+    departed = AttritionCount.objects.filter(study=study).values_list("arm", "subsample", "count")
+    for arm, subsample, count in (*present, *departed):
+        if arm and subsample != DIRECT:
+            counts[arms[arm], subsamples[subsample]] += count
     return counts
 
 

@@ -35,6 +35,10 @@ PROTOCOL = {
     "surveys:api_protocol",
     "surveys:protocol",
     "surveys:protocol_version",
+    "surveys:protocol_preregistration",
+    "surveys:api_preregistration",
+    "surveys:protocol_preregistration_version",
+    "surveys:protocol_preregistration_file",
 }
 NAMES = {
     "figure": ("participants", "enrolment", "balance", "forest-attention", "running-attention", "planned-attention"),

@@ -58,7 +58,7 @@ NO_PARTICIPANTS = (
     "auth",
     "sessions.",
     "accounts.",
-    *(f"surveys.{name}" for name in ("Study", "Protocol", "AllocationList", "Decision")),
+    *(f"surveys.{name}" for name in ("Study", "Protocol", "Preregistration", "AllocationList", "Decision")),
 )
 
 
