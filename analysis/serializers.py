@@ -145,7 +145,7 @@ class EffectSerializer(DataclassSerializer):
 
 
 class EffectInGroupSerializer(DataclassSerializer):
-    """Of a subgroup, whose comparison says as a whole that it is not for publication."""
+    """The effect in a subgroup; the whole comparison says that it is not for publication."""
 
     of = Effect
 
