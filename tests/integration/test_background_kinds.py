@@ -72,7 +72,7 @@ def test_a_scale_and_words_are_built_and_stay_as_they_are() -> None:
     words = {"text.en": "Which subject?", "kind": "short_text", "longest": "201", "loaded": inputs(browser.get(page))["loaded"]}
     assert "from 1 to 200" in errors(browser.post(page, words))["longest"]
     assert browser.post(page, words | {"longest": "30"}).status_code == 302
-    assert definition_of(study).background[-1] == ShortText(kind="short_text", name="which_subject", text="Which subject?", longest=30)  # type: ignore[arg-type]
+    assert definition_of(study).background[-1] == ShortText(kind="short_text", name="which_subject", text="Which subject?", longest=30)
     listed = page_of(browser.get(address("build_background", study))).text_content()
     assert "A scale" in listed
     assert "A few words" in listed
@@ -209,7 +209,7 @@ def test_the_public_page_says_who_reads_words(client: Client, background: list[A
 
 def test_bots_answer_every_kind_as_people_do() -> None:
     definition = read_study_file((SAMPLE / "recorded-lectures.yaml").read_text(encoding="utf-8"))
-    population = Population.of(definition, prevalence=0.4, effect=0.2, cheater_proportion=0.1, behaviour="random")  # type: ignore[arg-type]
+    population = Population.of(definition, prevalence=0.4, effect=0.2, cheater_proportion=0.1, behaviour="random")
     rng = np.random.default_rng(1)
     fields = tuple(field_view(question, "en") for question in definition.background)
     answered: dict[str, Any] = {}

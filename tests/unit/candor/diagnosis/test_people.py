@@ -60,4 +60,4 @@ def test_those_who_leave_with_a_true_yes_take_it_along() -> None:
 def test_impossible_people_are_refused(change: dict[str, object], complaint: str) -> None:
     given = {"n": 10, "prevalence": 0.4, "effects": (0.2,), "cheater_proportion": 0.1, "drop_out": 0.1}
     with pytest.raises(MethodError, match=complaint):
-        Expected(**{**given, **change})  # type: ignore[arg-type]
+        Expected(**{**given, **change})

@@ -23,7 +23,7 @@ RARE = 1e-6
 
 def expected(**changes: object) -> Expected:
     given = {"n": 945, "prevalence": 0.4, "effects": (0.2,), "cheater_proportion": 0.2, "drop_out": 0.3}
-    return Expected(**{**given, **changes})  # type: ignore[arg-type]
+    return Expected(**{**given, **changes})
 
 
 def found(setting: Setting, *, studies: int = 4000, seed: int = 1, name: str = "mirrored", **changes: object) -> Found:

@@ -172,4 +172,4 @@ def test_a_cap_that_no_die_respects_has_no_front() -> None:
 )
 def test_limits_that_mean_nothing_are_refused(name: str, value: float) -> None:
     with pytest.raises(MethodError, match="found"):
-        pareto_front(MIRRORED, EXPECTED, **{"epsilon_cap": 1.0, name: value})  # type: ignore[arg-type]
+        pareto_front(MIRRORED, EXPECTED, **{"epsilon_cap": 1.0, name: value})

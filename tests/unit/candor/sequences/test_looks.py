@@ -155,7 +155,7 @@ def test_covariates_give_a_sequence_beside_the_efficient_one(mirrored: Design) -
 @pytest.mark.parametrize("planned", [0, float("nan")])
 def test_the_planned_number_must_be_a_number_of_people(mirrored: Design, planned: float) -> None:
     with pytest.raises(MethodError, match="planned number"):
-        sequential_estimate(TABLE, design=mirrored, planned_n=planned)  # type: ignore[arg-type]
+        sequential_estimate(TABLE, design=mirrored, planned_n=planned)
 
 
 def test_an_empty_cell_is_an_error(mirrored: Design) -> None:

@@ -185,7 +185,7 @@ def test_words_that_are_too_many_or_name_somebody_are_not_stored(value: str, mes
 
 def test_a_scale_takes_its_options_and_nothing_else() -> None:
     options = [{"name": name, "text": name} for name in ("low", "high")]
-    view = field_view(OrdinalScale(kind="ordinal_scale", name="s", text="?", role="auxiliary", options=options), "en")  # type: ignore[arg-type]
+    view = field_view(OrdinalScale(kind="ordinal_scale", name="s", text="?", role="auxiliary", options=options), "en")
     assert read_fields([view], typed(s="high"))[0] == {"s": "high"}
     answers, (field,) = read_fields([view], typed(s="2"))
     assert (answers, field.error) == ({}, "Choose one from the list.")
