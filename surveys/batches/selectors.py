@@ -60,7 +60,9 @@ def shown_counts(study: Study, counted: Iterable[Alike] | None = None) -> Counts
     numbers = _numbers(study)
     if study.status in ENDED:
         exact = counts_of(study, counted)
-        return replace(exact, withdrew=_withdrew(exact.withdrew, at_the_end=numbers.get("withdrew", 0)))
+        # As at the end: a withdrawal on the way would move single groups by a few people.
+        watched = _by_group(numbers.get("watched_by_group", ())) or exact.watched_by_group
+        return replace(exact, withdrew=_withdrew(exact.withdrew, at_the_end=numbers.get("withdrew", 0)), watched_by_group=watched)
     finished: Counter[tuple[str, str]] = Counter()
     for alike in counted:
         finished[alike.subsample, alike.arm] += alike.people if alike.answered else 0

@@ -185,8 +185,9 @@ def come(study: Study, people: int, *, seed: int) -> None:
     computed(study)
 
 
-def withdraws(study: Study, *, counted: bool) -> None:
-    gone = Participant.objects.filter(study=study, counted=counted, step=Step.FINISHED).first()
+def withdraws(study: Study, *, counted: bool, finished: bool = True) -> None:
+    alike = Participant.objects.filter(study=study, counted=counted)
+    gone = (alike.filter(step=Step.FINISHED) if finished else alike.filter(step=Step.QUIZ)).first()
     assert gone is not None
     code = "0123-4567-89AB-CDEF"
     Participant.objects.filter(pk=gone.pk).update(withdrawal_hash=hash_of_withdrawal_code(code))
@@ -252,7 +253,10 @@ def test_between_two_people_nothing_moves_and_at_every_other_moment_ten_or_more(
     ended = auditor.poll()
     told["the end"] = auditor.small_steps(third, ended, first_numbers=True)
     withdraws(study, counted=True)
-    told["a withdrawal after the end"] = auditor.small_steps(ended, auditor.poll())
+    then = auditor.poll()
+    told["a withdrawal after the end"] = auditor.small_steps(ended, then)
+    withdraws(study, counted=True, finished=False)
+    told["a withdrawal of somebody who had stopped"] = auditor.small_steps(then, auditor.poll())
     assert [f"{moment}: {one}" for moment, found in told.items() for one in found] == []
 
 
