@@ -4,6 +4,7 @@ from analysis.models import RunKind
 from analysis.preregistration.report import Report, report_of
 from analysis.selectors import latest_results
 from analysis.stored_results import Results, read_results
+from surveys.batches.selectors import batch_progress
 from surveys.models import ENDED, Study
 from surveys.preregistration.selectors import plans_of
 
@@ -14,7 +15,9 @@ def report_on(study: Study) -> Report | None:
 
 
 def _newest_results(study: Study) -> Results | None:
-    """The full results, or else the first ones, which lack the methods with background answers."""
+    """The full results, or else the first ones, which lack the methods with background answers; None where nobody may see any."""
+    if not batch_progress(study).shows_results:
+        return None
     for kind in (RunKind.FULL_RESULTS, RunKind.FIRST_RESULTS):
         run = latest_results(study, kind)
         if run is not None and (found := read_results(run.results)) is not None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from surveys.access import Seat
 from surveys.batches.rules import LEAST
-from surveys.batches.selectors import batch_progress
+from surveys.batches.selectors import somebody_withdrew_after_the_end
 from surveys.models import ENDED, Participant
 from surveys.protocols import definition_for
 from surveys.questions.background import ShortText
@@ -33,7 +33,7 @@ def words_of(seat: Seat) -> list[Words] | None:
     study, questions = seat.study, short_texts_of(seat)
     if not questions:
         return []
-    if study.status not in ENDED or study.forgotten_on is not None or batch_progress(study).held_back:
+    if study.status not in ENDED or study.forgotten_on is not None or somebody_withdrew_after_the_end(study):
         return None
     people = Participant.objects.filter(study=study, counted=True).values_list("background", flat=True)
     written = [[str(one[question.name]) for one in people if one.get(question.name)] for question in questions]

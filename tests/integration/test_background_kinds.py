@@ -160,6 +160,18 @@ def test_after_a_withdrawal_no_second_list_tells_what_was_taken_out() -> None:
     assert "is not shown any more" in browser.get(reverse("surveys:words", args=[study.slug])).content.decode()
 
 
+def test_a_withdrawal_behind_which_nobody_can_be_held_back_closes_the_list_too() -> None:
+    """The last one of a group: nobody else is alike."""
+    study = closed_with_words(writers=12)
+    gone = Participant.objects.filter(study=study, background__has_key="subject")[0]
+    alike = Participant.objects.filter(study=study, subsample=gone.subsample, arm=gone.arm).exclude(pk=gone.pk)
+    alike.update(subsample="1" if gone.subsample == "2" else "2")
+    Participant.objects.filter(pk=gone.pk).update(withdrawal_hash=hash_of_withdrawal_code("0123-4567-89AB-CDEF"))
+    assert participation.withdraw(study, code="0123-4567-89AB-CDEF")
+    assert not Participant.objects.filter(study=study, counted=False).exists()
+    assert lines_of(study, logged_in(study.owner)) == []
+
+
 def test_after_the_deletion_of_operational_data_there_are_no_words() -> None:
     study = closed_with_words(writers=12)
     Study.objects.filter(pk=study.pk).update(forgotten_on=timezone.localdate())

@@ -13,7 +13,9 @@ from django.urls import reverse
 from accounts.models import Role
 from analysis import services as analysis
 from analysis.models import Run, RunKind, RunStatus
-from analysis.runs import full_results, resampling
+from analysis.preregistration.report import report_of
+from analysis.preregistration.selectors import report_on
+from analysis.runs import full_results, resampling, runner
 from audit.models import Entry
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.signing import private_key
@@ -161,3 +163,13 @@ def test_while_the_study_runs_there_is_no_report() -> None:
     assert "When the study is closed" in opened(logged_in(study.owner), "analysis:results_preregistration", study.slug)
     api = logged_in(study.owner).get(reverse("analysis:api_preregistration_report", args=[study.slug])).json()
     assert api == {"report": None}
+
+
+def test_the_report_on_fewer_than_ten_people_has_no_result() -> None:
+    """Its numbers would be about persons: the results page shows none either."""
+    study = closed_study(people=8)
+    run = runner.queue_run(study.pk)
+    assert run is not None
+    work_off(run)
+    assert Run.objects.filter(study=study, status=RunStatus.DONE, n__gt=0).exists(), "there is something to hide"
+    assert report_on(study) == report_of(plans_of(study), None)

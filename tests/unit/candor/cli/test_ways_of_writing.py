@@ -116,7 +116,6 @@ def test_without_outcomes_it_is_told_which_columns_were_taken_and_why_not_the_ot
     assert "No outcome was named" not in named
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are for POSIX")
 def test_a_pipe_with_a_name_is_read_as_the_file(tmp_path):
     """As a shell makes one for ``<(zcat answers.csv.gz)``: no size, no way back to its beginning."""
     content = Path(answers_file()).read_bytes()
