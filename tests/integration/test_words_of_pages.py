@@ -151,8 +151,8 @@ LABELS = {"old_lecture": "Slides only", "new_lecture": "Instructor"}
     [
         (f"difference_in_means, new_lecture: {contrasts.UNBOUNDED}", f"“Instructor”, difference in means: {contrasts.UNBOUNDED}"),
         (
-            effects.PREVALENCE_OUTSIDE.format(arm="new_lecture"),
-            "The prevalence in arm “Instructor” is estimated outside [0, 1]: too few answers, or an assumption of the model fails.",
+            effects.PREVALENCE_OUTSIDE.format(arm="new_lecture", raw=1.04),
+            "The prevalence in arm “Instructor” was estimated at 1.040, outside [0, 1]: the most likely possible one is given.",
         ),
         (
             effects.FEW_ANSWERS.format(found=1, answer="yes", arm="new_lecture", subsample="1"),
