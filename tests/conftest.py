@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
+import psycopg
 import pytest
 from django.core.cache import cache
 from django.core.management.commands import flush
@@ -104,6 +105,17 @@ def static_files_found_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", remember)
         yield
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """Before pytest-django drops the database: end what a stopped server or a thread left connected, which PostgreSQL would refuse for."""
+    yield
+    if connection.vendor == "postgresql":
+        with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as administrator:
+            administrator.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [connection.settings_dict["NAME"]]
+            )
 
 
 @pytest.fixture(autouse=True)
