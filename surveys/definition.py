@@ -262,7 +262,9 @@ class StudyDefinition(Part):
         if not self.is_survey and (silent := [arm.name for arm in self.arms if not arm.video.sources]):
             raise ValueError(f"arms: with several arms each needs video.sources; without: {some(silent)}")
         if self.is_survey and (self.analysis.questions or self.subgroups):
-            raise ValueError("a study with one arm is a survey and compares nothing: remove analysis.margins, analysis.families and subgroups")
+            raise ValueError(
+                "a study with one arm is a survey and compares nothing: remove margins and families of analysis, and subgroups"
+            )
 
     def _require_strata(self) -> None:
         """Strata come from answers that everybody gives before chance draws, and are few enough to fill."""

@@ -2,9 +2,6 @@
 
 from typing import Any
 
-from analysis.releases.services import Choices
-from tests.releases import CHOICES
-
 # Cheaters say no, which tells them from honest people, and so the prevalence is known.
 SURVEY_DIE = {
     "sides": 20,

@@ -23,10 +23,9 @@ from surveys.media.services import MediaError
 from surveys.models import MediaFile, Study
 
 
-
-
 class Arms(DraftPage):
     """All arms at a glance, with the control and the share of the lecture to be watched."""
+
     part = "arms"
     template_name = "surveys/builder/arms.html"
     keys = ("control", "watching")

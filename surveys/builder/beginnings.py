@@ -38,7 +38,10 @@ KINDS = (
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_study(request: HttpRequest) -> HttpResponse:
     """A draft that is valid from the first minute, with gaps to fill."""
-    form = DraftForm({"kind": "experiment", **typed_by(request)} if request.method == "POST" else {"kind": "experiment", "languages": ["en"]}, languages=("en",))
+    form = DraftForm(
+        {"kind": "experiment", **typed_by(request)} if request.method == "POST" else {"kind": "experiment", "languages": ["en"]},
+        languages=("en",),
+    )
     if request.POST.get("example", "") in EXAMPLES:
         study = study_from_example(request.POST["example"], owner=user_of(request))
         messages.success(request, _("The study is there, a draft of your own. This is what is left to do."))

@@ -12,8 +12,9 @@ WITH_DIE, DIRECTLY, NOT_AT_ALL = (DIE, QUESTIONS), (DIRECT_QUESTIONS,), ()
 
 
 def steps_of(definition: StudyDefinition, *, asked: tuple[str, ...] = WITH_DIE) -> tuple[str, ...]:
-    """The steps of this study in order, for people who are `asked` in this way; a study without background questions or a lecture has no such
-    page.
+    """The steps of this study in order, for people who are `asked` in this way.
+
+    A study without background questions, a lecture or a quiz has no such page.
     """
     absent = {*WITH_DIE, *DIRECTLY} - set(asked)
     absent |= {BACKGROUND} if not definition.background else set()
