@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from enum import IntEnum
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from candor.errors import DataError, needing
@@ -67,5 +68,4 @@ def _affect(sentences: Sequence[str]) -> Affect:
 @lru_cache(maxsize=1)
 def _lexicon() -> Any:
     with needing("texts"):
-        from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
-    return SentimentIntensityAnalyzer()
+        return import_module("vaderSentiment.vaderSentiment").SentimentIntensityAnalyzer()
