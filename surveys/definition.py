@@ -59,7 +59,9 @@ class SensitiveQuestion(Question):
 
 
 class Video(Part):
-    sources: Annotated[tuple[VideoName, ...], Field(min_length=1, max_length=4)]
+    """Without `sources` there is no lecture; only a study with one arm may have none."""
+
+    sources: Annotated[tuple[VideoName, ...], Field(max_length=4)] = ()
     captions: dict[Language, CaptionsName] = Field(default_factory=dict)
     poster: PictureName | None = None
     transcript: Text | None = None
@@ -81,7 +83,7 @@ class Arm(Part):
     label: Text
     weight: Annotated[int, Field(ge=1, le=1000)] = 1
     quota: Annotated[int, Field(ge=1, le=LARGEST_COUNT)] | None = None
-    video: Video
+    video: Video = Video()
 
 
 class Watching(Part):
@@ -206,7 +208,7 @@ class StudyDefinition(Part):
     languages: Annotated[tuple[Language, ...], Field(min_length=1, max_length=MOST_LANGUAGES)] = ("en",)
     entry: Entry = Entry()
     consent: Text
-    arms: Annotated[tuple[Arm, ...], Field(min_length=2, max_length=20), AfterValidator(unique_names)]
+    arms: Annotated[tuple[Arm, ...], Field(min_length=1, max_length=20), AfterValidator(unique_names)]
     control: Name
     watching: Watching = Watching()
     background: Annotated[tuple[BackgroundQuestion, ...], AfterValidator(unique_names)] = ()
@@ -231,6 +233,7 @@ class StudyDefinition(Part):
         arms = [arm.name for arm in self.arms]
         if self.control not in arms:
             raise ValueError(f"control must be one of the arms {', '.join(arms)}, got {self.control}")
+        self._require_what_the_arms_need()
         if unknown := set(self.die.weights) - set(self.die.subsamples):
             raise ValueError(f"die.weights names subsamples that are not there: {some(sorted(unknown))}")
         if absent := self.analysis.questions - {question.name for question in self.questions}:
@@ -254,6 +257,15 @@ class StudyDefinition(Part):
             raise ValueError(f"die: {error}") from error
         return self
 
+    def _require_what_the_arms_need(self) -> None:
+        """Several arms differ by their lectures; one arm leaves nothing to compare."""
+        if not self.is_survey and (silent := [arm.name for arm in self.arms if not arm.video.sources]):
+            raise ValueError(f"arms: with several arms each needs video.sources; without: {some(silent)}")
+        if self.is_survey and (self.analysis.questions or self.subgroups):
+            raise ValueError(
+                "a study with one arm is a survey and compares nothing: remove margins and families of analysis, and subgroups"
+            )
+
     def _require_strata(self) -> None:
         """Strata come from answers that everybody gives before chance draws, and are few enough to fill."""
         names = self.allocation.strata
@@ -266,6 +278,15 @@ class StudyDefinition(Part):
             raise ValueError(f"allocation.strata: these questions make {several} strata, and {MOST_STRATA} is the most")
         if names and any(arm.quota is not None for arm in self.arms):
             raise ValueError("allocation.strata: arms with a quota cannot be drawn within strata; remove the quotas")
+
+    @property
+    def is_survey(self) -> bool:
+        """Whether there is one arm: then the study measures how many say yes, and compares nothing."""
+        return len(self.arms) == 1
+
+    @property
+    def has_lecture(self) -> bool:
+        return any(arm.video.sources for arm in self.arms)
 
     @property
     def strata(self) -> list[str]:
@@ -293,7 +314,9 @@ class StudyDefinition(Part):
     def warnings(self) -> list[str]:
         """Warnings about permitted settings, to be read before anybody is recruited, one sentence each."""
         identification = self.design().identification
-        found = [] if identification.effect else [f"With this die the size of the effect cannot be determined. {identification.assumption}"]
+        wanted = identification.prevalence if self.is_survey else identification.effect
+        what = "how many truly say yes" if self.is_survey else "the size of the effect"
+        found = [] if wanted else [f"With this die {what} cannot be determined. {identification.assumption}"]
         if self.direct_group is not None:
             found.append(
                 f"{float(self.direct_share):.0%} of the people are drawn to be asked directly, without a die, if they agree. "
