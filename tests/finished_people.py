@@ -11,6 +11,7 @@ from analysis.runs import runner
 from surveys.batches.services import keep_shown_numbers
 from surveys.models import AllocationSlot, Participant, Response, SlotStatus, Step, Study
 from surveys.protocols import protocol_in_force
+from surveys.questions.sections import SECTION
 from tests.jobs import work_off
 
 BATCH = 5000
@@ -64,13 +65,13 @@ def add_finished_people(
         list(
             AllocationSlot.objects.filter(study=study, status=SlotStatus.FREE)
             .order_by("position")
-            .values_list("pk", "subsample", "arm")[:n]
+            .values_list("pk", "subsample", "arm", "stratum")[:n]
         )
     )
     today, places, made = date.today(), iter(range(n)), 0
     while batch := list(islice(slots, BATCH)):
         people, responses = [], []
-        for _pk, subsample, arm in batch:
+        for _pk, subsample, arm, stratum in batch:
             if (subsample, arm) not in generators:
                 generators[subsample, arm] = random.Random(f"{seed} {study.slug} {subsample} {arm}")
             rng = generators[subsample, arm]
@@ -84,7 +85,7 @@ def add_finished_people(
                 step=Step.FINISHED,
                 subsample=subsample,
                 arm=arm,
-                background=dict(_background(rng)),
+                background=dict(_background(rng)) | ({SECTION: stratum} if definition.in_sections else {}),
                 consented_on=day,
                 finished_on=day,
             )
