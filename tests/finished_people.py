@@ -1,6 +1,7 @@
 """Adds many people who have finished a study at once, in the state that the journey leaves, with a known truth."""
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date, timedelta
 from itertools import islice
@@ -61,13 +62,12 @@ def add_finished_people(
     generators: dict[tuple[str, str], random.Random] = {}
     definition = protocol_in_force(study).definition
     forced = definition.die.design().forced_responses()
-    slots = iter(
-        list(
-            AllocationSlot.objects.filter(study=study, status=SlotStatus.FREE)
-            .order_by("position")
-            .values_list("pk", "subsample", "arm", "stratum")[:n]
-        )
-    )
+    free = AllocationSlot.objects.filter(study=study, status=SlotStatus.FREE).order_by("position")
+    lines = list(free.values_list("pk", "subsample", "arm", "stratum"))
+    if definition.in_sections:  # as many from each section
+        places_in = Counter[str]()
+        lines.sort(key=lambda line: places_in.update([line[3]]) or places_in[line[3]])
+    slots = iter(lines[:n])
     today, places, made = date.today(), iter(range(n)), 0
     while batch := list(islice(slots, BATCH)):
         people, responses = [], []

@@ -7,16 +7,45 @@ from collections import Counter
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
+import candor
+from analysis.models import RunKind
+from analysis.stored_results import NotYet, Results, read_results
 from surveys.allocation.selectors import allocation_document
 from surveys.allocation.services import change_arm, take_slot
+from surveys.batches.rules import LEAST
 from surveys.errors import DefinitionError, StudyFullError
-from surveys.models import AllocationSlot, Participant, SlotStatus
+from surveys.journey import services as participation
+from surveys.models import AllocationSlot, Participant, Response, SlotStatus, Study
+from surveys.protocols import protocol_in_force
+from surveys.studies import services as studies
 from surveys.study_file import read_study_file, write_study_file
-from tests.factories import ANSWERS, address_of, definition, document, heading, page_of, participant_of, recruiting_study, send, walk
+from surveys.tokens import hash_of_withdrawal_code
+from tests.factories import (
+    ANSWERS,
+    address_of,
+    definition,
+    document,
+    heading,
+    logged_in,
+    page_of,
+    participant_of,
+    recruiting_study,
+    send,
+    walk,
+)
+from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
+from tests.jobs import catch
 
 pytestmark = pytest.mark.django_db
 IN_EIGHT = {"planned_participants": 480, "unit": "cluster", "sections": 8, "block_multiples": [1]}
+CODE = "0123-4567-89AB-CDEF"
+
+
+@pytest.fixture(autouse=True)
+def _sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    catch(monkeypatch)
 
 
 def in_section(section: str) -> dict[str, dict[str, object]]:
@@ -198,3 +227,88 @@ def test_nothing_before_the_lecture_tells_an_arm() -> None:
         line for line in second[2].splitlines() if 'name="section"' not in line and 'type="radio"' not in line
     ]
     assert not any(arm.name in page or arm.label.in_language("en") in page for arm in definition().arms for page in first)
+
+
+def closed_with(n: int, **changes: object) -> Study:
+    study = recruiting_study(allocation=IN_EIGHT, **changes)
+    add_finished_people(study, n, seed=3)
+    count_everybody(study)
+    return study
+
+
+def stored(study: Study, kind: RunKind) -> Results:
+    found = read_results(compute(study, kind))
+    assert found is not None
+    return found
+
+
+def test_there_are_no_numbers_while_the_study_runs_and_the_page_says_why() -> None:
+    study = closed_with(400)
+    for kind in RunKind:
+        found = stored(study, kind)
+        assert all(isinstance(one, NotYet) and one.n == 400 for one in found.outcomes.values())
+    page = logged_in(study.owner).get(reverse("analysis:results", args=[study.slug])).content.decode()
+    assert "numbers that hold at every look are not known for this study" in page
+    assert "Planned analysis" not in page
+
+
+def test_after_the_end_the_results_are_those_of_the_library() -> None:
+    study = closed_with(400, die=TELLING_DIE)
+    studies.close(Study.objects.get(pk=study.pk), actor=study.owner)
+    study.refresh_from_db()
+    first, full = (stored(study, kind).estimate("attention") for kind in RunKind)
+    assert first is not None
+    assert full == first
+    people = Participant.objects.filter(study=study, counted=True)
+    rows = [
+        (one.arm, one.subsample, int(one.responses.get(question="attention").reported_yes), one.background["section"]) for one in people
+    ]
+    arm, subsample, attention, section = zip(*rows, strict=True)
+    frame = {"arm": arm, "subsample": subsample, "attention": attention, "section": section}
+    library = candor.estimate(frame, protocol_in_force(study).definition.design(), outcomes=["attention"], cluster="section", bootstrap=0)
+    effect, expected = first.headline[0], library["attention"].effects[0]
+    assert effect.method == "efficient_clustered"
+    found, wanted = ((one.value, one.standard_error, one.interval.low, one.interval.high) for one in (effect, expected))
+    assert found == pytest.approx(wanted)
+    assert first.assignment is not None
+    assert first.assignment.clusters == 8
+    page = page_of(logged_in(study.owner).get(reverse("analysis:results", args=[study.slug]))).text_content()
+    assert "8 sections were assigned as a whole" in page
+    assert "These are few sections" in page
+    assert "When the arms of the sections are drawn again" in page
+    assert "efficient, sections assigned as a whole" in page
+
+
+def test_ordinary_intervals_would_be_too_short_here() -> None:
+    """What the page would show if it took people of a section for independent: the reason for all of this."""
+    study = closed_with(400, die=TELLING_DIE)
+    alike = Participant.objects.filter(study=study, background__section__in=["1", "2"])
+    Response.objects.filter(participant__in=alike).update(reported_yes=True)
+    studies.close(Study.objects.get(pk=study.pk), actor=study.owner)
+    found = stored(study, RunKind.FIRST_RESULTS).estimate("attention")
+    assert found is not None
+    assert found.assignment is not None
+    assert found.assignment.design_effect[0] > 3
+    assert found.assignment.intraclass_correlation > 0.1
+
+
+def test_an_arm_that_one_section_alone_has_answered_in_has_no_results() -> None:
+    study = closed_with(400)
+    arms = dict(study.allocation_slots.values_list("stratum", "arm"))
+    (_kept, *others) = (one for one in arms if arms[one] == arms["1"])
+    Participant.objects.filter(study=study, background__section__in=others).delete()
+    studies.close(Study.objects.get(pk=study.pk), actor=study.owner)
+    found = stored(study, RunKind.FIRST_RESULTS).outcomes["attention"]
+    assert isinstance(found, NotYet)
+    assert "has 1 cluster" in found.not_yet
+
+
+def test_a_withdrawal_after_the_end_hides_nine_others_of_the_same_section() -> None:
+    study = closed_with(400)
+    studies.close(Study.objects.get(pk=study.pk), actor=study.owner)
+    gone = Participant.objects.filter(study=study, counted=True).order_by("pk").first()
+    Participant.objects.filter(pk=gone.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    assert participation.withdraw(study, code=CODE)
+    held = Participant.objects.filter(study=study, counted=False)
+    assert len(held) >= LEAST - 1
+    assert {(one.background["section"], one.arm, one.subsample) for one in held} == {(gone.background["section"], gone.arm, gone.subsample)}
