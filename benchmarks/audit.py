@@ -17,7 +17,7 @@ from candor.privacy.contracts import contracts
 HEAD = """# Audits of the private mechanisms
 
 Lower bounds of ε with confidence 99.9 %, from {times} times as many releases in each of two neighbouring worlds as the suite draws
-(`python -m benchmarks.audit`, {day}). A claim holds while the bound is at most the claimed ε. The control is a wrong calibration of the same
+(`python -m benchmarks.audit`, {day}). A claim holds while the bound is at most the claimed ε. The control is a wrong calibration of the
 mechanism, under the same attack: its bound must exceed the claim. A mechanism of ρ is attacked at three δ; the row shows the worst.
 
 | mechanism | releases | δ | claimed ε | at least, as released | at least, wrong calibration |
