@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from candor.planning.simulation import Behaviour, LatentModel, SimulatedPerson, reported_answer
+from surveys.bots.circles import draw_circle
 from surveys.definition import StudyDefinition
-from surveys.questions.background import Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
+from surveys.questions.background import Circle, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
 
 Rng = np.random.Generator
 WORDS = ("biology", "economics", "history", "mechanical engineering", "undecided")
@@ -98,6 +99,11 @@ class Population:
                 scores = np.array(list(question.scores.values()))
                 standardised[question.name] = float((question.scores[chosen] - scores.mean()) / scores.std())
                 answers[question.name] = chosen
+            elif isinstance(question, Circle):
+                if rng.random() >= self.habits.leaves_blank:
+                    friends, pairs = draw_circle(rng)
+                    answers |= {f"{question.name}-friends": str(friends), f"{question.name}-pairs": str(pairs)}
+                continue
             elif isinstance(question, Group):
                 for row in range(int(rng.integers(0, question.at_most + 1))):
                     answers |= {f"{question.name}-{row}-{field.name}": _draw_answer(field, rng) for field in question.fields}
