@@ -13,7 +13,18 @@ from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey.steps import DIRECT_QUESTIONS, QUESTIONS, steps_of
 from surveys.models import Media
 from surveys.protocols import frozen_protocol
-from surveys.questions.background import BackgroundQuestion, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
+from surveys.questions.background import (
+    MOST_FRIENDS,
+    BackgroundQuestion,
+    Circle,
+    Group,
+    MultipleChoice,
+    Number,
+    OrdinalScale,
+    ShortText,
+    SingleChoice,
+    pairs_among,
+)
 from surveys.questions.parts import Text
 from surveys.questions.sections import HINT, QUESTION, SECTION
 from surveys.ways_in import WayIn
@@ -243,6 +254,13 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
                 for row in range(question.at_most)
             )
             return replace(view, at_most=question.at_most, rows=rows)
+        case Circle():
+            numbers = {"friends": MOST_FRIENDS, "pairs": pairs_among(MOST_FRIENDS)}
+            parts = (
+                FieldView(name=f"{view.name}-{key}", key=key, kind="number", text=view.text, minimum=0, maximum=most)
+                for key, most in numbers.items()
+            )
+            return replace(view, at_most=MOST_FRIENDS, rows=(tuple(parts),))
         case ShortText():
             return replace(view, longest=question.longest)
         case OrdinalScale():
