@@ -17,6 +17,7 @@ from analysis.live.subgroups import ShownSubgroups, SubgroupView
 from analysis.live.wording import (
     FoundEffect,
     always_known_sentence,
+    assignment_sentences,
     bounds_sentence,
     cheater_sentence,
     contrast_in_words,
@@ -299,6 +300,7 @@ class LiveView:
                 yield effect_sentence(found, **names, stated_rate=self._stated_rate)
             yield from filter(None, (always_known_sentence(found, **names), bounds_sentence(effect)))
         yield from filter(None, [specification_sentence(outcome.specification_test, survey=self.definition.is_survey)])
+        yield from assignment_sentences(outcome.assignment)
 
     def _shown_arms(self, effect: Effect | SequentialEffect) -> dict[str, str]:
         return {"treatment": self.names.shown[effect.treatment], "control": self.names.shown[effect.control]}

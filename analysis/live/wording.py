@@ -5,13 +5,14 @@ condition it is true: nothing in the answers tells whether people who do not fol
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
+from candor.clusters.inference import FEW_CLUSTERS, AssignmentInference
 from candor.estimators.missing_answers import MissingAnswers
 from candor.results import Effect, Interval, SequentialEffect, SequentialTest, SequentialValue, SpecificationTest
 
@@ -183,12 +184,45 @@ def _up(value: float) -> int:
 
 
 ROUNDING = 1e-9
+
+
+def assignment_sentences(assignment: AssignmentInference | None) -> Iterator[str]:
+    """What it means that sections were assigned as a whole."""
+    if assignment is None:
+        return
+    largest = max(assignment.design_effect)
+    alike = assignment.intraclass_correlation
+    yield ngettext(
+        "%(count)d section was assigned as a whole. Intervals and p-values allow for people of one section being alike%(alike)s: the "
+        "variance is %(times)s times that of as many people who are assigned one by one.",
+        "%(count)d sections were assigned as a whole. Intervals and p-values allow for people of one section being alike%(alike)s: the "
+        "variance is %(times)s times that of as many people who are assigned one by one.",
+        assignment.clusters,
+    ) % {
+        "count": assignment.clusters,
+        "alike": "" if alike is None else _(" (intra-class correlation of the reported answers %(value).3f)") % {"value": alike},
+        "times": f"{largest:.2f}",
+    }
+    if min(assignment.clusters_per_arm) < FEW_CLUSTERS:
+        yield _(
+            "These are few sections: an arm has the worth of %(worth).1f of one size. The intervals rest on the t-distribution and on "
+            "sections that differ normally, which so few cannot show. Read first how often chance alone would give as large a difference."
+        ) % {"worth": min(assignment.clusters_per_arm)}
+    drawn = [p_value for p_value in assignment.randomisation_p_values if p_value is not None]
+    if drawn:
+        yield _(
+            "When the arms of the sections are drawn again, a difference as large as the found one comes in %(shares)s of the draws, if no "
+            "arm changes any answer."
+        ) % {"shares": _(" and ").join(f"{100 * p_value:.1f} %" for p_value in drawn)}
+
+
 METHODS = {
     "difference_in_means": gettext_lazy("difference in means"),
     "efficient": gettext_lazy("efficient"),
     "efficient_arm_specific_cheaters": gettext_lazy("efficient, cheaters may differ by arm"),
     "doubly_robust": gettext_lazy("doubly robust, with background answers"),
     "efficient_with_covariates": gettext_lazy("efficient, with background answers"),
+    "efficient_clustered": gettext_lazy("efficient, sections assigned as a whole"),
 }
 
 

@@ -71,6 +71,7 @@ def protocol_document(
         "quiz": [{"name": one.name, "text": text(one.text)} for one in definition.quiz],
         "allocation": {
             **definition.allocation.model_dump(mode="json"),
+            "sections": len(definition.allocation.sections),  # their labels may tell who teaches when
             "arm_weights": definition.arm_weights,
             "subsample_weights": definition.subsample_weights,
             "planned_with_die": opened_with.planned_with_die,

@@ -21,7 +21,7 @@ from analysis.packages.licences import LICENCES
 from analysis.packages.privacy_statement import privacy_statement, sentences_of
 from analysis.packages.protocol_document import protocol_document
 from analysis.packages.risk import risk_summary
-from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv
+from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv, with_random_clusters
 from analysis.releases.keys import signing_key
 from analysis.releases.people import people_sha256, selection_of
 from analysis.seeds import SEED_KEY
@@ -74,13 +74,19 @@ def _draw_rows(release: Release) -> None:
     with_background = release.background == BackgroundHandling.COUNTS
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
-        selection = selection_of(study, simulated=release.simulated, questions=release.questions, with_background=with_background)
+        selection = selection_of(
+            study,
+            simulated=release.simulated,
+            questions=release.questions,
+            with_background=with_background,
+            in_sections=definition.in_sections,
+        )
         arms = [arm.name for arm in definition.arms]
         require_large_groups(groups_of(selection.rows, arms=arms, subsamples=list(definition.die.subsamples)))
         if with_background and study.forgotten_on is not None:
             raise ReleaseError(FORGOTTEN)
         drawn = {
-            "csv": shuffled_csv(selection.rows, questions=release.questions),
+            "csv": shuffled_csv(with_random_clusters(selection.rows), questions=release.questions),
             "background": [
                 asdict(cell)
                 for cell in background_cells(
@@ -119,8 +125,8 @@ def _content_of(release: Release) -> Content:
     release.write(seed=seed_of(tables.values(), key=SEED_KEY))
     resampling = {"replicates": REPLICATES, "seed": release.seed}
     outcomes = {}
-    for name, counts in tables.items():
-        outcomes[name] = replicate.estimates(counts, document, level=LEVEL, **resampling)
+    for name, found in replicate.estimates_of(drawn["csv"].splitlines(), document, level=LEVEL, **resampling):
+        outcomes[name] = found
         _reach(release, "results")
     outcomes = replicate.with_missing_answers(replicate.with_directions(outcomes, document), drawn["csv"].splitlines(), document)
     rows = rows_of(drawn["csv"])

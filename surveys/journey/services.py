@@ -33,6 +33,7 @@ from surveys.models import (
     StudyStatus,
 )
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
+from surveys.questions.sections import SECTION
 from surveys.recruitment import services as recruitment
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash, withdrawal_code
 
@@ -59,6 +60,7 @@ class Visit:
     language: str
     code: str = ""
     panel_identifier: str = ""
+    section: str = ""
     is_bot: bool = False
 
 
@@ -126,6 +128,7 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
                 token_hash=token_hash,
                 withdrawal_hash=hash_of_withdrawal_code(withdrawal_code(visit.token)),
                 language=visit.language,
+                background={SECTION: visit.section} if visit.section in protocol.definition.sections else {},
                 is_bot=visit.is_bot,
                 step=steps.step_after(steps.CONSENT, protocol.definition),
                 consented_on=timezone.localdate(),
@@ -171,8 +174,7 @@ def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
 
 
 def _assign(participant: Participant, protocol: FrozenProtocol) -> None:
-    strata = protocol.definition.allocation.strata
-    stratum = protocol.definition.stratum_of(participant.background) if strata else ""
+    stratum = protocol.definition.stratum_of(participant.background)
     assignment = take_slot(participant.study, protocol.definition, stratum=stratum)
     participant.subsample, participant.arm = assignment.subsample, assignment.arm
 
