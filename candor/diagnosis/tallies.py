@@ -53,7 +53,8 @@ class Found:
     unbounded : Number
         Share of studies whose interval has no end.
     power : Number
-        Share of studies that reject "no effect", with Holm's adjustment where there are several contrasts; None in a survey, which tests nothing.
+        Share of studies that reject "no effect", with Holm's adjustment where there are several contrasts; None in a survey, which
+        tests nothing.
     wrong_sign : Number
         Of the studies that reject, the share that has the wrong sign ("type S"); None without an effect.
     contradicted : Number

@@ -21,8 +21,13 @@ EXPLAINED = (
     "Coverage is that of the {interval} interval at {level:g} %; power is the share of studies that reject no effect, wrong sign the share "
     "of those that do so in the wrong direction, noticed the share whose specification test says at 5 % that the model does not fit."
 )
+EXPLAINED_OF_SURVEYS = (
+    "Each setting was simulated {studies} times with {n} people; in brackets the Monte-Carlo error of the last digits shown. {truth} "
+    "Coverage is that of the {interval} interval at {level:g} %; noticed is the share whose specification test says at 5 % that the model "
+    "does not fit."
+)
 OF_THE_EFFECT = "Bias is that of the effect among honest people."
-OF_THE_PREVALENCE = "Bias is that of the prevalence among honest people, which a survey estimates; it tests no effect."
+OF_THE_PREVALENCE = "Bias is that of the prevalence among honest people, which a survey estimates."
 OF_DELTA = "The design does not identify the effect: bias and coverage are those of honest share times effect."
 
 
@@ -143,37 +148,28 @@ class Diagnosis:
     def __str__(self) -> str:
         design = self.plan.design
         identified = design.is_survey or design.identification.effect
-        words = EXPLAINED.format(
+        words = (EXPLAINED_OF_SURVEYS if design.is_survey else EXPLAINED).format(
             studies=self.plan.studies,
             n=self.plan.expected.n,
             truth=OF_THE_PREVALENCE if design.is_survey else OF_THE_EFFECT if identified else OF_DELTA,
             interval="Fieller" if identified else "Wald",
             level=100 * self.plan.level,
         )
-        header = [
-            "cheaters",
-            "who leaves",
-            "arm" if design.is_survey else "contrast",
-            "bias",
-            "spread",
-            "coverage",
-            "no end",
-            "power",
-            "wrong sign",
-            "noticed",
-        ]
+        tested = [] if design.is_survey else ["power", "wrong sign"]
+        header = ["cheaters", "who leaves", "arm" if design.is_survey else "contrast", "bias", "spread", "coverage", "no end", *tested]
         rows = [
             [
                 setting.cheating.replace("_", " "),
                 setting.drop_out.replace("_", " "),
                 one.treatment if design.is_survey else f"{one.treatment} − {design.control}",
-                *(_with_error(number) for number in (one.bias, one.spread, one.coverage, one.unbounded, one.power, one.wrong_sign)),
+                *(_with_error(number) for number in (one.bias, one.spread, one.coverage, one.unbounded)),
+                *(_with_error(number) for number in ((one.power, one.wrong_sign) if tested else ())),
                 _with_error(one.contradicted),
             ]
             for setting, found in self.rows
             for one in found
         ]
-        return "\n".join([paragraph(words), "", table(header, rows), "", f"seed {self.plan.seed}"])
+        return "\n".join([paragraph(words), "", table([*header, "noticed"], rows), "", f"seed {self.plan.seed}"])
 
     __repr__ = __str__
 
