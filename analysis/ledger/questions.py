@@ -6,12 +6,12 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from analysis.ledger.errors import QuestionError
 from analysis.sources.tables import Schema, Table
 from candor.privacy.losses import Loss
-from django.utils.translation import gettext as _
 from surveys.questions.parts import Part, some
 
 Json = Any
@@ -63,10 +63,10 @@ class Question(Part):
 
 
 KINDS: dict[str, type[Question]] = {}
-Q = TypeVar("Q", bound=type[Question])
+Q = TypeVar("Q", bound=Question)
 
 
-def question_kind(kind: Q) -> Q:
+def question_kind(kind: type[Q]) -> type[Q]:
     """Register a kind of question by the default of its field `kind`."""
     name = kind.model_fields["kind"].default
     if not isinstance(name, str) or name in KINDS:

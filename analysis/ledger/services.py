@@ -122,7 +122,9 @@ def lower(source: Source, *, epsilon: float, delta: float, actor: User) -> None:
 
 def _locked(source: Source) -> Budget:
     """The budget, locked until the transaction ends: all who spend it stand in line here."""
-    budget = Budget.objects.select_for_update(of=("self",)).select_related("source__study", "source__data_set").filter(source=source).first()
+    budget = (
+        Budget.objects.select_for_update(of=("self",)).select_related("source__study", "source__data_set").filter(source=source).first()
+    )
     if budget is None:
         raise LedgerError(_("No privacy budget was approved here, so no question can be asked."))
     return budget

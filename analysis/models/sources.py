@@ -85,7 +85,9 @@ class Snapshot(Lease):
         constraints = (
             *Lease.Meta.constraints,
             models.UniqueConstraint(fields=("source", "number"), name="snapshot_number_is_unique"),
-            models.UniqueConstraint(fields=("source",), condition=models.Q(status__in=("making", "ready")), name="one_snapshot_of_a_source"),
+            models.UniqueConstraint(
+                fields=("source",), condition=models.Q(status__in=("making", "ready")), name="one_snapshot_of_a_source"
+            ),
             models.CheckConstraint(condition=models.Q(due_at__isnull=True) | models.Q(status="making"), name="made_snapshot_keeps_no_time"),
             models.CheckConstraint(
                 condition=models.Q(status="ready", n__isnull=False, schema__isnull=False, data__isnull=False)

@@ -11,13 +11,15 @@ CHARGES_ARE_KEPT = Refusal(
     function="analysis_refuse",
     sentence="charges of a ledger can be neither changed nor deleted",
     triggers={
-        "postgresql": tuple(Trigger(f"{table}_is_append_only", table, "UPDATE OR DELETE OR TRUNCATE", each="STATEMENT") for table in _TABLES),
+        "postgresql": tuple(
+            Trigger(f"{table}_is_append_only", table, "UPDATE OR DELETE OR TRUNCATE", each="STATEMENT") for table in _TABLES
+        ),
         "sqlite": (
             *(Trigger(f"{table}_is_not_updated", table, "UPDATE") for table in _TABLES),
             *(Trigger(f"{table}_is_not_deleted", table, "DELETE") for table in _TABLES),
             # `INSERT OR REPLACE` deletes what is in its way, and the trigger on deletion is not asked.
             *(
-                Trigger(f"{table}_is_not_replaced", table, "INSERT", when=f"EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id OR ({key}))")
+                Trigger(f"{table}_is_not_replaced", table, "INSERT", when=f"EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id OR {key})")  # noqa: S608
                 for table, key in _KEYS.items()
             ),
         ),

@@ -1,7 +1,7 @@
 """One interface to every source: a frozen table, whose schema declares each value that can occur. No Django.
 
-One row is one participant. A column of entries, such as the courses of a student, has a further axis: place among the student's entries.
-Entries stand in an order drawn by chance, so the first c of them are c drawn at random, which is how a question bounds what one person adds.
+One row is one participant. A column of entries, such as the courses of a student, has a further axis: place among the student's
+entries. Entries stand in an order drawn by chance, so the first c of them are c drawn at random: a question so bounds what one adds.
 """
 
 import io
