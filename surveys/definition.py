@@ -30,6 +30,10 @@ MOST_STRATA = 60
 BETWEEN_ANSWERS = ", "
 MOST_LANGUAGES = 50
 MOST_SUBGROUP_QUESTIONS = 3
+LARGEST_BUDGET = 10
+"""The largest ε of a privacy budget: more would protect nobody."""
+PEOPLE_PER_FAILURE = 10
+"""δ of a privacy budget is below 1 in so many times the planned people, or it would allow somebody's answers to be published."""
 MOST_GROUPS = 8
 """As many groups as `candor.subgroups.disclosure` compares."""
 
@@ -151,6 +155,13 @@ class Retention(Part):
     months_after_closing: Annotated[int, Field(ge=0, le=120)] = 12
 
 
+class PrivacyBudget(Part):
+    """How much privacy everything but the answers with the die may cost a participant, all questions of all analysts together: (ε, δ)."""
+
+    epsilon: Annotated[float, Field(gt=0, le=LARGEST_BUDGET)]
+    delta: Annotated[float, Field(gt=0, lt=1)]
+
+
 class PlannedMargin(Part):
     """The smallest difference that would matter, in percentage points; `worse` is the direction that non-inferiority means."""
 
@@ -224,6 +235,7 @@ class StudyDefinition(Part):
     family: Literal["question", "study"] = "question"
     release_plan: Text | None = None
     retention: Retention = Retention()
+    privacy_budget: PrivacyBudget | None = None
     translations: dict[Language, Annotated[tuple[Translated, ...], Field(max_length=10_000)]] | None = None
 
     @model_validator(mode="after")
@@ -236,6 +248,7 @@ class StudyDefinition(Part):
         if absent := self.analysis.questions - {question.name for question in self.questions}:
             raise ValueError(f"analysis names questions that are not there: {some(sorted(absent))}")
         self._require_strata()
+        self._require_small_delta()
         if DIRECT in self.die.subsamples:
             raise ValueError(f"die.subsamples: the name {DIRECT} is kept for people who are asked without a die; choose another")
         for where, text in texts_of(self):
@@ -266,6 +279,14 @@ class StudyDefinition(Part):
             raise ValueError(f"allocation.strata: these questions make {several} strata, and {MOST_STRATA} is the most")
         if names and any(arm.quota is not None for arm in self.arms):
             raise ValueError("allocation.strata: arms with a quota cannot be drawn within strata; remove the quotas")
+
+    def _require_small_delta(self) -> None:
+        budget, planned = self.privacy_budget, self.allocation.planned_participants
+        if budget is not None and budget.delta >= 1 / (PEOPLE_PER_FAILURE * planned):
+            raise ValueError(
+                f"privacy_budget.delta must be below 1 / ({PEOPLE_PER_FAILURE} × {planned} planned participants) = "
+                f"{1 / (PEOPLE_PER_FAILURE * planned):.2g}, got {budget.delta:g}"
+            )
 
     @property
     def strata(self) -> list[str]:
