@@ -167,6 +167,7 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "is_recruiting": study.status == StudyStatus.RECRUITING,
         "has_ended": study.status in ENDED,
         "has_background": bool(definition.background),
+        "has_lecture": definition.has_lecture,
         "asks_for_words": definition.asks_for_words,
         "has_quiz": bool(definition.quiz),
         "months": months_kept(study),
