@@ -1,4 +1,4 @@
-"""Parsing of participants' input. Background questions and quiz items are optional; a mistake gets a sentence with the expected input."""
+"""Parsing of participants' input. All of it but the section is optional; a mistake gets a sentence with the expected input."""
 
 import re
 from collections.abc import Iterable
@@ -63,6 +63,8 @@ def _fill(field: FieldView, data: QueryDict) -> FieldView:
     if field.kind == "short_text":
         words = _tidied(value)
         return replace(field, value=words[:LONGEST_SHOWN], error=_problem_with(words, most=field.longest))
+    if field.required and not value:
+        return replace(field, error=_("Choose one from the list."))
     if field.kind in ("single_choice", "ordinal_scale"):
         return replace(field, value=value, error="" if not value or value in _names(field) else _("Choose one from the list."))
     return replace(field, value=value[:40], error=_read_number_of(field, value)[1] if value else "")
