@@ -111,21 +111,6 @@ def discrete_laplace(values: ArrayLike, *, sensitivity: Sensitivity, epsilon: fl
     return Noisy(_drawn(measurement, exact), Loss.pure(measurement.map(sensitivity.l1)), laplace_sd(scale), "discrete Laplace")
 
 
-def gaussian_or_laplace(values: ArrayLike, *, sensitivity: Sensitivity, rho: float | None = None, epsilon: float | None = None) -> Noisy:
-    """Add discrete Gaussian noise for a ρ, or discrete Laplace noise for a pure ε.
-
-    Raises
-    ------
-    DataError
-        Not exactly one of `rho` and `epsilon` is given, or the values are not whole numbers.
-    """
-    if (rho is None) == (epsilon is None):
-        raise DataError("say either rho (Gaussian noise) or epsilon (Laplace noise)")
-    if rho is not None:
-        return discrete_gaussian(values, sensitivity=sensitivity, rho=rho)
-    return discrete_laplace(values, sensitivity=sensitivity, epsilon=epsilon or 0.0)
-
-
 def cube(values: ArrayLike, *, sensitivity: Sensitivity, epsilon: float) -> Noisy:
     """Add noise z with P(z) ∝ exp(−ε‖z‖∞/L∞): pure ε for a vector of which one person moves each number by at most L∞.
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from candor.networks.circles import PARTS, Circles
 from candor.networks.classes import coefficients_by_class
-from candor.privacy.noise import Noisy, gaussian_or_laplace
+from candor.privacy.noise import Noisy, with_noise
 from candor.privacy.sensitivity import Sensitivity, Whole
 
 # A class's mean is a whole number of thousandths before anything gets noise.
@@ -33,7 +33,7 @@ def sum_of_class_means(circles: Circles, classes: ArrayLike, *, count: int) -> W
 
 def private_sum_of_class_means(total: ArrayLike, *, memberships: int = 1, rho: float | None = None, epsilon: float | None = None) -> Noisy:
     """The sum with discrete Gaussian noise for a ρ, or discrete Laplace noise for a pure ε; `mean_over_classes` makes it a mean."""
-    return gaussian_or_laplace(total, sensitivity=sensitivity(memberships=memberships), rho=rho, epsilon=epsilon)
+    return with_noise(total, sensitivity=sensitivity(memberships=memberships), rho=rho, epsilon=epsilon)
 
 
 def mean_over_classes(noisy: Noisy, *, count: int) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from candor.networks.circles import Circles, Thresholds
 from candor.networks.classes import coefficients_by_class
-from candor.privacy.noise import Noisy, gaussian_or_laplace
+from candor.privacy.noise import Noisy, with_noise
 from candor.privacy.sensitivity import Sensitivity, Whole
 
 TYPES = ("nobody has two friends", "open", "mixed", "close")
@@ -31,4 +31,4 @@ def class_types(circles: Circles, classes: ArrayLike, *, count: int, thresholds:
 
 def private_class_types(counts: ArrayLike, *, memberships: int = 1, rho: float | None = None, epsilon: float | None = None) -> Noisy:
     """The counts with discrete Gaussian noise for a ρ, or discrete Laplace noise for a pure ε."""
-    return gaussian_or_laplace(counts, sensitivity=sensitivity(memberships=memberships), rho=rho, epsilon=epsilon)
+    return with_noise(counts, sensitivity=sensitivity(memberships=memberships), rho=rho, epsilon=epsilon)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from candor.networks.circles import MOST_FRIENDS, NO_LIST, Circles
-from candor.privacy.noise import Noisy, gaussian_or_laplace
+from candor.privacy.noise import Noisy, with_noise
 from candor.privacy.sensitivity import Sensitivity, Whole
 
 SENSITIVITY = Sensitivity.of_histogram()
@@ -28,4 +28,4 @@ def private_degrees(counts: ArrayLike, *, rho: float | None = None, epsilon: flo
 
     Sensitivity (one row replaced): one cell loses a student and another gains one, so L1 is 2, and L2 is √2.
     """
-    return gaussian_or_laplace(counts, sensitivity=SENSITIVITY, rho=rho, epsilon=epsilon)
+    return with_noise(counts, sensitivity=SENSITIVITY, rho=rho, epsilon=epsilon)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from candor.networks.circles import NO_LIST, Circles, Thresholds
-from candor.privacy.noise import Noisy, gaussian_or_laplace
+from candor.privacy.noise import Noisy, with_noise
 from candor.privacy.sensitivity import Sensitivity, Whole
 
 SENSITIVITY = Sensitivity.of_histogram()
@@ -33,7 +33,7 @@ def private_ties(counts: ArrayLike, *, rho: float | None = None, epsilon: float 
 
     Sensitivity (one row replaced): one cell loses a student and another gains one, so L1 is 2, and L2 is √2.
     """
-    return gaussian_or_laplace(counts, sensitivity=SENSITIVITY, rho=rho, epsilon=epsilon)
+    return with_noise(counts, sensitivity=SENSITIVITY, rho=rho, epsilon=epsilon)
 
 
 def cell_names(thresholds: Thresholds | None = None) -> tuple[str, ...]:
