@@ -26,7 +26,7 @@ def ddi_codebook(content: Content) -> bytes:
     _document_description(root, content)
     _study_description(root, content)
     _file_description(root, content)
-    values = {name: [getattr(row, name) for row in content.rows] for name in ("arm", "subsample")}
+    values = {name: [getattr(row, name) for row in content.rows] for name in ("arm", "subsample", "cluster")}
     values |= {
         column.name: ["" if row.answers[index] is None else str(row.answers[index]) for row in content.rows]
         for index, column in enumerate(one for one in columns_of(content) if one.is_answer)

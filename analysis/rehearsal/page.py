@@ -16,6 +16,7 @@ from surveys.counts import Counts, comers
 from surveys.definition import StudyDefinition
 from surveys.models import BotRun, BotRunStatus, Study
 from surveys.protocols import protocol_in_force
+from surveys.questions.sections import INTRACLASS_CORRELATION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,8 @@ class RehearsalView:
     behaviour: str
     turned_away: int
     is_working: bool
+    intraclass_correlation: float | None
+    """Of true answers in sections that are assigned as a whole; None where people are assigned one by one."""
 
     @property
     def seconds(self) -> int:
@@ -77,6 +80,7 @@ def rehearsal_view(sandbox: Study, *, language: str) -> RehearsalView:
         behaviour=str(dict(BEHAVIOURS).get(bot_run.behaviour, bot_run.behaviour)),
         turned_away=turned_away,
         is_working=bot_run.status == BotRunStatus.RUNNING or bool(waits),
+        intraclass_correlation=INTRACLASS_CORRELATION if definition.in_sections else None,
     )
 
 

@@ -36,7 +36,7 @@ class Sensitivity:
 
     @classmethod
     def of_histogram(cls, histograms: int = 1) -> Sensitivity:
-        """So many histograms over the same people, each with disjoint cells: a replaced row leaves one cell and enters another."""
+        """The sensitivity of so many histograms over the same people: in each, a replaced row leaves one cell and enters another."""
         return cls(l1=2 * histograms, l2_squared=2 * histograms, linf=1)
 
     def times(self, entries: int) -> Sensitivity:

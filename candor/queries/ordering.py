@@ -8,19 +8,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from candor.errors import QuestionError
 from candor.privacy.noise import Noisy
-from candor.privacy.sensitivity import Sensitivity, Whole
+from candor.privacy.sensitivity import Whole
 from candor.queries.columns import Schema, Table
 from candor.queries.histogram.release import SENSITIVITY, histogram, private_histogram
 from candor.queries.most_common.release import private_most_common
-from candor.queries.counting import joint_codes, joint_labels
-from candor.queries.intervals import share_cell
-from candor.queries.parts import CELLS_AT_MOST, Condition, Cut, Rows, cells, number, text, whole
-from candor.queries.questions import Answer, Cell, Question, conditions, in_words, one_or_more, part
-from candor.queries.total.release import private_total, sensitivity, total
+from candor.queries.parts import CELLS_AT_MOST, number, text, whole
+from candor.queries.questions import Answer, Cell, Question, in_words, part
 
 
 @dataclass(frozen=True, kw_only=True)

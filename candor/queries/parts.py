@@ -192,9 +192,8 @@ def whole(written: Any, where: str) -> int:
     """A whole number of at least 1."""
     if isinstance(written, bool) or not isinstance(written, int) or written < 1:
         raise QuestionError(f"{where}: expected a whole number of at least 1, found {_shown(written)}")
-    return written
+    return int(written)
 
 
 def _shown(written: Any) -> str:
     return "nothing" if written is None else repr(written)[:60]
-

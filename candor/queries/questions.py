@@ -253,7 +253,7 @@ def epsilon_for(question: Question, error: float, schema: Schema, n: int) -> flo
 def in_words(conditions: Iterable[Condition], *, otherwise: str = "everybody") -> str:
     """Conditions as a sentence has them."""
     parts = [
-        f"{one.column} is {' or '.join(one.values)}" if one.values is not None else f"{one.column} is {one.between[0]:g} to {one.between[1]:g}"
+        f"{one.column} is {' or '.join(one.values) if one.values is not None else f'{one.between[0]:g} to {one.between[1]:g}'}"
         for one in conditions
     ]
     return "whose " + " and whose ".join(parts) if parts else otherwise
