@@ -1,7 +1,7 @@
 """Attack every private mechanism, and a wrong calibration of each, with many releases: does the claim hold, is the wrong one caught?
 
-    python -m benchmarks.audit                        about half an hour; writes benchmarks/audit.md
-    python -m benchmarks.audit --times 10             ten times as many releases as the short audit of the suite
+python -m benchmarks.audit                        about half an hour; writes benchmarks/audit.md
+python -m benchmarks.audit --times 10             ten times as many releases as the short audit of the suite
 """
 
 from __future__ import annotations

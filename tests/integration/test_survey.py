@@ -1,21 +1,15 @@
 """A study with one arm is a survey: from the first page to the verified package, nothing is compared."""
 
-import json
 import re
-import zipfile
-from pathlib import Path
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
-from accounts.models import Role
 from analysis.models import Run, RunStatus
-from analysis.packages.codebook import MEANING
 from surveys.models import Participant, Study
-from tests.factories import logged_in, page_of, person, recruiting_study, walk
+from tests.factories import logged_in, page_of, recruiting_study, walk
 from tests.finished_people import add_finished_people, compute
-from tests.releases import built_release, closed_study, package_of
 from tests.surveys import one_arm
 
 pytestmark = pytest.mark.django_db

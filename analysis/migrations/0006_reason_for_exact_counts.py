@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("analysis", "0004_diagnosis"),
+        ("analysis", "0005_ledger"),
     ]
 
     operations = [
