@@ -11,7 +11,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -215,9 +215,10 @@ class Question(ABC):
         mapping(document, cls.kind, ("kind", "epsilon", "rho", *parts))
         given: dict[str, Any] = {}
         for name, one in parts.items():
-            if document.get(name) is not None:
-                given[name] = one.metadata["read"](document[name], name)
-            elif not _has_default(one):
+            written = document.get(name)
+            if written is not None and (written != [] or one.default is MISSING):
+                given[name] = one.metadata["read"](written, name)
+            elif one.default is MISSING:
                 raise QuestionError(f"{cls.kind}: expected {name}, found nothing")
         amounts = {name: number(document[name], name) for name in ("epsilon", "rho") if document.get(name) is not None}
         return cls(spending=Spending(**amounts), **given)
@@ -263,7 +264,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     return value.document() if hasattr(value, "document") else value
-
-
-def _has_default(one: Any) -> bool:
-    return repr(one.default) != repr(field().default)
