@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from candor.clusters.clustered_effects import estimate_assigned_together
+from candor.clusters.people import assigned_together
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.estimators.missing_answers import missing_answers
@@ -36,6 +38,11 @@ ANOTHER_VERSION = """\
 These numbers were published by {then}, whose methods are of version {before}; those of this library are of version {now}.
 Only numbers that both compute alike are compared. An installation of that library gives all of them as they were published.
 """
+CLUSTER = "cluster"
+UNKNOWN_CLUSTERS = (
+    "clusters were assigned as a whole, and the data do not tell who was in which, because some are so small that their people would stand "
+    "out: no standard error, interval or test can be computed from them"
+)
 Difference = tuple[str, object, object]
 
 
@@ -50,6 +57,42 @@ def counts_of(data: Iterable[str], protocol: Mapping[str, Any]) -> dict[str, NDA
             if answer := row[question["column"]]:
                 counts[question["name"]][arms[row["arm"]], subsamples[row["subsample"]], int(answer)] += 1
     return counts
+
+
+def estimates_of(
+    data: Iterable[str], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every question with all that follows from its public answers, one after the other."""
+    lines = list(data)
+    in_clusters = protocol["allocation"].get("unit") == "cluster"
+    for name, counts in counts_of(lines, protocol).items():
+        if in_clusters:
+            yield name, estimates_in_clusters(lines, protocol, name, n=int(counts.sum()), seed=seed, level=level)
+        else:
+            yield name, estimates(counts, protocol, replicates=replicates, seed=seed, level=level)
+
+
+def estimates_in_clusters(
+    lines: Iterable[str], protocol: Mapping[str, Any], question: str, *, n: int, seed: int, level: float
+) -> dict[str, Any]:
+    """The estimates of a study whose clusters were assigned as a whole, if the data tell the clusters."""
+    design = Design.from_document(protocol["design"])
+    column = next(one["column"] for one in protocol["questions"] if one["name"] == question)
+    rows = [row for row in csv.DictReader(lines) if row[column]]
+    if not all(CLUSTER in row for row in rows):
+        return {"n": n, "not_estimated": UNKNOWN_CLUSTERS}
+    try:
+        people = assigned_together(
+            np.array([int(row[column]) for row in rows], dtype=np.intp),
+            np.array([design.arms.index(row["arm"]) for row in rows], dtype=np.intp),
+            np.array([design.subsample_names.index(row["subsample"]) for row in rows], dtype=np.intp),
+            design=design,
+            cluster=[row[CLUSTER] for row in rows],
+        )
+        outcome, assignment = estimate_assigned_together(people, rng=np.random.default_rng(seed), level=level)
+    except MethodError as error:
+        return {"n": n, "not_estimated": str(error)}
+    return {**asdict(outcome), "assignment": asdict(assignment)}
 
 
 def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float) -> dict[str, Any]:
@@ -72,7 +115,7 @@ def questions_of_a_family(protocol: Mapping[str, Any]) -> int:
 def with_directions(outcomes: Mapping[str, dict[str, Any]], protocol: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The outcomes with their sequences as plain values, after the directions of effects were decided in their family."""
     looks = {name: outcome["sequence"] for name, outcome in outcomes.items() if "sequence" in outcome}
-    decided = decided_together(list(looks.values())) if questions_of_a_family(protocol) > 1 else tuple(looks.values())
+    decided = decided_together(list(looks.values())) if looks and questions_of_a_family(protocol) > 1 else tuple(looks.values())
     return dict(outcomes) | {name: {**outcomes[name], "sequence": asdict(look)} for name, look in zip(looks, decided, strict=True)}
 
 
@@ -87,7 +130,7 @@ def with_missing_answers(
         name, missing = question["name"], np.zeros(design.shape, dtype=np.int64)
         for row in csv.DictReader(lines):
             missing[cells[row["arm"], row["subsample"]]] += row[question["column"]] == ""
-        if missing.any() and "effects" in outcomes[name]:
+        if missing.any() and "sequence" in outcomes[name]:
             said = missing_answers(counts_of(lines, protocol)[name], missing, design=design)
             found[name] = {**outcomes[name], "missing_answers": said and asdict(said)}
     return found
@@ -97,7 +140,7 @@ def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapp
     """The results of the data, computed again with the number of resamples, seed and level of results.json."""
     options = {**published["bootstrap"], "level": published["level"]}
     lines = list(data)
-    outcomes = {name: estimates(counts, protocol, **options) for name, counts in counts_of(lines, protocol).items()}
+    outcomes = dict(estimates_of(lines, protocol, **options))
     decided = with_directions(outcomes, protocol)
     return {"n": sum(1 for _row in csv.DictReader(lines)), "outcomes": with_missing_answers(decided, lines, protocol)}
 
@@ -158,6 +201,8 @@ def main(folder: Path) -> int:
         wrong = [(place, one, other) for place, one, other in values if not is_same(one, other)]
         different += len(wrong)
         print(f"{name:<40} {len(values):>7} {len(wrong):>7}")
+        if reason := (after or {}).get("not_estimated") if isinstance(after, Mapping) else None:
+            print(f"  no estimates: {reason}")
         for place, one, other in wrong:
             print(f"  {place}: published {one}, recomputed {other}")
     which = "Every number" if same_methods else "Every number that both versions compute alike"

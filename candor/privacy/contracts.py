@@ -33,7 +33,7 @@ class Small:
     claimed : Sensitivity
         What the mechanism calibrates its noise to for this table.
     n : int
-        Rows of a table. Two are enough for sums over rows.
+        Rows of a table. One is enough for sums over rows, two for what depends on others.
     """
 
     rows: Whole
