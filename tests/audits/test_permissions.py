@@ -92,6 +92,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "analysis:api_releases":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_tokens":                  (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:methods_page":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:two_worlds":              (200,    200,    200,    200,    200,    200,    200,    200,    200),
 }  # fmt: skip
 # Addresses that exist only where a mail server is configured.
 WITH_MAIL: dict[str, tuple[Any, ...]] = {
