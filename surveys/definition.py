@@ -4,7 +4,6 @@ journey.
 Every possible mistake within one study file is checked here, so that a `StudyDefinition` is always valid.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -17,8 +16,9 @@ from candor.designs.design import Design
 from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
+from surveys.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.background import BackgroundQuestion, Options, OrdinalScale, Question, ShortText, SingleChoice
-from surveys.questions.parts import Language, Name, NonEmpty, Part, Text, different, some, unique_names
+from surveys.questions.parts import Language, Name, NonEmpty, Part, Text, some, unique_names
 from surveys.questions.sections import LEAST_PER_ARM, SECTION, SectionLabels
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
@@ -30,7 +30,6 @@ LARGEST_COUNT = 10**9
 MOST_STRATA = 60
 BETWEEN_ANSWERS = ", "
 MOST_LANGUAGES = 50
-MOST_SUBGROUP_QUESTIONS = 3
 MOST_GROUPS = 8
 """As many groups as `candor.subgroups.disclosure` compares."""
 
@@ -157,47 +156,6 @@ class Retention(Part):
     months_after_closing: Annotated[int, Field(ge=0, le=120)] = 12
 
 
-class PlannedMargin(Part):
-    """The smallest difference that would matter, in percentage points; `worse` is the direction that non-inferiority means."""
-
-    kind: Literal["equivalence", "non_inferiority"]
-    points: Annotated[float, Field(gt=0, lt=100)]
-    worse: Literal["more_yes", "fewer_yes"] | None = None
-
-    @model_validator(mode="after")
-    def _direction_fits(self) -> Self:
-        if (self.worse is None) != (self.kind == "equivalence"):
-            raise ValueError("worse: non_inferiority needs more_yes or fewer_yes; equivalence has no direction")
-        return self
-
-
-class PlannedTests(Part):
-    """Tests that are named before anybody answers. `families`: questions that answer one question together, by the family's name;
-    `margins`: by question.
-    """
-
-    # In the order of their names, because a database may give them back in another order than the author's.
-    families: Annotated[
-        dict[Name, Annotated[tuple[Name, ...], Field(min_length=1)]], AfterValidator(lambda named: dict(sorted(named.items())))
-    ] = Field(default_factory=dict)
-    margins: Annotated[dict[Name, PlannedMargin], AfterValidator(lambda named: dict(sorted(named.items())))] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _one_family_each(self) -> Self:
-        times = Counter(name for members in self.families.values() for name in members)
-        if repeated := sorted(name for name, count in times.items() if count > 1):
-            raise ValueError(f"families: a question belongs to one family, and once: {some(repeated)}")
-        return self
-
-    @property
-    def questions(self) -> set[str]:
-        return {name for members in self.families.values() for name in members} | set(self.margins)
-
-
-Subgroups = Annotated[tuple[Name, ...], Field(max_length=MOST_SUBGROUP_QUESTIONS), AfterValidator(different)]
-"""The background questions by whose answers the effects will be compared, named before anybody has answered; the first has precedence."""
-
-
 class StudyDefinition(Part):
     slug: Slug
     title: Text
@@ -224,6 +182,7 @@ class StudyDefinition(Part):
     family: Literal["question", "study"] = "question"
     release_plan: Text | None = None
     retention: Retention = Retention()
+    privacy_budget: PrivacyBudget | None = None
     translations: dict[Language, Annotated[tuple[Translated, ...], Field(max_length=10_000)]] | None = None
 
     @model_validator(mode="after")
@@ -238,6 +197,8 @@ class StudyDefinition(Part):
             raise ValueError(f"analysis names questions that are not there: {some(sorted(absent))}")
         self._require_strata()
         self._require_sections()
+        if self.privacy_budget is not None:
+            self.privacy_budget.require_small_delta(self.allocation.planned_participants)
         if DIRECT in self.die.subsamples:
             raise ValueError(f"die.subsamples: the name {DIRECT} is kept for people who are asked without a die; choose another")
         for where, text in texts_of(self):

@@ -10,10 +10,11 @@ from django.views.decorators.http import require_POST
 from accounts.access import require_role
 from accounts.models import Role
 from surveys.builder.frame import DraftPage
-from surveys.definition import MOST_SUBGROUP_QUESTIONS, Retention
+from surveys.definition import Retention
 from surveys.drafting.edits import Edit, Keys
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.markdown import sanitised_html
+from surveys.plans import MOST_SUBGROUP_QUESTIONS
 
 LONGEST_PREVIEW = 20_000
 FAMILIES = (
