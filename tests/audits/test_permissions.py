@@ -135,6 +135,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:build_tests":             (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:build_budget":           (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:analytics":              (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
+    "analysis:analytics_networks":     (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
     "surveys:build_plans":             (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_file":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_archive":           (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
@@ -218,6 +219,7 @@ DRAFT = RECRUITING | {
     "surveys:study":                   (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:preview":                 (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:analytics":              (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:analytics_networks":     (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:study_link_qr":           (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:action":                  (LOGIN,  OUT,    OUT,    OUT,    OUT,    404,    404,    404,    OUT),
     "surveys:protocol":                (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
@@ -260,6 +262,7 @@ SENT: dict[str, tuple[Any, ...]] = {
 # An analyst of the study gets at each of its addresses what somebody with no part in it gets, but at these.
 OPEN_TO_ITS_ANALYST: dict[str, Any] = {
     "analysis:analytics": 200,
+    "analysis:analytics_networks": 200,
 }
 ARGUMENTS = {
     "uidb36": "1",
