@@ -9,6 +9,7 @@ from analysis.diagnosis.views import diagnosis
 from analysis.inbox.api import ReviewQueue
 from analysis.inbox.views import inbox
 from analysis.learning.budget_page import BudgetPage
+from analysis.learning.networks.views import networks
 from analysis.learning.views import analytics
 from analysis.ledger.api import FrozenBudget, Ledger
 from analysis.ledger.views import ledger
@@ -21,6 +22,7 @@ app_name = "analysis"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("analysis.planning.urls")),
     path("studies/<slug:slug>/analytics/", analytics, name="analytics"),
+    path("studies/<slug:slug>/analytics/networks/", networks, name="analytics_networks"),
     path("studies/<slug:slug>/build/budget/", BudgetPage.as_view(), name="build_budget"),
     path("studies/<slug:slug>/analytics/ledger/", ledger, name="analytics_ledger"),
     path("methods/", methods_page.methods_page, name="methods_page"),
