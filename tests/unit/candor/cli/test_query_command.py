@@ -67,7 +67,7 @@ def test_a_preview_spends_nothing() -> None:
     assert shown["error"] == pytest.approx(7.9, abs=0.2)
     text = candor(*arguments(COUNT, "--preview")).stdout
     assert "Error: ± 7.9" in text
-    assert "Left: rho 0.0244, or epsilon 1 while all questions are pure" in text
+    assert "Left: rho 0.02436, or epsilon 1 while all questions are pure" in text
 
 
 def test_a_question_that_does_not_fit_says_what_is_left() -> None:
