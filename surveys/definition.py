@@ -4,7 +4,6 @@ journey.
 Every possible mistake within one study file is checked here, so that a `StudyDefinition` is always valid.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -17,8 +16,9 @@ from candor.designs.design import Design
 from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
+from surveys.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.background import BackgroundQuestion, Options, OrdinalScale, Question, ShortText, SingleChoice
-from surveys.questions.parts import Language, Name, NonEmpty, Part, Text, different, some, unique_names
+from surveys.questions.parts import Language, Name, NonEmpty, Part, Text, some, unique_names
 from surveys.questions.sections import LEAST_PER_ARM, SECTION, SectionLabels
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
@@ -30,11 +30,6 @@ LARGEST_COUNT = 10**9
 MOST_STRATA = 60
 BETWEEN_ANSWERS = ", "
 MOST_LANGUAGES = 50
-MOST_SUBGROUP_QUESTIONS = 3
-LARGEST_BUDGET = 10
-"""The largest ε of a privacy budget: more would protect nobody."""
-PEOPLE_PER_FAILURE = 10
-"""δ of a privacy budget is below 1 in so many times the planned people, or it would allow somebody's answers to be published."""
 MOST_GROUPS = 8
 """As many groups as `candor.subgroups.disclosure` compares."""
 
@@ -161,54 +156,6 @@ class Retention(Part):
     months_after_closing: Annotated[int, Field(ge=0, le=120)] = 12
 
 
-class PrivacyBudget(Part):
-    """How much privacy everything but the answers with the die may cost a participant, all questions of all analysts together: (ε, δ)."""
-
-    epsilon: Annotated[float, Field(gt=0, le=LARGEST_BUDGET)]
-    delta: Annotated[float, Field(gt=0, lt=1)]
-
-
-class PlannedMargin(Part):
-    """The smallest difference that would matter, in percentage points; `worse` is the direction that non-inferiority means."""
-
-    kind: Literal["equivalence", "non_inferiority"]
-    points: Annotated[float, Field(gt=0, lt=100)]
-    worse: Literal["more_yes", "fewer_yes"] | None = None
-
-    @model_validator(mode="after")
-    def _direction_fits(self) -> Self:
-        if (self.worse is None) != (self.kind == "equivalence"):
-            raise ValueError("worse: non_inferiority needs more_yes or fewer_yes; equivalence has no direction")
-        return self
-
-
-class PlannedTests(Part):
-    """Tests that are named before anybody answers. `families`: questions that answer one question together, by the family's name;
-    `margins`: by question.
-    """
-
-    # In the order of their names, because a database may give them back in another order than the author's.
-    families: Annotated[
-        dict[Name, Annotated[tuple[Name, ...], Field(min_length=1)]], AfterValidator(lambda named: dict(sorted(named.items())))
-    ] = Field(default_factory=dict)
-    margins: Annotated[dict[Name, PlannedMargin], AfterValidator(lambda named: dict(sorted(named.items())))] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _one_family_each(self) -> Self:
-        times = Counter(name for members in self.families.values() for name in members)
-        if repeated := sorted(name for name, count in times.items() if count > 1):
-            raise ValueError(f"families: a question belongs to one family, and once: {some(repeated)}")
-        return self
-
-    @property
-    def questions(self) -> set[str]:
-        return {name for members in self.families.values() for name in members} | set(self.margins)
-
-
-Subgroups = Annotated[tuple[Name, ...], Field(max_length=MOST_SUBGROUP_QUESTIONS), AfterValidator(different)]
-"""The background questions by whose answers the effects will be compared, named before anybody has answered; the first has precedence."""
-
-
 class StudyDefinition(Part):
     slug: Slug
     title: Text
@@ -250,7 +197,8 @@ class StudyDefinition(Part):
             raise ValueError(f"analysis names questions that are not there: {some(sorted(absent))}")
         self._require_strata()
         self._require_sections()
-        self._require_small_delta()
+        if self.privacy_budget is not None:
+            self.privacy_budget.require_small_delta(self.allocation.planned_participants)
         if DIRECT in self.die.subsamples:
             raise ValueError(f"die.subsamples: the name {DIRECT} is kept for people who are asked without a die; choose another")
         for where, text in texts_of(self):
@@ -306,6 +254,7 @@ class StudyDefinition(Part):
             )
         unfit = {
             "allocation.strata: they are drawn for people one by one": self.allocation.strata,
+            "arms: with one of them there is nothing to assign sections to": self.is_survey,
             "arms: a quota would close a section half-way": any(arm.quota is not None for arm in self.arms),
             "direct_group: its comparison is known for people who are assigned one by one alone": self.direct_group,
             "analysis.margins: their tests are known for people who are assigned one by one alone": self.analysis.margins,
@@ -333,14 +282,6 @@ class StudyDefinition(Part):
     @property
     def has_lecture(self) -> bool:
         return any(arm.video.sources for arm in self.arms)
-
-    def _require_small_delta(self) -> None:
-        budget, planned = self.privacy_budget, self.allocation.planned_participants
-        if budget is not None and budget.delta >= 1 / (PEOPLE_PER_FAILURE * planned):
-            raise ValueError(
-                f"privacy_budget.delta must be below 1 / ({PEOPLE_PER_FAILURE} × {planned} planned participants) = "
-                f"{1 / (PEOPLE_PER_FAILURE * planned):.2g}, got {budget.delta:g}"
-            )
 
     @property
     def strata(self) -> list[str]:
