@@ -10,7 +10,13 @@ from analysis.inbox.api import ReviewQueue
 from analysis.inbox.views import inbox
 from analysis.learning import views as learning
 from analysis.learning.budget_page import BudgetPage
+<<<<<<< HEAD
 from analysis.learning.feedback import feedback
+=======
+from analysis.learning.views import analytics
+from analysis.ledger.api import FrozenBudget, Ledger
+from analysis.ledger.views import ledger
+>>>>>>> main
 from analysis.preregistration.api import PreregistrationReport
 from analysis.preregistration.views import report
 from analysis.rehearsal.api import Rehearsal, StopRehearsal
@@ -24,6 +30,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/analytics/difficulties/", learning.difficulties, name="analytics_difficulties"),
     path("studies/<slug:slug>/analytics/difficulties/<int:number>.json", learning.difficulties_file, name="analytics_difficulties_file"),
     path("studies/<slug:slug>/build/budget/", BudgetPage.as_view(), name="build_budget"),
+    path("studies/<slug:slug>/analytics/ledger/", ledger, name="analytics_ledger"),
     path("methods/", methods_page.methods_page, name="methods_page"),
     path("review/", inbox, name="inbox"),
     path("studies/<slug:slug>/rehearsal/", rehearsal, name="rehearsal"),
@@ -41,6 +48,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/<slug:slug>/rehearsal/stop/", StopRehearsal.as_view(), name="api_stop_rehearsal"),
     path("api/v1/studies/<slug:slug>/diagnosis/", Diagnoses.as_view(), name="api_diagnosis"),
     path("api/v1/studies/<slug:slug>/diagnosis/stop/", StopDiagnosis.as_view(), name="api_stop_diagnosis"),
+    path("api/v1/studies/<slug:slug>/analytics/ledger/", Ledger.as_view(), name="api_analytics_ledger"),
+    path("api/v1/studies/<slug:slug>/analytics/ledger/frozen/", FrozenBudget.as_view(), name="api_analytics_frozen"),
     path("api/v1/studies/<slug:slug>/counts/", results.StudyCounts.as_view(), name="api_counts"),
     path("api/v1/studies/<slug:slug>/results/", results.Results.as_view(), name="api_results"),
     path("api/v1/studies/<slug:slug>/results/preregistration/", PreregistrationReport.as_view(), name="api_preregistration_report"),

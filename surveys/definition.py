@@ -254,6 +254,7 @@ class StudyDefinition(Part):
             )
         unfit = {
             "allocation.strata: they are drawn for people one by one": self.allocation.strata,
+            "arms: with one of them there is nothing to assign sections to": self.is_survey,
             "arms: a quota would close a section half-way": any(arm.quota is not None for arm in self.arms),
             "direct_group: its comparison is known for people who are assigned one by one alone": self.direct_group,
             "analysis.margins: their tests are known for people who are assigned one by one alone": self.analysis.margins,

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from analysis.live.wording import method_name
 from analysis.stored_results import MarkedEffect, QuestionEstimate, Results
+from candor.results import Prevalence
 from surveys.preregistration.selectors import KeptPlan
 
 Verdict = Literal["as_planned", "otherwise", "not_done"]
@@ -20,7 +21,7 @@ class PlannedAnalysis:
     planned: str
     verdict: Verdict
     differences: tuple[str, ...]
-    effect: MarkedEffect | None = None
+    effect: MarkedEffect | Prevalence | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ def report_of(plans: Sequence[KeptPlan], results: Results | None) -> Report | No
     return Report(
         plan=plans[0],
         amendments=tuple(plans[1:]),
-        analyses=(_sample(document, results), *hypotheses, *_subgroups(document, results)),
+        analyses=(_sample(document, results), *hypotheses, *_prevalences(document, results), *_subgroups(document, results)),
         exploratory=tuple(_exploratory(document, results)),
     )
 
@@ -76,6 +77,15 @@ def _hypothesis(hypothesis: Mapping[str, str], document: Mapping[str, Any], resu
         return PlannedAnalysis(planned=said, verdict="not_done", differences=())
     differences = tuple(_differences(primary, effects, document))
     return PlannedAnalysis(planned=said, verdict="otherwise" if differences else "as_planned", differences=differences, effect=primary)
+
+
+def _prevalences(document: Mapping[str, Any], results: Results | None) -> Iterator[PlannedAnalysis]:
+    """Each question of a survey; plans that were kept before there were any name none."""
+    for one in document.get("prevalences", ()):
+        estimate = None if results is None else results.estimate(one["question"])
+        found = next((share for share in estimate.prevalence if share.arm == one["arm"]), None) if estimate else None
+        said = _("How many truly say yes to “%(question)s”") % {"question": one["text"]}
+        yield PlannedAnalysis(planned=said, verdict="not_done" if found is None else "as_planned", differences=(), effect=found)
 
 
 def _subgroups(document: Mapping[str, Any], results: Results | None) -> Iterator[PlannedAnalysis]:

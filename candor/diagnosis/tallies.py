@@ -28,15 +28,20 @@ class Number:
     error: float | None
 
 
+NOTHING = Number(value=None, error=None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The effect of a setting on one contrast with control.
+    """The effect of a setting on one contrast with control; in a survey on the prevalence.
 
     Attributes
     ----------
     treatment : str
+        In a survey its one arm.
     truth : float
-        The effect among honest people, before anybody leaves; Δ = xτ where the design does not identify the effect.
+        The effect among honest people, before anybody leaves; Δ = xτ where the design does not identify the effect. In a survey their
+        prevalence.
     estimated : float
         Share of studies with an estimate at all.
     bias : Number
@@ -44,11 +49,12 @@ class Found:
     spread : Number
         Standard deviation of these estimates.
     coverage : Number
-        Share of studies whose interval holds the truth: Fieller's for τ, Wald's for Δ.
+        Share of studies whose interval holds the truth: Fieller's for τ and for the prevalence, Wald's for Δ.
     unbounded : Number
         Share of studies whose interval has no end.
     power : Number
-        Share of studies that reject "no effect", with Holm's adjustment where there are several contrasts.
+        Share of studies that reject "no effect", with Holm's adjustment where there are several contrasts; None in a survey, which
+        tests nothing.
     wrong_sign : Number
         Of the studies that reject, the share that has the wrong sign ("type S"); None without an effect.
     contradicted : Number
@@ -106,11 +112,11 @@ class Tally:
                 spread=self._spread(index),
                 coverage=share(self.covered[index], self.estimated[index]),
                 unbounded=share(self.unbounded[index], self.estimated[index]),
-                power=share(self.rejected[index], self.studies),
-                wrong_sign=share(self.wrong_sign[index], self.rejected[index]) if truth else Number(value=None, error=None),
+                power=NOTHING if design.is_survey else share(self.rejected[index], self.studies),
+                wrong_sign=share(self.wrong_sign[index], self.rejected[index]) if truth and not design.is_survey else NOTHING,
                 contradicted=share(self.contradicted, self.studies),
             )
-            for index, treatment in enumerate(design.treatments)
+            for index, treatment in enumerate(design.treatments or design.arms)
         )
 
     def _variance(self, index: int) -> float:
@@ -120,13 +126,13 @@ class Tally:
     def _bias(self, index: int, truth: float) -> Number:
         n = self.estimated[index]
         if n < 2:
-            return Number(value=None, error=None)
+            return NOTHING
         return Number(value=self.total[index] / n - truth, error=sqrt(self._variance(index) / n))
 
     def _spread(self, index: int) -> Number:
         n = self.estimated[index]
         if n < 2:
-            return Number(value=None, error=None)
+            return NOTHING
         deviation = sqrt(self._variance(index))
         return Number(value=deviation, error=deviation / sqrt(2 * (n - 1)))
 
@@ -140,13 +146,15 @@ def share(part: int, whole: int) -> Number:
     (Number(value=0.5, error=0.05), Number(value=None, error=None))
     """
     if not whole:
-        return Number(value=None, error=None)
+        return NOTHING
     inside = min(max(part, 0.5), whole - 0.5) / whole
     return Number(value=part / whole, error=sqrt(inside * (1 - inside) / whole))
 
 
 def truths(design: Design, expected: Expected, setting: Setting) -> tuple[float, ...]:
-    """The value with which estimates are compared: τ, or Δ = xτ where the design does not identify τ."""
+    """The value with which estimates are compared: τ, or Δ = xτ where the design does not identify τ; in a survey the prevalence."""
+    if design.is_survey:
+        return (expected.prevalence,)
     if design.identification.effect:
         return expected.effects
     honest = 1.0 if setting.cheating == Cheating.NONE else 1 - expected.cheater_proportion
@@ -199,15 +207,15 @@ def simulate(design: Design, expected: Expected, setting: Setting, *, studies: i
     drawn = rng.multinomial(expected.n, [*cells, max(1 - cells.sum(), 0.0)], size=studies)[:, :-1]
     counts = drawn.reshape(studies, *design.shape, 2).astype(float)
     fit = maximum_likelihood_fit(counts, design)
-    joint = _joint(fit, counts, design)
-    identified = design.identification.effect
-    estimates = np.clip(joint.effect if identified else joint.honest_times_effect, -1, 1)
+    joint = _prevalence(fit, counts, design) if design.is_survey else _joint(fit, counts, design)
+    identified = design.is_survey or design.identification.effect
+    estimates = np.clip(joint.effect if identified else joint.honest_times_effect, 0 if design.is_survey else -1, 1)
     there = np.isfinite(estimates)
     truth = np.array(truths(design, expected, setting))
     low, high = _limits(joint, identified=identified, level=level)
     ended = np.isfinite(low)
     with np.errstate(invalid="ignore", divide="ignore"):
-        rejected = _holm(np.nan_to_num(p_values(joint), nan=1.0)) < 1 - level
+        rejected = (_holm(np.nan_to_num(p_values(joint), nan=1.0)) < 1 - level) & (not design.is_survey)
         covered = there & (~ended | ((low <= truth + ROUNDING) & (truth - ROUNDING <= high)))
         contradicted = (chdtrc(fit.df, np.maximum(fit.statistic, 0)) < 0.05) if fit.df else np.zeros(studies, dtype=bool)
     wrong = rejected & (np.sign(joint.honest_times_effect) != np.sign(truth))
@@ -231,6 +239,19 @@ def _joint(fit: CellFit, counts: FloatArray, design: Design) -> JointEstimates:
         return fit.joint_estimates(null_variance=null_variance)
     used = constrained_honest_proportion(counts, fit.coefficients[..., fit.model.honest], design)
     return fit.joint_estimates(honest_proportion_used=used, null_variance=null_variance)
+
+
+def _prevalence(fit: CellFit, counts: FloatArray, design: Design) -> JointEstimates:
+    """Π̂ and x̂ of every survey, whose ratio is the prevalence."""
+    honest = fit.model.honest
+    return JointEstimates(
+        honest_times_effect=fit.coefficients[..., :1],
+        honest_times_effect_variance=fit.covariance[..., 0, :1],
+        honest_proportion=fit.coefficients[..., honest],
+        honest_proportion_variance=fit.covariance[..., honest, honest],
+        covariance=fit.covariance[..., honest, :1],
+        honest_proportion_used=constrained_honest_proportion(counts, fit.coefficients[..., honest], design),
+    )
 
 
 def _limits(joint: JointEstimates, *, identified: bool, level: float) -> tuple[FloatArray, FloatArray]:

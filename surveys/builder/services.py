@@ -90,10 +90,11 @@ def remove_arm_file(study: Study, *, arm: str, name: str, actor: User) -> None:
 
 @transaction.atomic
 def remove_arm(study: Study, *, arm: str, actor: User) -> None:
-    """Take an arm out of a draft, with its files."""
+    """Take an arm out of a draft, with its files. The only one left needs no lecture, so none is awaited that is not there."""
     study = _locked_draft(study)
     names = set(_files(_arm_of(study, arm).get("video", {})))
-    change_definition(study, definition=define(WithoutArm(arm).merged(study.definition, None)), actor=actor)
+    there = set(MediaFile.objects.filter(study=study, current=True).values_list("name", flat=True))
+    change_definition(study, definition=define(WithoutArm(arm, there=frozenset(there)).merged(study.definition, None)), actor=actor)
     study.refresh_from_db()
     _retire(study, names, actor=actor)
 

@@ -66,7 +66,10 @@ class Subgroups(DraftPage):
     def context_of(self, form: DraftForm) -> dict[str, object]:
         language = self.definition.languages[0]
         questions = self.definition.possible_subgroups.items()
-        return {"questions": [(name, question.text.in_language(language)) for name, question in questions]}
+        return {
+            "questions": [(name, question.text.in_language(language)) for name, question in questions],
+            "nothing_to_save": self.definition.is_survey,
+        }
 
     def read(self, form: DraftForm) -> object:
         chosen = form.several("subgroups")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from candor.designs.design import Design
 from surveys.definition import QuizItem, StudyDefinition, texts_of
 from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
@@ -121,6 +122,8 @@ class Packet:
     needs_reason: str
     assumption: str
     identified: bool
+    is_tested: bool
+    """Whether the answers can speak against the assumption by a specification test."""
 
     @property
     def outdated_places(self) -> list[tuple[str, str]]:
@@ -202,7 +205,8 @@ def packet_of(
         privacy=privacy_in_words(design.epsilon, questions=len(definition.questions)),
         needs_reason=reason_is_needed(definition),
         assumption=design.identification.assumption,
-        identified=design.identification.effect,
+        identified=design.identification.prevalence if definition.is_survey else design.identification.effect,
+        is_tested=_is_tested(design),
     )
 
 
@@ -250,6 +254,12 @@ def _words_and_numbers(place: str) -> list[tuple[bool, int, str]]:
 def _blocks(definition: StudyDefinition, weights: int) -> tuple[int, ...]:
     """The possible lengths of random blocks in a list whose labels have this sum of weights."""
     return tuple(sorted({weights * multiple for multiple in definition.allocation.block_multiples}))
+
+
+def _is_tested(design: Design) -> bool:
+    """A survey has as many shares as its model has parameters, unless a third subsample adds one and the cheaters' rate does not."""
+    free_rate = design.cheater_model.yes_rate is None and design.identification.arm_specific_cheaters
+    return not design.is_survey or (len(design.subsample_names) > 2 and not free_rate)
 
 
 def _arms(definition: StudyDefinition, shown: Presentation, media: Media) -> list[ArmView]:

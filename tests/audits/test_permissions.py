@@ -92,6 +92,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "analysis:api_releases":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_tokens":                  (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:methods_page":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:two_worlds":              (200,    200,    200,    200,    200,    200,    200,    200,    200),
 }  # fmt: skip
 # Addresses that exist only where a mail server is configured.
 WITH_MAIL: dict[str, tuple[Any, ...]] = {
@@ -137,6 +138,9 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "analysis:analytics_difficulties": (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
     "analysis:analytics_difficulties_file":(LOGIN, 404, 404,    404,    404,    404,    404,    404,    404),
     "analysis:feedback":               (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:analytics_ledger":       (LOGIN,  200,    200,    404,    404,    404,    200,    404,    200),
+    "analysis:api_analytics_ledger":   (NO,     200,    200,    404,    404,    404,    200,    404,    200),
+    "analysis:api_analytics_frozen":   (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "surveys:build_plans":             (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_file":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_archive":           (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
@@ -221,6 +225,8 @@ DRAFT = RECRUITING | {
     "surveys:preview":                 (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:analytics":              (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:analytics_difficulties": (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:analytics_ledger":       (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "analysis:api_analytics_ledger":   (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:study_link_qr":           (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:action":                  (LOGIN,  OUT,    OUT,    OUT,    OUT,    404,    404,    404,    OUT),
     "surveys:protocol":                (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
@@ -254,6 +260,7 @@ SENT: dict[str, tuple[Any, ...]] = {
     "surveys:api_make_codes":          (NO,     415,    415,    404,    404,    404,    404,    404,    415),
     "analysis:compute":                (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
     "analysis:blinding":               (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
+    "analysis:api_analytics_frozen":   (NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "surveys:api_action":              (NO,     409,    409,    409,    409,    404,    409,    404,    409),
     "surveys:comment":                 (LOGIN,  OUT,    OUT,    OUT,    OUT,    404,    OUT,    404,    OUT),
     "surveys:api_comment":             (NO,     415,    415,    415,    415,    404,    415,    404,    415),
