@@ -10,13 +10,9 @@ from analysis.inbox.api import ReviewQueue
 from analysis.inbox.views import inbox
 from analysis.learning import views as learning
 from analysis.learning.budget_page import BudgetPage
-<<<<<<< HEAD
 from analysis.learning.feedback import feedback
-=======
-from analysis.learning.views import analytics
 from analysis.ledger.api import FrozenBudget, Ledger
 from analysis.ledger.views import ledger
->>>>>>> main
 from analysis.preregistration.api import PreregistrationReport
 from analysis.preregistration.views import report
 from analysis.rehearsal.api import Rehearsal, StopRehearsal

@@ -10,9 +10,9 @@ from django.urls import reverse
 from lxml import html
 
 from accounts.models import Role
+from analysis.learning.difficulties import Difficulties
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.services import ask
-from analysis.learning.difficulties import Difficulties
 from analysis.models import Asking, Charge, Source
 from candor.rasch.noise_aware import NoisyStatistics
 from candor.rasch.releases import estimate_released
