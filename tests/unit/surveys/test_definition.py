@@ -53,7 +53,7 @@ MISTAKES: dict[str, tuple[Change, str]] = {
     "a text that is too long": (put("debrief", to="x" * 20_001), "String should have at most 20000 characters, got 'xxx"),
     "an address that is not https": (put("entry", to={"completion_url": "http://x"}), "entry.completion_url: String should match"),
     "another kind of entry": (put("entry", to={"kind": "phone"}), "Input should be 'open', 'codes', 'prolific' or 'sona', got 'phone'"),
-    "a single arm": (lambda changed: changed["arms"].pop(), "arms: List should have at least 2 items after validation, not 1"),
+    "no arm": (lambda changed: changed["arms"].clear(), "arms: List should have at least 1 item after validation, not 0"),
     "two arms of one name": (put("arms", 1, "name", to="slides"), "arms: names must differ; repeated: slides"),
     "a control that is no arm": (put("control", to="radio"), "control must be one of the arms slides, instructor, got radio"),
     "an arm without weight": (put("arms", 0, "weight", to=0), "arms[0].weight: Input should be greater than or equal to 1, got 0"),
