@@ -8,10 +8,10 @@ from django.utils.translation import gettext as _
 from analysis.figures.flow import enrolment_figure, flow_figure
 from analysis.figures.intervals import BalanceLine, balance_figure, ends_of, forest_figure, running_figure
 from analysis.live.page import LiveView
-from analysis.live.wording import method_name
 from analysis.stored_results import NOTABLE
 from candor.figures.drawing import Drawing
 from candor.figures.forest import ForestRow
+from surveys.preregistration.method_names import method_name
 
 
 def figures_of(live: LiveView) -> dict[str, Callable[[], Drawing | None]]:

@@ -21,7 +21,6 @@ from analysis.live.wording import (
     cheater_sentence,
     contrast_in_words,
     effect_sentence,
-    method_name,
     missing_sentence,
     specification_sentence,
 )
@@ -50,6 +49,7 @@ from candor.results import (
 from surveys.batches.selectors import BatchProgress, batch_progress
 from surveys.definition import StudyDefinition
 from surveys.models import Study
+from surveys.preregistration.method_names import method_name
 from surveys.protocols import frozen_protocol, protocol_at_launch
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Self
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from candor.estimators.missing_answers import MissingAnswers
 from candor.results import Effect, Interval, SequentialEffect, SequentialTest, SequentialValue, SpecificationTest
@@ -162,14 +161,3 @@ def _up(value: float) -> int:
 
 
 ROUNDING = 1e-9
-METHODS = {
-    "difference_in_means": gettext_lazy("difference in means"),
-    "efficient": gettext_lazy("efficient"),
-    "efficient_arm_specific_cheaters": gettext_lazy("efficient, cheaters may differ by arm"),
-    "doubly_robust": gettext_lazy("doubly robust, with background answers"),
-    "efficient_with_covariates": gettext_lazy("efficient, with background answers"),
-}
-
-
-def method_name(method: str) -> str:
-    return str(METHODS.get(method, method))

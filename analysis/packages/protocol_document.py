@@ -75,7 +75,7 @@ def protocol_document(
             "subsample_weights": definition.subsample_weights,
             "planned_with_die": opened_with.planned_with_die,
         },
-        "family": opened_with.family,
+        "analysis": opened_with.analysis.model_dump(mode="json"),
         "consent": [{"protocol_version": number, "text": text(one.consent)} for number, one in consents],
     }
 

@@ -120,7 +120,7 @@ def _content_of(release: Release) -> Content:
     resampling = {"replicates": REPLICATES, "seed": release.seed}
     outcomes = {}
     for name, counts in tables.items():
-        outcomes[name] = replicate.estimates(counts, document, level=LEVEL, **resampling)
+        outcomes[name] = replicate.estimates(name, counts, document, level=LEVEL, **resampling)
         _reach(release, "results")
     outcomes = replicate.with_missing_answers(replicate.with_directions(outcomes, document), drawn["csv"].splitlines(), document)
     rows = rows_of(drawn["csv"])
@@ -145,7 +145,14 @@ def _content_of(release: Release) -> Content:
             for one in study.allocation_lists.select_related("study").order_by("number")
         ],
         plans=plans,
-        results={"software": software(), "level": LEVEL, "bootstrap": resampling, "n": len(rows), "outcomes": outcomes},
+        results={
+            "software": software(),
+            "level": LEVEL,
+            "bootstrap": resampling,
+            "n": len(rows),
+            "outcomes": outcomes,
+            **replicate.planned_tests(tables, document),
+        },
     )
 
 
