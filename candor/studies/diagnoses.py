@@ -7,10 +7,12 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from candor.designs.sources import DesignSource, read_design
 from candor.diagnosis.diagnose import Plan, settings_of
+from candor.diagnosis.kept import KeptDiagnosis, keep
 from candor.diagnosis.people import Cheating, DropOut, Expected, Setting
 from candor.diagnosis.tallies import Found, Number, Tally
 from candor.errors import MethodError
@@ -18,7 +20,8 @@ from candor.figures.tables import paragraph, table
 
 EXPLAINED = (
     "Each setting was simulated {studies} times with {n} people; in brackets the Monte-Carlo error of the last digits shown. {truth} "
-    "Coverage is that of the {interval} interval at {level:g} %; power is the share of studies that reject no effect, wrong sign the share "
+    "Region is the share of studies whose likelihood region at {level:g} %, the headline, holds the effect; coverage is that of the "
+    "{interval} interval; power is the share of studies that reject no effect, wrong sign the share "
     "of those that do so in the wrong direction, noticed the share whose specification test says at 5 % that the model does not fit."
 )
 OF_THE_EFFECT = "Bias is that of the effect among honest people."
@@ -38,6 +41,7 @@ def diagnose(
     studies: int = 4000,
     level: float = 0.95,
     seed: int | None = None,
+    resume: Path | None = None,
     progress: Callable[[int], object] = lambda done: None,
 ) -> Diagnosis:
     """Simulate a design under plausible ways to cheat and to leave, and say what its estimates are worth in each.
@@ -67,6 +71,8 @@ def diagnose(
         Confidence level.
     seed : int, optional
         The same seed gives the same numbers. Default: a fresh one, which the result names.
+    resume : Path, optional
+        A file that is written while studies are simulated, and from which the same diagnosis goes on; it brings its seed.
     progress : callable
         Is told, again and again, how many more studies were simulated.
 
@@ -81,6 +87,8 @@ def diagnose(
         When the design cannot be read.
     MethodError
         When an expectation is impossible.
+    DataError
+        When `resume` is a file of something else, or of another diagnosis.
 
     References
     ----------
@@ -101,6 +109,8 @@ def diagnose(
     by_arm = dict(effects) if isinstance(effects, Mapping) else dict.fromkeys(found.treatments, effects)
     if unknown := sorted(set(by_arm) - set(found.treatments)):
         raise MethodError(f"there is no treatment arm {unknown[0]!r}; the design has {', '.join(map(repr, found.treatments))}")
+    kept = KeptDiagnosis.read(resume) if resume else None
+    fresh = secrets.randbits(32) if kept is None else kept.seed
     plan = Plan(
         design=found,
         expected=Expected(
@@ -112,12 +122,18 @@ def diagnose(
         ),
         settings=_settings(cheating, leaving),
         studies=studies,
-        seed=secrets.randbits(32) if seed is None else seed,
+        seed=fresh if seed is None else seed,
         level=level,
     )
-    tallies: dict[int, Tally] = {}
-    for done, so_far in plan.carry_on():
+    begun, tallies = 0, dict[int, Tally]()
+    if resume and kept:
+        kept.require(plan, path=resume)
+        begun, tallies = kept.done, dict(kept.tallies)
+        progress(sum(size for _setting, _part, size in plan.parts[:begun]))
+    for done, so_far in plan.carry_on(tallies, done=begun):
         tallies = so_far
+        if resume:
+            keep(resume, plan, done=done, tallies=tallies)
         progress(plan.parts[done - 1][2])
     return Diagnosis(plan=plan, rows=plan.rows(tallies))
 
@@ -147,14 +163,14 @@ class Diagnosis:
             interval="Fieller" if identified else "Wald",
             level=100 * self.plan.level,
         )
-        header = ["cheaters", "who leaves", "contrast", "bias", "spread", "coverage", "no end", "power", "wrong sign", "noticed"]
+        header = ["cheaters", "who leaves", "contrast", "bias", "spread", "region", "coverage", "no end", "power", "wrong sign", "noticed"]
         rows = [
             [
                 setting.cheating.replace("_", " "),
                 setting.drop_out.replace("_", " "),
                 f"{one.treatment} − {self.plan.design.control}",
-                *(_with_error(number) for number in (one.bias, one.spread, one.coverage, one.unbounded, one.power, one.wrong_sign)),
-                _with_error(one.contradicted),
+                *(_with_error(number) for number in (one.bias, one.spread, one.region, one.coverage, one.unbounded)),
+                *(_with_error(number) for number in (one.power, one.wrong_sign, one.contradicted)),
             ]
             for setting, found in self.rows
             for one in found
