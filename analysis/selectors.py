@@ -7,6 +7,7 @@ from django.db.models import Count, Q
 from analysis.models import Run, RunKind, RunStatus
 from analysis.stored_results import Results, read_results
 from surveys.models import ENDED, Study
+from surveys.protocols import protocol_at_launch
 
 MOST_MOMENTS = 60
 
@@ -31,10 +32,11 @@ def planned_results(study: Study, *, planned: int, kind: RunKind = RunKind.FIRST
 
     It is the first one with the planned number of answers, and none that came after it. The moment does not depend on anybody's answer,
     because batches do not; so its intervals and p-values mean what they say, and those of a later moment, which somebody chose after
-    seeing these, would not. In a study that ended before, it is the last one.
+    seeing these, would not. In a study that ended before, or whose sections were assigned as a whole, it is the last one.
     """
     done = Run.objects.filter(study=study, kind=kind, status=RunStatus.DONE)
-    for key in done.filter(n__gte=planned).order_by("pk").values_list("pk", flat=True):
+    at_the_end = protocol_at_launch(study).definition.in_sections
+    for key in () if at_the_end else done.filter(n__gte=planned).order_by("pk").values_list("pk", flat=True):
         run = done.get(pk=key)
         if (found := read_results(run.results)) is not None:  # an older version may have stored what this one cannot read
             return run, found

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from candor.clusters.inference import AssignmentInference
 from candor.equivalence.margins import MarginTest
 from candor.estimators.missing_answers import MissingAnswers
 from candor.estimators.multiplicity import FamilyTest
@@ -56,6 +57,7 @@ class QuestionEstimate(OutcomeEstimate):
     sequence: MarkedSequence
     specification_test_with_covariates: SpecificationTest | None = None
     missing: MissingAnswers | None = None
+    assignment: AssignmentInference | None = None
 
     @classmethod
     def of(
@@ -67,6 +69,7 @@ class QuestionEstimate(OutcomeEstimate):
         private_methods: Collection[str] = (),
         test_with_covariates: SpecificationTest | None = None,
         missing: MissingAnswers | None = None,
+        assignment: AssignmentInference | None = None,
     ) -> Self:
         """The estimates of a question; `effects` replace its own, those by `private_methods` are not for publication."""
         marked = (
@@ -78,6 +81,7 @@ class QuestionEstimate(OutcomeEstimate):
             sequence=MarkedSequence.of(sequence, private_methods=private_methods),
             specification_test_with_covariates=test_with_covariates,
             missing=missing,
+            assignment=assignment,
         )
 
 

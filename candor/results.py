@@ -190,8 +190,8 @@ class OutcomeEstimate:
 
     @property
     def headline(self) -> tuple[Effect, ...]:
-        """The effects by the method `HEADLINE`, one for each treatment arm."""
-        return tuple(effect for effect in self.effects if effect.method == HEADLINE)
+        """The effects by the first method, one for each treatment arm: `HEADLINE`, or one that knows who was assigned together."""
+        return tuple(effect for effect in self.effects if effect.method == self.effects[0].method)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

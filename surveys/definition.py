@@ -4,7 +4,6 @@ journey.
 Every possible mistake within one study file is checked here, so that a `StudyDefinition` is always valid.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -17,8 +16,10 @@ from candor.designs.design import Design
 from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
+from surveys.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.background import BackgroundQuestion, Options, OrdinalScale, Question, ShortText, SingleChoice
 from surveys.questions.parts import Language, Name, NonEmpty, Part, Text, some, unique_names
+from surveys.questions.sections import LEAST_PER_ARM, SECTION, SectionLabels
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
 DIRECT = "direct"
@@ -29,7 +30,6 @@ LARGEST_COUNT = 10**9
 MOST_STRATA = 60
 BETWEEN_ANSWERS = ", "
 MOST_LANGUAGES = 50
-MOST_SUBGROUP_QUESTIONS = 3
 MOST_GROUPS = 8
 """As many groups as `candor.subgroups.disclosure` compares."""
 
@@ -59,7 +59,9 @@ class SensitiveQuestion(Question):
 
 
 class Video(Part):
-    sources: Annotated[tuple[VideoName, ...], Field(min_length=1, max_length=4)]
+    """Without `sources` there is no lecture; only a study with one arm may have none."""
+
+    sources: Annotated[tuple[VideoName, ...], Field(max_length=4)] = ()
     captions: dict[Language, CaptionsName] = Field(default_factory=dict)
     poster: PictureName | None = None
     transcript: Text | None = None
@@ -81,7 +83,7 @@ class Arm(Part):
     label: Text
     weight: Annotated[int, Field(ge=1, le=1000)] = 1
     quota: Annotated[int, Field(ge=1, le=LARGEST_COUNT)] | None = None
-    video: Video
+    video: Video = Video()
 
 
 class Watching(Part):
@@ -125,13 +127,16 @@ class DirectGroup(Part):
 class Allocation(Part):
     """How the concealed list is drawn. `block_multiples`: a block is a random one of these multiples of the sum of the weights.
 
-    `strata`: background questions with one choice each; every combination of answers has lists of its own.
+    `strata`: background questions with one choice each; every combination of answers has lists of its own. `unit`: chance gives an arm to
+    each person, or to each of the `sections` as a whole.
     """
 
     scheme: Literal["simple", "complete", "permuted_block"] = "permuted_block"
     planned_participants: Annotated[int, Field(ge=2, le=1_000_000)]
     block_multiples: Annotated[tuple[Annotated[int, Field(ge=1, le=20)], ...], Field(min_length=1)] = (1, 2, 3)
     strata: Annotated[tuple[Name, ...], Field(max_length=2)] = ()
+    unit: Literal["individual", "cluster"] = "individual"
+    sections: SectionLabels = ()
 
 
 class Entry(Part):
@@ -151,53 +156,6 @@ class Retention(Part):
     months_after_closing: Annotated[int, Field(ge=0, le=120)] = 12
 
 
-class PlannedMargin(Part):
-    """The smallest difference that would matter, in percentage points; `worse` is the direction that non-inferiority means."""
-
-    kind: Literal["equivalence", "non_inferiority"]
-    points: Annotated[float, Field(gt=0, lt=100)]
-    worse: Literal["more_yes", "fewer_yes"] | None = None
-
-    @model_validator(mode="after")
-    def _direction_fits(self) -> Self:
-        if (self.worse is None) != (self.kind == "equivalence"):
-            raise ValueError("worse: non_inferiority needs more_yes or fewer_yes; equivalence has no direction")
-        return self
-
-
-class PlannedTests(Part):
-    """Tests that are named before anybody answers. `families`: questions that answer one question together and share the error
-    probability, at every look and at the end, by the family's name; `margins`: by question.
-    """
-
-    # In the order of their names, because a database may give them back in another order than the author's.
-    families: Annotated[
-        dict[Name, Annotated[tuple[Name, ...], Field(min_length=1)]], AfterValidator(lambda named: dict(sorted(named.items())))
-    ] = Field(default_factory=dict)
-    margins: Annotated[dict[Name, PlannedMargin], AfterValidator(lambda named: dict(sorted(named.items())))] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _one_family_each(self) -> Self:
-        times = Counter(name for members in self.families.values() for name in members)
-        if repeated := sorted(name for name, count in times.items() if count > 1):
-            raise ValueError(f"families: a question belongs to one family, and once: {some(repeated)}")
-        return self
-
-    @property
-    def questions(self) -> set[str]:
-        return {name for members in self.families.values() for name in members} | set(self.margins)
-
-
-def _different(names: tuple[str, ...]) -> tuple[str, ...]:
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"names must differ; repeated: {some(repeated)}")
-    return names
-
-
-Subgroups = Annotated[tuple[Name, ...], Field(max_length=MOST_SUBGROUP_QUESTIONS), AfterValidator(_different)]
-"""The background questions by whose answers the effects will be compared, named before anybody has answered; the first has precedence."""
-
-
 class StudyDefinition(Part):
     slug: Slug
     title: Text
@@ -206,7 +164,7 @@ class StudyDefinition(Part):
     languages: Annotated[tuple[Language, ...], Field(min_length=1, max_length=MOST_LANGUAGES)] = ("en",)
     entry: Entry = Entry()
     consent: Text
-    arms: Annotated[tuple[Arm, ...], Field(min_length=2, max_length=20), AfterValidator(unique_names)]
+    arms: Annotated[tuple[Arm, ...], Field(min_length=1, max_length=20), AfterValidator(unique_names)]
     control: Name
     watching: Watching = Watching()
     background: Annotated[tuple[BackgroundQuestion, ...], AfterValidator(unique_names)] = ()
@@ -222,6 +180,7 @@ class StudyDefinition(Part):
     analysis_plan: Text | None = None
     release_plan: Text | None = None
     retention: Retention = Retention()
+    privacy_budget: PrivacyBudget | None = None
     translations: dict[Language, Annotated[tuple[Translated, ...], Field(max_length=10_000)]] | None = None
 
     @model_validator(mode="before")
@@ -246,11 +205,15 @@ class StudyDefinition(Part):
         arms = [arm.name for arm in self.arms]
         if self.control not in arms:
             raise ValueError(f"control must be one of the arms {', '.join(arms)}, got {self.control}")
+        self._require_what_the_arms_need()
         if unknown := set(self.die.weights) - set(self.die.subsamples):
             raise ValueError(f"die.weights names subsamples that are not there: {some(sorted(unknown))}")
         if absent := self.analysis.questions - {question.name for question in self.questions}:
             raise ValueError(f"analysis names questions that are not there: {some(sorted(absent))}")
         self._require_strata()
+        self._require_sections()
+        if self.privacy_budget is not None:
+            self.privacy_budget.require_small_delta(self.allocation.planned_participants)
         if DIRECT in self.die.subsamples:
             raise ValueError(f"die.subsamples: the name {DIRECT} is kept for people who are asked without a die; choose another")
         for where, text in texts_of(self):
@@ -269,10 +232,18 @@ class StudyDefinition(Part):
             raise ValueError(f"die: {error}") from error
         return self
 
+    def _require_what_the_arms_need(self) -> None:
+        """Several arms differ by their lectures; one arm leaves nothing to compare."""
+        if not self.is_survey and (silent := [arm.name for arm in self.arms if not arm.video.sources]):
+            raise ValueError(f"arms: with several arms each needs video.sources; without: {some(silent)}")
+        if self.is_survey and (self.analysis.questions or self.subgroups):
+            raise ValueError(
+                "a study with one arm is a survey and compares nothing: remove margins and families of analysis, and subgroups"
+            )
+
     def _require_strata(self) -> None:
         """Strata come from answers that everybody gives before chance draws, and are few enough to fill."""
-        names = self.allocation.strata
-        choices = {question.name: question for question in self.background if isinstance(question, SingleChoice | OrdinalScale)}
+        names, choices = self.allocation.strata, self._choices
         if len(set(names)) < len(names):
             raise ValueError(f"allocation.strata names a question twice: {some(names)}")
         if other := [name for name in names if name not in choices]:
@@ -282,15 +253,66 @@ class StudyDefinition(Part):
         if names and any(arm.quota is not None for arm in self.arms):
             raise ValueError("allocation.strata: arms with a quota cannot be drawn within strata; remove the quotas")
 
+    def _require_sections(self) -> None:
+        """There are enough sections for every arm, and nothing that is known only for people who are assigned one by one."""
+        labels, weights = self.allocation.sections, self.arm_weights.values()
+        if not self.in_sections:
+            if labels:
+                raise ValueError(
+                    "allocation.sections are for sections that are assigned as a whole: write unit: cluster, or leave them out"
+                )
+            return
+        if len(labels) < (needed := -(-LEAST_PER_ARM // min(weights)) * sum(weights)):
+            raise ValueError(
+                f"allocation.sections: every arm needs {LEAST_PER_ARM} or more, or nobody can tell how much sections differ; with these "
+                f"weights of arms that takes {needed} sections, got {len(labels)}"
+            )
+        unfit = {
+            "allocation.strata: they are drawn for people one by one": self.allocation.strata,
+            "arms: with one of them there is nothing to assign sections to": self.is_survey,
+            "arms: a quota would close a section half-way": any(arm.quota is not None for arm in self.arms),
+            "direct_group: its comparison is known for people who are assigned one by one alone": self.direct_group,
+            "analysis.margins: their tests are known for people who are assigned one by one alone": self.analysis.margins,
+            "subgroups: their comparison is known for people who are assigned one by one alone": self.subgroups,
+            f"background: the name {SECTION} is kept for the section": SECTION in (question.name for question in self.background),
+        }
+        if found := [reason for reason, there in unfit.items() if there]:
+            raise ValueError(f"allocation.unit: cluster does not go together with {'; '.join(found)}")
+
+    @property
+    def in_sections(self) -> bool:
+        """Whether sections are assigned as a whole."""
+        return self.allocation.unit == "cluster"
+
+    @property
+    def sections(self) -> dict[str, str]:
+        """The labels of the sections by their numbers, which stand in addresses and in lists; none where people are assigned one by one."""
+        return {str(number): label for number, label in enumerate(self.allocation.sections, start=1)}
+
+    @property
+    def is_survey(self) -> bool:
+        """Whether there is one arm: then the study measures how many say yes, and compares nothing."""
+        return len(self.arms) == 1
+
+    @property
+    def has_lecture(self) -> bool:
+        return any(arm.video.sources for arm in self.arms)
+
     @property
     def strata(self) -> list[str]:
-        """The names of the strata, the last one of each question for people who leave it out; one without a name where there are none."""
-        choices = {question.name: question for question in self.background if isinstance(question, SingleChoice | OrdinalScale)}
-        answers = [[*(option.name for option in choices[name].options), ""] for name in self.allocation.strata]
+        """The names of the strata, the last one of each question for people who leave it out; one without a name where there are none.
+
+        A section that is assigned as a whole is a stratum with one arm.
+        """
+        if self.in_sections:
+            return list(self.sections)
+        answers = [[*(option.name for option in self._choices[name].options), ""] for name in self.allocation.strata]
         return [BETWEEN_ANSWERS.join(one) for one in product(*answers)]
 
     def stratum_of(self, background: Mapping[str, object]) -> str:
         """The stratum of somebody with these background answers."""
+        if self.in_sections:
+            return str(background.get(SECTION, ""))
         return BETWEEN_ANSWERS.join(str(background.get(name) or "") for name in self.allocation.strata)
 
     def design(self) -> Design:
@@ -302,13 +324,18 @@ class StudyDefinition(Part):
     @property
     def possible_subgroups(self) -> dict[str, SingleChoice | OrdinalScale]:
         """The background questions whose answers make groups, by name."""
-        choices = [one for one in self.background if isinstance(one, SingleChoice | OrdinalScale)]
-        return {one.name: one for one in choices if len(one.options) <= MOST_GROUPS}
+        return {name: one for name, one in self._choices.items() if len(one.options) <= MOST_GROUPS}
+
+    @property
+    def _choices(self) -> dict[str, SingleChoice | OrdinalScale]:
+        return {one.name: one for one in self.background if isinstance(one, SingleChoice | OrdinalScale)}
 
     def warnings(self) -> list[str]:
         """Warnings about permitted settings, to be read before anybody is recruited, one sentence each."""
         identification = self.design().identification
-        found = [] if identification.effect else [f"With this die the size of the effect cannot be determined. {identification.assumption}"]
+        wanted = identification.prevalence if self.is_survey else identification.effect
+        what = "how many truly say yes" if self.is_survey else "the size of the effect"
+        found = [] if wanted else [f"With this die {what} cannot be determined. {identification.assumption}"]
         if self.direct_group is not None:
             found.append(
                 f"{float(self.direct_share):.0%} of the people are drawn to be asked directly, without a die, if they agree. "

@@ -97,6 +97,12 @@ class EntryRefusedError(JourneyError):
     situation = "code_refused"
 
 
+class SectionUnknownError(JourneyError):
+    http_status = HTTPStatus.NOT_FOUND
+    title = _("This study has no such section")
+    situation = "section_unknown"
+
+
 class LinkUnknownError(JourneyError):
     http_status = HTTPStatus.NOT_FOUND
     title = _("This link does not belong to anybody")

@@ -1,6 +1,7 @@
 """Adds many people who have finished a study at once, in the state that the journey leaves, with a known truth."""
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date, timedelta
 from itertools import islice
@@ -11,6 +12,7 @@ from analysis.runs import runner
 from surveys.batches.services import keep_shown_numbers
 from surveys.models import AllocationSlot, Participant, Response, SlotStatus, Step, Study
 from surveys.protocols import protocol_in_force
+from surveys.questions.sections import SECTION
 from tests.jobs import work_off
 
 BATCH = 5000
@@ -60,17 +62,16 @@ def add_finished_people(
     generators: dict[tuple[str, str], random.Random] = {}
     definition = protocol_in_force(study).definition
     forced = definition.die.design().forced_responses()
-    slots = iter(
-        list(
-            AllocationSlot.objects.filter(study=study, status=SlotStatus.FREE)
-            .order_by("position")
-            .values_list("pk", "subsample", "arm")[:n]
-        )
-    )
+    free = AllocationSlot.objects.filter(study=study, status=SlotStatus.FREE).order_by("position")
+    lines = list(free.values_list("pk", "subsample", "arm", "stratum"))
+    if definition.in_sections:  # as many from each section
+        places_in = Counter[str]()
+        lines.sort(key=lambda line: places_in.update([line[3]]) or places_in[line[3]])
+    slots = iter(lines[:n])
     today, places, made = date.today(), iter(range(n)), 0
     while batch := list(islice(slots, BATCH)):
         people, responses = [], []
-        for _pk, subsample, arm in batch:
+        for _pk, subsample, arm, stratum in batch:
             if (subsample, arm) not in generators:
                 generators[subsample, arm] = random.Random(f"{seed} {study.slug} {subsample} {arm}")
             rng = generators[subsample, arm]
@@ -84,7 +85,7 @@ def add_finished_people(
                 step=Step.FINISHED,
                 subsample=subsample,
                 arm=arm,
-                background=dict(_background(rng)),
+                background=dict(_background(rng)) | ({SECTION: stratum} if definition.in_sections else {}),
                 consented_on=day,
                 finished_on=day,
             )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from analysis.answers.background import Covariates, covariates_of
 from surveys.definition import DIRECT, StudyDefinition
 from surveys.models import AttritionCount, Participant, Response, Step, Study
+from surveys.questions.sections import SECTION
 
 NOT_REPORTED = -1
 GROUPS = ("reported/", "covariates/", "groups/")
@@ -54,7 +55,8 @@ def assigned_counts(study: Study, definition: StudyDefinition) -> NDArray[np.int
 class People:
     """Everybody in the shown numbers who was assigned to the die, without names, keys or order.
 
-    `reported` by question is 0, 1 or `NOT_REPORTED`; `groups` by planned subgroup is the chosen option, or "".
+    `reported` by question is 0, 1 or `NOT_REPORTED`; `groups` by planned subgroup is the chosen option, or "";
+    where sections are assigned as a whole it has the sections.
 
     The rows are sorted by content, so that they tell nothing about the order of arrival, and the same people always make the same arrays.
     """
@@ -134,7 +136,10 @@ def people_of(study: Study, definition: StudyDefinition) -> People:
         subsample=numbers[:, 1],
         reported={name: numbers[:, 2 + index].astype(np.int8) for index, name in enumerate(questions)},
         covariates=covariates_of(definition.background, backgrounds),
-        groups={name: np.array([answers.get(name) or "" for answers in backgrounds], dtype=str) for name in definition.subgroups},
+        groups={
+            name: np.array([answers.get(name) or "" for answers in backgrounds], dtype=str)
+            for name in (*definition.subgroups, *([SECTION] if definition.in_sections else []))
+        },
     )
 
 

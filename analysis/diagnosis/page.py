@@ -58,6 +58,7 @@ class DiagnosisView:
     rows: tuple[DiagnosisRow, ...]
     sentences: tuple[str, ...]
     is_identified: bool
+    is_survey: bool
     has_changed: bool
 
     @property
@@ -75,6 +76,7 @@ def diagnosis_view(diagnosis: Diagnosis, definition: StudyDefinition, *, languag
         rows=tuple(_rows(plan, found, labels)),
         sentences=tuple(_sentences(plan, found)),
         is_identified=plan.design.identification.effect,
+        is_survey=plan.design.is_survey,
         has_changed=definition.design().to_document() != diagnosis.design,
     )
 
@@ -85,8 +87,8 @@ def _rows(plan: Plan, found: Sequence[tuple[Setting, tuple[Found, ...]]], labels
         for one in contrasts:
             yield DiagnosisRow(
                 cheating=str(CHEATING[setting.cheating]),
-                leaving=str(LEAVING[setting.drop_out]),
-                contrast=f"{labels.get(one.treatment, one.treatment)} − {control}",
+                leaving=_leaving_in_words(setting, survey=plan.design.is_survey),
+                contrast="" if plan.design.is_survey else f"{labels.get(one.treatment, one.treatment)} − {control}",
                 bias=in_hundredths(one.bias),
                 spread=in_hundredths(one.spread),
                 region=in_hundredths(one.region),
@@ -106,6 +108,8 @@ def is_poor(coverage: Number, *, level: float) -> bool:
 
 def _sentences(plan: Plan, found: Sequence[tuple[Setting, tuple[Found, ...]]]) -> Iterator[str]:
     """The usual case, and the worst ones."""
+    if plan.design.is_survey:
+        yield from _sentences_about_the_spread(found)
     every = [(setting, one) for setting, contrasts in found for one in contrasts]
     usual = [one for setting, one in every if setting == Setting(Cheating.NONE, DropOut.NONE) and one.power.value is not None]
     if usual:
@@ -119,7 +123,7 @@ def _sentences(plan: Plan, found: Sequence[tuple[Setting, tuple[Found, ...]]]) -
     covered = [(one.region.value, setting, one) for setting, one in every if one.region.value is not None]
     if covered:
         value, setting, one = min(covered, key=lambda row: row[0])
-        words = {"setting": _in_words(setting), "times": round(100 * value), "level": round(100 * plan.level)}
+        words = {"setting": _in_words(setting, survey=plan.design.is_survey), "times": round(100 * value), "level": round(100 * plan.level)}
         if is_poor(one.region, level=plan.level):
             yield (
                 _("It is misled most if %(setting)s: its %(level)d %% interval then holds the truth only %(times)d times in 100.") % words
@@ -128,12 +132,27 @@ def _sentences(plan: Plan, found: Sequence[tuple[Setting, tuple[Found, ...]]]) -
             yield _("In no setting does its interval hold the truth clearly less often than it promises.") % words
     wrong = [(one.wrong_sign.value, setting) for setting, one in every if one.wrong_sign.value]
     if wrong and (largest := max(wrong, key=lambda row: row[0]))[0] >= 0.005:
-        words = {"setting": _in_words(largest[1]), "times": max(round(100 * largest[0]), 1)}
+        words = {"setting": _in_words(largest[1], survey=False), "times": max(round(100 * largest[0]), 1)}
         yield _("Of 100 effects that it claims, up to %(times)d have the wrong sign, if %(setting)s.") % words
 
 
-def _in_words(setting: Setting) -> str:
-    return _("%(cheating)s and %(leaving)s") % {"cheating": CHEATING[setting.cheating], "leaving": LEAVING[setting.drop_out]}
+def _sentences_about_the_spread(found: Sequence[tuple[Setting, tuple[Found, ...]]]) -> Iterator[str]:
+    """How near a survey comes to the truth in the usual case."""
+    for setting, (one,) in found:
+        if setting == Setting(Cheating.NONE, DropOut.NONE) and one.spread.value is not None:
+            words = {"points": number_format(f"{200 * one.spread.value:.0f}")}
+            yield (
+                _("If nobody cheats and nobody leaves, the estimate lies within ± %(points)s points of the truth 95 times in 100.") % words
+            )
+
+
+def _in_words(setting: Setting, *, survey: bool) -> str:
+    words = {"cheating": CHEATING[setting.cheating], "leaving": _leaving_in_words(setting, survey=survey)}
+    return _("%(cheating)s and %(leaving)s") % words
+
+
+def _leaving_in_words(setting: Setting, *, survey: bool) -> str:
+    return _("people with a true yes leave") if survey and setting.drop_out == DropOut.TREATED_YES else str(LEAVING[setting.drop_out])
 
 
 def in_hundredths(number: Number) -> str:

@@ -129,6 +129,7 @@ def _blinded(outcome: QuestionEstimate | NotYet, names: ArmNames) -> QuestionEst
         sequence=_blinded_sequence(outcome.sequence, names),
         honest_times_effect=_turned_delta(delta) if names.turns_contrasts else delta,
         missing=outcome.missing and replace(outcome.missing, contrasts=()),
+        assignment=None,  # by contrast
         bounds=None,  # of the first contrast; every effect carries its own
         notes=(),
         prevalence=_shares(outcome.prevalence, names),

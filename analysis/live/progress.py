@@ -95,7 +95,9 @@ def progress_of(study: Study, definition: StudyDefinition, *, names: Mapping[str
         days=days,
         planned=planned,
         days_left=days_left(days, planned=planned, today=timezone.localdate()) if study.status == StudyStatus.RECRUITING else None,
-        ratio=sample_ratio(
+        ratio=None  # the arms are as large as their sections
+        if definition.in_sections
+        else sample_ratio(
             counts.assigned_by_group,
             subsample_weights=definition.group_weights,
             arm_weights=definition.arm_weights,

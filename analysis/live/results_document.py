@@ -13,6 +13,7 @@ from analysis.live.progress import Group, progress_of
 from analysis.models import Run, RunKind
 from analysis.selectors import Work, state_of_work
 from analysis.stored_results import Balance, DirectGroup, MarkedEffect, MarkedSequence, NotYet, QuestionEstimate, Results, Subgroups
+from candor.clusters.inference import AssignmentInference
 from candor.equivalence.margins import MarginTest
 from candor.estimators.multiplicity import FamilyTest
 from candor.results import CheaterProportion, Prevalence, SpecificationTest
@@ -44,6 +45,7 @@ class PlannedOutcome:
     prevalence: tuple[Prevalence, ...] = ()
     specification_test: SpecificationTest | None = None
     notes: tuple[str, ...] = ()
+    assignment: Annotated[AssignmentInference | None, Field(description="Of sections that were assigned as a whole; else null.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,4 +245,5 @@ def _planned_outcome(question: str, outcome: QuestionEstimate | NotYet) -> Plann
         prevalence=outcome.prevalence,
         specification_test=outcome.specification_test,
         notes=outcome.notes,
+        assignment=outcome.assignment,
     )

@@ -5,12 +5,14 @@ condition it is true: nothing in the answers tells whether people who do not fol
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
+from candor.clusters.inference import FEW_CLUSTERS, AssignmentInference
 from candor.estimators.missing_answers import MissingAnswers
 from candor.results import Effect, Interval, SequentialEffect, SequentialTest, SequentialValue, SpecificationTest
 
@@ -67,6 +69,22 @@ def cheater_sentence(proportion: SequentialValue | None, *, stated_rate: bool) -
     return on_condition(finding, stated_rate=stated_rate, all_groups=True)
 
 
+def prevalence_sentence(value: float | None, interval: Interval | None, *, stated_rate: bool) -> str:
+    """About how many would truly say yes; without a `value` the design leaves it open within the interval."""
+    if interval is None:
+        return _("While the study runs, this design does not tell how many would truly say yes. Its planned analysis gives bounds.")
+    if interval.kind == "empty" or interval.low is None or interval.high is None:
+        return _("The answers contradict the assumptions of this design, so they do not tell how many would truly say yes.")
+    if interval.low <= 0.005 and interval.high >= 0.995:
+        return _("It is too early to say how many would truly say yes: the answers so far fit with anything from nobody to everybody.")
+    numbers = {"low": _down(interval.low * 100), "high": _up(interval.high * 100), "value": round((value or 0.0) * 100)}
+    if value is None:
+        finding = _("Of 100 honest students, between %(low)d and %(high)d would truly say yes; this design cannot tell more") % numbers
+    else:
+        finding = _("Of 100 honest students, about %(value)d would truly say yes (between %(low)d and %(high)d)") % numbers
+    return on_condition(finding, stated_rate=stated_rate, all_groups=True)
+
+
 def effect_sentence(effect: FoundEffect, *, treatment: str, control: str, stated_rate: bool) -> str:
     """The difference an arm made, with its interval, in percentage points."""
     value, interval = effect.value, effect.interval
@@ -104,11 +122,16 @@ def always_known_sentence(effect: FoundEffect, *, treatment: str, control: str) 
     return on_condition(finding, stated_rate=False)
 
 
-def specification_sentence(test: SequentialTest | SpecificationTest | None) -> str:
-    """Whether the answers fit the assumption that cheaters answer alike in all arms and subsamples."""
+def specification_sentence(test: SequentialTest | SpecificationTest | None, *, survey: bool = False) -> str:
+    """Whether the answers fit the assumption that cheaters answer alike in all arms and subsamples; a survey has one arm."""
     if test is None or (isinstance(test, SpecificationTest) and test.p_value is None):
         return ""
-    if test.contradicted if isinstance(test, SequentialTest) else (test.p_value or 0.0) < 0.05:
+    contradicted = test.contradicted if isinstance(test, SequentialTest) else (test.p_value or 0.0) < 0.05
+    if survey and contradicted:
+        return _("The answers do not fit the model: cheating seems to depend on the subsample, so distrust these estimates.")
+    if survey:
+        return _("The answers fit the model. That does not prove that people cheat alike in all subsamples.")
+    if contradicted:
         return _("The answers do not fit the model: cheating seems to depend on the arm or the subsample, so distrust these estimates.")
     return _("The answers fit the model. That does not prove that people cheat alike in all arms, only that nothing speaks against it.")
 
@@ -161,3 +184,33 @@ def _up(value: float) -> int:
 
 
 ROUNDING = 1e-9
+
+
+def assignment_sentences(assignment: AssignmentInference | None) -> Iterator[str]:
+    """What it means that sections were assigned as a whole."""
+    if assignment is None:
+        return
+    largest = max(assignment.design_effect)
+    alike = assignment.intraclass_correlation
+    yield ngettext(
+        "%(count)d section was assigned as a whole. Intervals and p-values allow for people of one section being alike%(alike)s: the "
+        "variance is %(times)s times that of as many people who are assigned one by one.",
+        "%(count)d sections were assigned as a whole. Intervals and p-values allow for people of one section being alike%(alike)s: the "
+        "variance is %(times)s times that of as many people who are assigned one by one.",
+        assignment.clusters,
+    ) % {
+        "count": assignment.clusters,
+        "alike": "" if alike is None else _(" (intra-class correlation of the reported answers %(value).3f)") % {"value": alike},
+        "times": f"{largest:.2f}",
+    }
+    if min(assignment.clusters_per_arm) < FEW_CLUSTERS:
+        yield _(
+            "These are few sections: an arm has the worth of %(worth).1f of one size. The intervals rest on the t-distribution and on "
+            "sections that differ normally, which so few cannot show. Read first how often chance alone would give as large a difference."
+        ) % {"worth": min(assignment.clusters_per_arm)}
+    drawn = [p_value for p_value in assignment.randomisation_p_values if p_value is not None]
+    if drawn:
+        yield _(
+            "When the arms of the sections are drawn again, a difference as large as the found one comes in %(shares)s of the draws, if no "
+            "arm changes any answer."
+        ) % {"shares": _(" and ").join(f"{100 * p_value:.1f} %" for p_value in drawn)}

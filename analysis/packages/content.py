@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.packages.background_counts import Cell
 from analysis.packages.licences import Licence
-from analysis.packages.rows import Row, column_of
+from analysis.packages.rows import CLUSTER, Row, column_of
 from candor.packages.preregistrations import plan_file
 from surveys.preregistration.selectors import KeptPlan
 
@@ -50,6 +50,8 @@ class Content:
     """Privacy loss of one answer."""
     background: Sequence[Cell] | None
     """None: left out."""
+    reason_for_exact_counts: str
+    """Why the counts are exact although the study has a privacy budget; empty where that needs no reason."""
     smallest_count: int
     allocation_lists: Sequence[AllocationList]
     results: Mapping[str, Any]
@@ -60,6 +62,11 @@ class Content:
     def plan_files(self) -> dict[str, str]:
         """Their texts by the names of the files."""
         return {plan_file(plan.version): plan.text for plan in self.plans}
+
+    @property
+    def in_sections(self) -> bool:
+        """Whether sections were assigned as a whole."""
+        return bool(self.protocol["allocation"]["unit"] == "cluster")
 
     @property
     def address(self) -> str:
@@ -85,7 +92,13 @@ class Content:
 
     @property
     def keywords(self) -> list[str]:
-        return [*([SIMULATED_DATA] if self.simulated else []), "randomised experiment", "randomised response", "local differential privacy"]
+        kind = "survey" if self.is_survey else "randomised experiment"
+        return [*([SIMULATED_DATA] if self.simulated else []), kind, "randomised response", "local differential privacy"]
+
+    @property
+    def is_survey(self) -> bool:
+        """Whether there was one arm."""
+        return len(self.protocol["design"]["arms"]) == 1
 
     @property
     def questions(self) -> Sequence[Mapping[str, str]]:
@@ -105,9 +118,9 @@ class Content:
     def description(self) -> str:
         """One paragraph for catalogues."""
         kind = "Simulated answers of bots, not of people," if self.simulated else "Answers"
-        arms = len(self.protocol["design"]["arms"])
+        asked = "survey" if self.is_survey else f"randomised experiment with {len(self.protocol['design']['arms'])} arms"
         return (
-            f"{kind} to {len(self.questions)} sensitive yes/no questions in a randomised experiment with {arms} arms. Each answer was "
+            f"{kind} to {len(self.questions)} sensitive yes/no questions in a {asked}. Each answer was "
             "given after a private die that sometimes says what to answer, so no row tells what is true of its person; the "
             f"probabilities are in protocol.json. {len(self.rows)} rows, one for each {self.unit}."
         )
@@ -131,6 +144,9 @@ def columns_of(content: Content) -> list[Column]:
         name: f"the die forces yes with probability {forced['forced_yes']} and no with probability {forced['forced_no']}"
         for name, forced in design["subsamples"].items()
     }
+    numbers = sorted({row.cluster for row in content.rows if row.cluster}, key=int)
+    told = dict.fromkeys(numbers, "one section; the number was drawn at random")
+    clusters = [Column(name=CLUSTER, label="Section that was assigned to the arm as a whole", values=told)] if told else []
     answers = [
         Column(
             name=column_of(question["name"]),
@@ -141,7 +157,12 @@ def columns_of(content: Content) -> list[Column]:
         for question in content.questions
     ]
     return [
-        Column(name="arm", label="Arm to which the person was randomised", values=arms),
+        Column(
+            name="arm",
+            label="The group, of which there is one" if content.is_survey else "Arm to which the person was randomised",
+            values=arms,
+        ),
         Column(name="subsample", label="Subsample to which the person was randomised; it decides what the die forces", values=subsamples),
+        *clusters,
         *answers,
     ]

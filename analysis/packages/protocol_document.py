@@ -19,9 +19,10 @@ def protocol_document(
     questions: Sequence[str],
     consents: Sequence[tuple[int, StudyDefinition]],
     plans: Sequence[KeptPlan] = (),
+    exactly: Sequence[str] = (),
 ) -> dict[str, object]:
     """`questions` are those whose answers are released; `consents` the versions to which people in the release agreed; `plans` the
-    preregistration and its amendments.
+    preregistration and its amendments; `exactly` what a privacy budget does not cover.
 
     The sequences rest on what was planned before anybody came, which stands in `opened_with`.
     """
@@ -71,11 +72,13 @@ def protocol_document(
         "quiz": [{"name": one.name, "text": text(one.text)} for one in definition.quiz],
         "allocation": {
             **definition.allocation.model_dump(mode="json"),
+            "sections": len(definition.allocation.sections),  # their labels may tell who teaches when
             "arm_weights": definition.arm_weights,
             "subsample_weights": definition.subsample_weights,
             "planned_with_die": opened_with.planned_with_die,
         },
         "analysis": opened_with.analysis.model_dump(mode="json"),
+        "privacy_budget": definition.privacy_budget and {**definition.privacy_budget.model_dump(), "not_covered": list(exactly)},
         "consent": [{"protocol_version": number, "text": text(one.consent)} for number, one in consents],
     }
 

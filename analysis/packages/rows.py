@@ -1,19 +1,22 @@
-"""The rows of a release: arm, subsample and reported answers, in an order that tells nothing."""
+"""The rows of a release: arm, subsample, reported answers, and sometimes a number for the section, in an order that tells nothing."""
 
 import csv
 import io
 import secrets
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
 from analysis.packages.errors import TooFewPeopleError
+from surveys.batches.rules import LEAST
 
 SMALLEST_GROUP = 5
 """Fewer people than this in an arm of a subsample, and the study is too small for its rows to be published."""
-ASSIGNMENT = ("arm", "subsample")
+SMALLEST_IN_SECTION = LEAST
+"""Fewer people than this in a subsample of any section, and no row says which section it is of."""
+ASSIGNMENT, CLUSTER = ("arm", "subsample"), "cluster"
 _entropy = secrets.SystemRandom()
 
 
@@ -24,6 +27,8 @@ class Row:
     arm: str
     subsample: str
     answers: tuple[int | None, ...]
+    cluster: str = ""
+    """The section, where sections were assigned as a whole; empty: not told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +59,29 @@ def require_large_groups(groups: Sequence[Group]) -> None:
         )
 
 
+def with_random_clusters(rows: Sequence[Row]) -> list[Row]:
+    """The rows with random numbers in place of sections; without any where some section is so small that its people stand out."""
+    sections = sorted({row.cluster for row in rows})
+    cells = Counter((row.cluster, row.subsample) for row in rows)
+    told = "" not in sections and all(
+        cells[section, subsample] >= SMALLEST_IN_SECTION for section in sections for subsample in {row.subsample for row in rows}
+    )
+    _entropy.shuffle(sections)
+    numbers = {section: str(number) for number, section in enumerate(sections, start=1)}
+    return [replace(row, cluster=numbers[row.cluster] if told else "") for row in rows]
+
+
 def shuffled_csv(rows: Sequence[Row], *, questions: Sequence[str]) -> str:
     """The rows as CSV, in an order drawn from the operating system's entropy; no two calls give the same."""
-    lines = [[row.arm, row.subsample, *("" if answer is None else answer for answer in row.answers)] for row in rows]
+    told = any(row.cluster for row in rows)
+    lines = [
+        [row.arm, row.subsample, *([row.cluster] if told else []), *("" if answer is None else answer for answer in row.answers)]
+        for row in rows
+    ]
     _entropy.shuffle(lines)
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([*ASSIGNMENT, *map(column_of, questions)])
+    writer.writerow([*ASSIGNMENT, *([CLUSTER] if told else []), *map(column_of, questions)])
     writer.writerows(lines)
     return buffer.getvalue()
 
@@ -68,7 +89,13 @@ def shuffled_csv(rows: Sequence[Row], *, questions: Sequence[str]) -> str:
 def rows_of(text: str) -> list[Row]:
     """The rows of such a CSV."""
     lines = csv.reader(io.StringIO(text))
-    next(lines)
+    told = CLUSTER in next(lines)
     return [
-        Row(arm=arm, subsample=subsample, answers=tuple(int(one) if one else None for one in answers)) for arm, subsample, *answers in lines
+        Row(
+            arm=arm,
+            subsample=subsample,
+            cluster=rest[0] if told else "",
+            answers=tuple(int(one) if one else None for one in (rest[1:] if told else rest)),
+        )
+        for arm, subsample, *rest in lines
     ]

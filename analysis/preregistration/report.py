@@ -7,6 +7,7 @@ from typing import Any, Literal
 from django.utils.translation import gettext as _
 
 from analysis.stored_results import MarkedEffect, QuestionEstimate, Results
+from candor.results import Prevalence
 from surveys.preregistration.documents import planned_tests_of
 from surveys.preregistration.method_names import method_name
 from surveys.preregistration.planned_tests import planned_tests_in_words
@@ -22,7 +23,7 @@ class PlannedAnalysis:
     planned: str
     verdict: Verdict
     differences: tuple[str, ...]
-    effect: MarkedEffect | None = None
+    effect: MarkedEffect | Prevalence | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,13 @@ def report_of(plans: Sequence[KeptPlan], results: Results | None) -> Report | No
     return Report(
         plan=plans[0],
         amendments=tuple(plans[1:]),
-        analyses=(_sample(document, results), *hypotheses, *_planned_tests(document, results), *_subgroups(document, results)),
+        analyses=(
+            _sample(document, results),
+            *hypotheses,
+            *_prevalences(document, results),
+            *_planned_tests(document, results),
+            *_subgroups(document, results),
+        ),
         exploratory=tuple(_exploratory(document, results)),
     )
 
@@ -97,6 +104,15 @@ def _planned_tests(document: Mapping[str, Any], results: Results | None) -> Iter
         verdict: Verdict = "not_done" if done is None else "as_planned" if done == wanted else "otherwise"
         differences = (_("Another margin or other questions were tested."),) if verdict == "otherwise" else ()
         yield PlannedAnalysis(planned=f"{term}: {words}", verdict=verdict, differences=differences)
+
+
+def _prevalences(document: Mapping[str, Any], results: Results | None) -> Iterator[PlannedAnalysis]:
+    """Each question of a survey; plans that were kept before there were any name none."""
+    for one in document.get("prevalences", ()):
+        estimate = None if results is None else results.estimate(one["question"])
+        found = next((share for share in estimate.prevalence if share.arm == one["arm"]), None) if estimate else None
+        said = _("How many truly say yes to “%(question)s”") % {"question": one["text"]}
+        yield PlannedAnalysis(planned=said, verdict="not_done" if found is None else "as_planned", differences=(), effect=found)
 
 
 def _subgroups(document: Mapping[str, Any], results: Results | None) -> Iterator[PlannedAnalysis]:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from datetime import timedelta
 
 from django.db import transaction
+from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -21,9 +22,10 @@ from analysis.packages.licences import LICENCES
 from analysis.packages.privacy_statement import privacy_statement, sentences_of
 from analysis.packages.protocol_document import protocol_document
 from analysis.packages.risk import risk_summary
-from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv
+from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv, with_random_clusters
 from analysis.releases.keys import signing_key
 from analysis.releases.people import people_sha256, selection_of
+from analysis.releases.selectors import reasons_for_exact_counts
 from analysis.seeds import SEED_KEY
 from audit.services import record
 from candor.errors import MethodError
@@ -32,8 +34,10 @@ from candor.packages.signing import public_pem
 from candor.software import software
 from jobs.registry import HEAVY, job, routine
 from surveys.allocation.selectors import allocation_document
+from surveys.definition import StudyDefinition
 from surveys.models import Protocol, Study
 from surveys.preregistration.selectors import plans_of
+from surveys.privacy.exact import shown_exactly
 from surveys.protocols import frozen_protocol, protocol_at_launch, protocol_in_force
 
 STAGES = ("rows", "results", "package")
@@ -74,13 +78,19 @@ def _draw_rows(release: Release) -> None:
     with_background = release.background == BackgroundHandling.COUNTS
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
-        selection = selection_of(study, simulated=release.simulated, questions=release.questions, with_background=with_background)
+        selection = selection_of(
+            study,
+            simulated=release.simulated,
+            questions=release.questions,
+            with_background=with_background,
+            in_sections=definition.in_sections,
+        )
         arms = [arm.name for arm in definition.arms]
         require_large_groups(groups_of(selection.rows, arms=arms, subsamples=list(definition.die.subsamples)))
         if with_background and study.forgotten_on is not None:
             raise ReleaseError(FORGOTTEN)
         drawn = {
-            "csv": shuffled_csv(selection.rows, questions=release.questions),
+            "csv": shuffled_csv(with_random_clusters(selection.rows), questions=release.questions),
             "background": [
                 asdict(cell)
                 for cell in background_cells(
@@ -114,13 +124,14 @@ def _content_of(release: Release) -> Content:
         questions=release.questions,
         consents=consents,
         plans=plans,
+        exactly=_shown_exactly(release, definition),
     )
     tables = replicate.counts_of(drawn["csv"].splitlines(), document)
     release.write(seed=seed_of(tables.values(), key=SEED_KEY))
     resampling = {"replicates": REPLICATES, "seed": release.seed}
     outcomes = {}
-    for name, counts in tables.items():
-        outcomes[name] = replicate.estimates(name, counts, document, level=LEVEL, **resampling)
+    for name, found in replicate.estimates_of(drawn["csv"].splitlines(), document, level=LEVEL, **resampling):
+        outcomes[name] = found
         _reach(release, "results")
     outcomes = replicate.with_missing_answers(replicate.with_directions(outcomes, document), drawn["csv"].splitlines(), document)
     rows = rows_of(drawn["csv"])
@@ -138,6 +149,7 @@ def _content_of(release: Release) -> Content:
         simulated=release.simulated,
         bots_left_out=drawn["bots_left_out"],
         epsilon=definition.design().epsilon,
+        reason_for_exact_counts=release.reason_for_exact_counts,
         background=[Cell(**cell) for cell in drawn["background"]] if release.background == BackgroundHandling.COUNTS else None,
         smallest_count=release.smallest_count,
         allocation_lists=[
@@ -154,6 +166,13 @@ def _content_of(release: Release) -> Content:
             **replicate.planned_tests(tables, document),
         },
     )
+
+
+def _shown_exactly(release: Release, definition: StudyDefinition) -> list[str]:
+    """Everything that no noise hides, in the language of packages; this release is public when somebody reads it."""
+    reasons = [*reasons_for_exact_counts(release.study), *([release.reason_for_exact_counts] if release.reason_for_exact_counts else [])]
+    with translation.override("en"):
+        return shown_exactly(definition, reasons_for_counts=list(dict.fromkeys(reasons)))
 
 
 @transaction.atomic

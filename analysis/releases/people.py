@@ -5,10 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Case, Exists, Max, OuterRef, QuerySet, Value, When
+from django.db.models.fields.json import KT
 
 from analysis.packages.rows import Row
 from surveys.definition import DIRECT
 from surveys.models import Participant, Response, Step, Study
+from surveys.questions.sections import SECTION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,7 @@ def people_sha256(study: Study, *, simulated: bool) -> str:
     return _sha256(released_people(study, simulated=simulated).values_list("pk", flat=True))
 
 
-def selection_of(study: Study, *, simulated: bool, questions: Sequence[str], with_background: bool) -> Selection:
+def selection_of(study: Study, *, simulated: bool, questions: Sequence[str], with_background: bool, in_sections: bool = False) -> Selection:
     """Rows and background answers of everybody in a release, read together and separated at once."""
     answers = {
         f"answer_{index}": Max(
@@ -44,13 +46,17 @@ def selection_of(study: Study, *, simulated: bool, questions: Sequence[str], wit
         )
         for index, name in enumerate(questions)
     }
-    columns = ("pk", "protocol_id", "arm", "subsample", *answers)
+    columns = ("pk", "protocol_id", "arm", "subsample", "cluster", *answers)
     found = released_people(study, simulated=simulated)
-    people = list(found.annotate(**answers).values_list(*columns))
+    cluster = KT(f"background__{SECTION}") if in_sections else Value("")
+    people = list(found.annotate(cluster=cluster, **answers).values_list(*columns))
     # Sorted by content, so that neither list tells a person's place in the other.
     background = found.values_list("background", flat=True) if with_background else ()
     return Selection(
-        rows=[Row(arm=arm, subsample=subsample, answers=tuple(values)) for _pk, _protocol, arm, subsample, *values in people],
+        rows=[
+            Row(arm=arm, subsample=subsample, cluster=cluster or "", answers=tuple(values))
+            for _pk, _protocol, arm, subsample, cluster, *values in people
+        ],
         background=sorted((dict(one) for one in background), key=repr),
         protocols=sorted({protocol for _pk, protocol, *_rest in people}),
         people_sha256=_sha256(pk for pk, *_rest in people),

@@ -32,9 +32,12 @@ def merged(run: Run) -> Results:
     begun = read_results(run.results)
     if begun is None:
         raise ValueError("Expected the results with which the run began.")
+    rows = list(run.chunks.all())
+    if not rows:  # nothing was resampled, as where sections were assigned as a whole
+        return begun
     analysis = kept.of(run.pk, run.seed)
     chunks: dict[tuple[str, str], list[BootstrapChunk]] = defaultdict(list)
-    for chunk in run.chunks.all():
+    for chunk in rows:
         study = analysis.study(chunk.family, chunk.question)
         chunks[chunk.family, chunk.question].append(_unpacked(chunk, study, seed=run.seed or 0))
     outcomes = SequencePlan.of(run.study).with_directions(analysis.results(chunks))

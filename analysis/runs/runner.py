@@ -12,7 +12,7 @@ from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from analysis.answers.datasets import assigned_counts, cell_counts, people_of
+from analysis.answers.datasets import People, assigned_counts, cell_counts, people_of
 from analysis.answers.direct_results import direct_results
 from analysis.answers.subgroups import subgroups_of
 from analysis.models import Chunk, Run, RunKind, RunStatus
@@ -23,7 +23,7 @@ from candor.errors import MethodError
 from candor.software import METHOD_VERSION
 from jobs.registry import FIRST, HEAVY, LAST, job, routine
 from jobs.tasks import send
-from surveys.batches.selectors import batch_is_complete
+from surveys.batches.selectors import batch_is_complete, nobody_comes_any_more
 from surveys.batches.services import count_next_batch
 from surveys.definition import StudyDefinition
 from surveys.models import RUNNING, Study
@@ -127,6 +127,8 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
 
     design, plan, assigned = definition.design(), SequencePlan.of(study), assigned_counts(study, definition)
     counted = cell_counts(study, definition)
+    if definition.in_sections:
+        return _results(study, definition, section_results(study, definition, people_of(study, definition)), counts=counted)
     outcomes: dict[str, QuestionEstimate | NotYet] = {}
     for question, counts in counted.items():
         try:
@@ -147,9 +149,14 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
 
     people = people_of(run.study, definition)
     analysis, now = study_analysis(people, definition, plan=SequencePlan.of(run.study)), timezone.now()
-    outcomes = {question: at_low_priority(outcome_results, one) for question, one in analysis.items()}
-    chunks = [Chunk(run=run, family=family, question=question, index=index, due_at=now) for family, question, index in analysis.chunks()]
-    balance = balance_of(people, definition, shown=balance_shown_before(run))
+    if definition.in_sections:
+        outcomes, parts = section_results(run.study, definition, people), []
+    else:
+        outcomes, parts = {question: at_low_priority(outcome_results, one) for question, one in analysis.items()}, analysis.chunks()
+    chunks = [Chunk(run=run, family=family, question=question, index=index, due_at=now) for family, question, index in parts]
+    # Means of background answers are exact. Under a privacy budget nobody sees them, but of bots in a rehearsal.
+    may_balance = definition.privacy_budget is None or run.study.rehearsal_of_id is not None
+    balance = balance_of(people, definition, shown=balance_shown_before(run)) if may_balance else None
     counts = {name: one.counts for name, one in analysis.items()}
     results = replace(
         _results(run.study, definition, outcomes, counts=counts, balance=balance), subgroups=subgroups_of(run.study, people, definition)
@@ -158,6 +165,14 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
         if not _ended_because_withheld(run):
             run.spread(n=results.n, results=document_of(results), data=people.to_bytes(), seed=analysis.seed, method_version=METHOD_VERSION)
             Chunk.objects.bulk_create(chunks)
+
+
+def section_results(study: Study, definition: StudyDefinition, people: People) -> dict[str, QuestionEstimate | NotYet]:
+    """The results of a study whose sections were assigned as a whole."""
+    from analysis.runs.section_results import section_outcomes  # SciPy, which web processes can do without
+    from analysis.runs.sequence_plans import SequencePlan
+
+    return section_outcomes(people, definition, plan=SequencePlan.of(study), has_ended=nobody_comes_any_more(study))
 
 
 def _results(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from candor.clusters.cell_covariance import ClusteredCells, clustered_cells
+from candor.clusters.inference import CLUSTERED, FEW_CLUSTERS, STRATIFIED, AssignmentInference
 from candor.clusters.people import AssignedTogether
 from candor.clusters.randomisation import randomisation_p_values
 from candor.designs.design import FloatArray
@@ -22,40 +23,11 @@ from candor.estimators.intervals import cut_to, fieller_interval, normal_quantil
 from candor.estimators.multiplicity import holm
 from candor.results import CheaterProportion, Effect, Interval, OutcomeEstimate
 
-CLUSTERED, STRATIFIED = "efficient_clustered", "efficient_stratified"
-FEW_CLUSTERS = 8
 FEW = (
     "Arm {arm!r} has the worth of {worth:.1f} clusters of one size: with so few the intervals rest on the t-distribution with {df:.1f} "
     "degrees of freedom; read the randomisation test beside them."
 )
 NO_TEST = "No test of the model and no bounds: they are not known for people who were assigned together."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AssignmentInference:
-    """The uncertainty that comes from how people were assigned.
-
-    Attributes
-    ----------
-    clusters : int
-        How many; everybody is one where people were assigned one by one.
-    strata : int
-    degrees_of_freedom : tuple of float
-        Of every contrast.
-    randomisation_p_values : tuple of float or None
-        Of every contrast; None where clusters do not differ.
-    intraclass_correlation : float or None
-        Of the reported answers, by analysis of variance within the cells; None without clusters.
-    design_effect : tuple of float
-        Of every contrast: the variance of Δ̂ divided by that of as many people who were assigned one by one.
-    """
-
-    clusters: int
-    strata: int
-    degrees_of_freedom: tuple[float, ...]
-    randomisation_p_values: tuple[float | None, ...]
-    intraclass_correlation: float | None
-    design_effect: tuple[float, ...]
 
 
 def estimate_assigned_together(
@@ -112,6 +84,7 @@ def estimate_assigned_together(
         degrees_of_freedom=freedom,
         randomisation_p_values=randomisation_p_values(people, rng=rng) if in_clusters else (None,) * len(effects),
         intraclass_correlation=intraclass_correlation(people) if in_clusters else None,
+        clusters_per_arm=tuple(map(float, people.clusters_in_arm())),
         design_effect=tuple(
             float(clustered / alone) for clustered, alone in zip(joint.honest_times_effect_variance, independent, strict=True)
         ),

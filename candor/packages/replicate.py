@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from candor.clusters.clustered_effects import estimate_assigned_together
+from candor.clusters.people import assigned_together
 from candor.designs.design import Design
 from candor.equivalence.margin_tests import margin_tests
 from candor.equivalence.margins import Margin
@@ -40,6 +42,11 @@ ANOTHER_VERSION = """\
 These numbers were published by {then}, whose methods are of version {before}; those of this library are of version {now}.
 Only numbers that both compute alike are compared. An installation of that library gives all of them as they were published.
 """
+CLUSTER = "cluster"
+UNKNOWN_CLUSTERS = (
+    "clusters were assigned as a whole, and the data do not tell who was in which, because some are so small that their people would stand "
+    "out: no standard error, interval or test can be computed from them"
+)
 Difference = tuple[str, object, object]
 
 
@@ -54,6 +61,45 @@ def counts_of(data: Iterable[str], protocol: Mapping[str, Any]) -> dict[str, NDA
             if answer := row[question["column"]]:
                 counts[question["name"]][arms[row["arm"]], subsamples[row["subsample"]], int(answer)] += 1
     return counts
+
+
+def estimates_of(
+    data: Iterable[str], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every question with all that follows from its public answers, one after the other."""
+    lines = list(data)
+    for name, counts in counts_of(lines, protocol).items():
+        if _in_clusters(protocol):
+            yield name, estimates_in_clusters(lines, protocol, name, n=int(counts.sum()), seed=seed, level=level)
+        else:
+            yield name, estimates(name, counts, protocol, replicates=replicates, seed=seed, level=level)
+
+
+def _in_clusters(protocol: Mapping[str, Any]) -> bool:
+    return bool(protocol["allocation"].get("unit") == "cluster")
+
+
+def estimates_in_clusters(
+    lines: Iterable[str], protocol: Mapping[str, Any], question: str, *, n: int, seed: int, level: float
+) -> dict[str, Any]:
+    """The estimates of a study whose clusters were assigned as a whole, if the data tell the clusters."""
+    design = Design.from_document(protocol["design"])
+    column = next(one["column"] for one in protocol["questions"] if one["name"] == question)
+    rows = [row for row in csv.DictReader(lines) if row[column]]
+    if not all(CLUSTER in row for row in rows):
+        return {"n": n, "not_estimated": UNKNOWN_CLUSTERS}
+    try:
+        people = assigned_together(
+            np.array([int(row[column]) for row in rows], dtype=np.intp),
+            np.array([design.arms.index(row["arm"]) for row in rows], dtype=np.intp),
+            np.array([design.subsample_names.index(row["subsample"]) for row in rows], dtype=np.intp),
+            design=design,
+            cluster=[row[CLUSTER] for row in rows],
+        )
+        outcome, assignment = estimate_assigned_together(people, rng=np.random.default_rng(seed), level=level)
+    except MethodError as error:
+        return {"n": n, "not_estimated": str(error)}
+    return {**asdict(outcome), "assignment": asdict(assignment)}
 
 
 def estimates(
@@ -89,11 +135,12 @@ def with_directions(outcomes: Mapping[str, dict[str, Any]], protocol: Mapping[st
 
 
 def planned_tests(tables: Mapping[str, NDArray[np.int64]], protocol: Mapping[str, Any]) -> dict[str, Any]:
-    """The tests that the protocol names, against margins and over families; nothing for packages whose protocol is older than these.
+    """The tests that the protocol names, against margins and over families; nothing for packages whose protocol is older than these,
+    nor for studies of clusters, which tests against margins do not know.
 
     A question without enough answers has no test against its margin; in its family it counts as untested, as one that was not released.
     """
-    if "analysis" not in protocol:
+    if "analysis" not in protocol or _in_clusters(protocol):
         return {}
     design, planned = Design.from_document(protocol["design"]), protocol["analysis"]
     effects: dict[str, tuple[Effect, ...]] = {name: () for members in planned["families"].values() for name in members}
@@ -121,7 +168,7 @@ def with_missing_answers(
         name, missing = question["name"], np.zeros(design.shape, dtype=np.int64)
         for row in csv.DictReader(lines):
             missing[cells[row["arm"], row["subsample"]]] += row[question["column"]] == ""
-        if missing.any() and "effects" in outcomes[name]:
+        if missing.any() and "sequence" in outcomes[name]:
             said = missing_answers(counts_of(lines, protocol)[name], missing, design=design)
             found[name] = {**outcomes[name], "missing_answers": said and asdict(said)}
     return found
@@ -131,10 +178,10 @@ def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapp
     """The results of the data, computed again with the number of resamples, seed and level of results.json."""
     options = {**published["bootstrap"], "level": published["level"]}
     lines = list(data)
-    tables = counts_of(lines, protocol)
-    decided = with_directions({name: estimates(name, counts, protocol, **options) for name, counts in tables.items()}, protocol)
+    decided = with_directions(dict(estimates_of(lines, protocol, **options)), protocol)
     n = sum(1 for _row in csv.DictReader(lines))
-    return {"n": n, "outcomes": with_missing_answers(decided, lines, protocol), **planned_tests(tables, protocol)}
+    tests = planned_tests(counts_of(lines, protocol), protocol)
+    return {"n": n, "outcomes": with_missing_answers(decided, lines, protocol), **tests}
 
 
 def results_of(published: Mapping[str, Any]) -> dict[str, object]:
@@ -195,6 +242,8 @@ def main(folder: Path) -> int:
         wrong = [(place, one, other) for place, one, other in values if not is_same(one, other)]
         different += len(wrong)
         print(f"{name:<40} {len(values):>7} {len(wrong):>7}")
+        if reason := (after or {}).get("not_estimated") if isinstance(after, Mapping) else None:
+            print(f"  no estimates: {reason}")
         for place, one, other in wrong:
             print(f"  {place}: published {one}, recomputed {other}")
     which = "Every number" if same_methods else "Every number that both versions compute alike"

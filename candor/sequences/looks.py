@@ -74,7 +74,8 @@ def sequential_estimate(
     Returns
     -------
     SequentialEstimate
-        Effects by the efficient method, by that for cheaters who differ by arm where the design allows it, and by ``adjusted``.
+        Effects by the efficient method, by that for cheaters who differ by arm where the design allows it, and by ``adjusted``. A survey
+        has none: its sequence is that of the prevalence.
 
     Raises
     ------
@@ -194,7 +195,7 @@ def _waits_for(table: FloatArray, design: Design) -> str | None:
 def _effects(fit: CellFit, table: FloatArray, design: Design, look: SequentialEstimate, *, method: str) -> list[SequentialEffect]:
     used = _used(fit, table, design, arm_specific=method == EFFICIENT_ARM_SPECIFIC)
     joint = fit.joint_estimates(honest_proportion_used=used)
-    level = 1 - (1 - look.level) / look.family
+    level = 1 - (1 - look.level) / max(look.family, 1)  # a survey has no contrasts
     multiplier = anytime_multiplier(look.n, rho=look.rho, level=level)
     found = []
     for contrast, treatment in enumerate(design.treatments):

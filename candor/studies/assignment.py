@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from candor.clusters.clustered_effects import AssignmentInference, estimate_assigned_together
+from candor.clusters.clustered_effects import estimate_assigned_together
+from candor.clusters.inference import AssignmentInference
 from candor.clusters.people import assigned_together
 from candor.designs.design import Design
 from candor.errors import DataError

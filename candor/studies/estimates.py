@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from candor.clusters.clustered_effects import AssignmentInference
+from candor.clusters.inference import AssignmentInference
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
 from candor.equivalence.margins import Worse

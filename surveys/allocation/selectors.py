@@ -16,7 +16,7 @@ def allocation_document(allocation_list: AllocationList) -> str:
 def document_of_list(allocation_list: AllocationList, assignments: Sequence[Assignment]) -> str:
     """The text of a list with these lines. It names the stratum where the study draws within strata."""
     study = allocation_list.study
-    in_strata = bool(protocol_in_force(study).definition.allocation.strata)
+    in_strata = protocol_in_force(study).definition.strata != [""]
     return list_document(
         assignments,
         study=study.slug,

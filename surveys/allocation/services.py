@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from accounts.models import User
 from audit.services import record
 from surveys import actions
-from surveys.allocation.assignment import Assignment, commitment, draw_list
+from surveys.allocation.assignment import Assignment, commitment, draw_list, draw_sequence
 from surveys.allocation.selectors import document_of_list
 from surveys.definition import StudyDefinition
 from surveys.errors import StudyFullError, TransitionError
@@ -21,13 +21,24 @@ SMALLEST_LIST = 64
 
 
 def draw_first_lists(study: Study, definition: StudyDefinition) -> list[AllocationList]:
-    """Give a study that opens the state of its arms and its first list, one for each stratum."""
+    """Give a study that opens the state of its arms and its first list, one for each stratum. The lists of a section have one arm."""
     ArmState.objects.bulk_create(ArmState(study=study, arm=arm.name, quota=arm.quota) for arm in definition.arms)
-    return [draw_allocation_list(study, definition, stratum=stratum) for stratum in definition.strata]
+    arms = dict(zip(definition.sections, draw_sequence(definition.arm_weights, len(definition.sections), scheme="complete"), strict=True))
+    drawn = [_draw_list(study, definition, stratum=stratum, arm=arms.get(stratum)) for stratum in definition.strata]
+    close_and_open_slots(study)
+    return drawn
 
 
 def draw_allocation_list(study: Study, definition: StudyDefinition, *, stratum: str = "") -> AllocationList:
-    """Draw the next list of a stratum and store it. Call it under a lock on the study."""
+    """Draw the next list of a stratum and store it; a section keeps its arm. Call it under a lock on the study."""
+    arm = study.allocation_slots.filter(stratum=stratum).values_list("arm", flat=True).first() if definition.in_sections else None
+    drawn = _draw_list(study, definition, stratum=stratum, arm=arm)
+    close_and_open_slots(study)
+    return drawn
+
+
+def _draw_list(study: Study, definition: StudyDefinition, *, stratum: str, arm: str | None) -> AllocationList:
+    """`arm` is that of everybody on the list, where a section is assigned as a whole."""
     number = study.allocation_lists.count() + 1
     planned = definition.allocation.planned_participants
     if study.allocation_lists.filter(stratum=stratum).exists():
@@ -37,7 +48,7 @@ def draw_allocation_list(study: Study, definition: StudyDefinition, *, stratum: 
     assignments = draw_list(
         length=length,
         subsamples=definition.subsample_weights,
-        arms=definition.arm_weights,
+        arms=definition.arm_weights if arm is None else {arm: 1},
         scheme=definition.allocation.scheme,
         block_multiples=definition.allocation.block_multiples,
         direct_share=definition.direct_share,
@@ -62,7 +73,6 @@ def draw_allocation_list(study: Study, definition: StudyDefinition, *, stratum: 
         ),
         batch_size=1000,
     )
-    close_and_open_slots(study)
     return allocation_list
 
 
@@ -89,7 +99,7 @@ def take_slot(study: Study, definition: StudyDefinition, *, stratum: str = "") -
         return assignment
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     while not (assignment := _take_next_free(study, stratum)):
-        if not has_room(study):
+        if not has_room(study, stratum=stratum if definition.in_sections else None):
             raise StudyFullError
         allocation_list = draw_allocation_list(locked, definition, stratum=stratum)
         record(
@@ -125,12 +135,14 @@ def _taken_by_arm(study: Study) -> Counter[str]:
     return Counter(dict(study.allocation_slots.filter(status=SlotStatus.TAKEN).values_list("arm").annotate(Count("pk"))))
 
 
-def has_room(study: Study) -> bool:
-    """Whether an arm still takes participants."""
-    if study.allocation_slots.filter(status=SlotStatus.FREE).exists():
+def has_room(study: Study, *, stratum: str | None = None) -> bool:
+    """Whether an arm still takes participants; with a stratum, one of the arms on its lists."""
+    lines = study.allocation_slots.all() if stratum is None else study.allocation_slots.filter(stratum=stratum)
+    if lines.filter(status=SlotStatus.FREE).exists():
         return True
+    states = study.arm_states.all() if stratum is None else study.arm_states.filter(arm__in=lines.values("arm"))
     taken = _taken_by_arm(study)
-    return any(not state.closed and (state.quota is None or taken[state.arm] < state.quota) for state in study.arm_states.all())
+    return any(not state.closed and (state.quota is None or taken[state.arm] < state.quota) for state in states)
 
 
 @transaction.atomic

@@ -11,7 +11,8 @@ from surveys.batches import rules
 from surveys.counts import Alike, ConsentCount, Counts, counts_of, exact_consent_counts, present_people
 from surveys.definition import DIRECT
 from surveys.models import ENDED, RUNNING, BotRun, BotRunStatus, Participant, ShownNumbers, Step, Study
-from surveys.protocols import protocol_in_force
+from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.questions.sections import SECTION
 
 GROUP = ("subsample", "arm", "answered", "is_bot")
 """The columns that tell one group of a batch from another. Bots and people never fill up each other's groups."""
@@ -118,12 +119,17 @@ def finished_people(study_id: int, *, counted: bool) -> QuerySet[Participant]:
 
 
 def group_of(person: Participant) -> QuerySet[Participant]:
-    """The people among whom this person is hidden: those who have finished in the same way, or all who have not finished."""
+    """The people among whom this person is hidden: those who have finished in the same way, or all who have not finished.
+
+    Where sections are assigned as a whole these are people of the same section: a release may tell sections apart.
+    """
     alike = Participant.objects.filter(study_id=person.study_id, is_bot=person.is_bot).annotate(answered=~REFUSED)
     if person.step != Step.FINISHED:
         return alike.exclude(step=Step.FINISHED)
     answered = not (person.subsample == DIRECT and person.agrees_to_direct is False)
-    return alike.filter(step=Step.FINISHED, subsample=person.subsample, arm=person.arm, answered=answered)
+    alike = alike.filter(step=Step.FINISHED, subsample=person.subsample, arm=person.arm, answered=answered)
+    in_sections = frozen_protocol(person.protocol_id).definition.in_sections
+    return alike.filter(background__section=person.background.get(SECTION)) if in_sections else alike
 
 
 def waiting_people(study_id: int) -> QuerySet[Participant]:

@@ -1,13 +1,15 @@
 """The population of bots: background, true answers to each question in each arm, and behaviour towards the die."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from candor.planning.simulation import Behaviour, LatentModel, SimulatedPerson, reported_answer
+from surveys.bots.circles import draw_circle
 from surveys.definition import StudyDefinition
-from surveys.questions.background import Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
+from surveys.questions.background import Circle, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
+from surveys.questions.sections import INTRACLASS_CORRELATION, SECTION
 
 Rng = np.random.Generator
 WORDS = ("biology", "economics", "history", "mechanical engineering", "undecided")
@@ -45,11 +47,12 @@ class Bot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Population:
-    """The latent model of every sensitive question; a cheater cheats in all of them."""
+    """The latent model of every sensitive question; a cheater cheats in all of them. `sections` has the place of each on the log-odds."""
 
     definition: StudyDefinition
     model: LatentModel
     habits: Habits
+    sections: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -62,10 +65,16 @@ class Population:
         behaviour: Behaviour,
         background_effect: float = 0.5,
         habits: Habits | None = None,
+        intraclass_correlation: float = INTRACLASS_CORRELATION,
+        seed: int = 0,
     ) -> "Population":
         """`effect` is the effect of every arm but the control; numbers and ordinal scales among the background questions shift the log-odds
-        by `background_effect` per SD.
+        by `background_effect` per SD. Sections that are assigned as a whole shift them too, so that true answers of one section in the
+        control arm have nearly this correlation; `seed` draws the shifts.
         """
+        shifts = {question.name: background_effect for question in definition.background if isinstance(question, Number | OrdinalScale)}
+        if definition.in_sections and 0 < prevalence < 1:
+            shifts[SECTION] = (intraclass_correlation / (prevalence * (1 - prevalence))) ** 0.5
         return cls(
             definition=definition,
             model=LatentModel(
@@ -73,11 +82,10 @@ class Population:
                 effects={arm.name: effect for arm in definition.arms if arm.name != definition.control},
                 cheater_proportion=cheater_proportion,
                 cheater_behaviour=behaviour,
-                background_effects={
-                    question.name: background_effect for question in definition.background if isinstance(question, Number | OrdinalScale)
-                },
+                background_effects=shifts,
             ),
             habits=habits or Habits(),
+            sections=dict(zip(definition.sections, np.random.default_rng(seed).standard_normal(len(definition.sections)), strict=True)),
         )
 
     def draw(self, rng: Rng) -> Bot:
@@ -98,6 +106,11 @@ class Population:
                 scores = np.array(list(question.scores.values()))
                 standardised[question.name] = float((question.scores[chosen] - scores.mean()) / scores.std())
                 answers[question.name] = chosen
+            elif isinstance(question, Circle):
+                if rng.random() >= self.habits.leaves_blank:
+                    friends, pairs = draw_circle(rng)
+                    answers |= {f"{question.name}-friends": str(friends), f"{question.name}-pairs": str(pairs)}
+                continue
             elif isinstance(question, Group):
                 for row in range(int(rng.integers(0, question.at_most + 1))):
                     answers |= {f"{question.name}-{row}-{field.name}": _draw_answer(field, rng) for field in question.fields}
@@ -105,6 +118,9 @@ class Population:
                 answers[question.name] = _draw_answer(question, rng)
             if rng.random() < self.habits.leaves_blank and question.name in answers:
                 del answers[question.name]
+        if self.sections:
+            section = str(rng.choice(list(self.sections)))
+            answers[SECTION], standardised[SECTION] = section, self.sections[section]
         leaves = rng.random() < self.habits.drops_out
         return Bot(
             answers=answers,

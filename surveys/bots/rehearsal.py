@@ -52,5 +52,6 @@ def _send(bot_run: BotRun, *, first: int, n: int) -> Counter[Ending]:
         cheater_proportion=bot_run.cheater_proportion,
         behaviour=Behaviour(bot_run.behaviour),
         habits=Habits(drops_out=bot_run.drops_out, under_reports=bot_run.under_reports),
+        seed=bot_run.seed,
     )
     return send_bots(bot_run.study, population=population, n=n, first=first, workers=WORKERS, seed=bot_run.seed)

@@ -108,7 +108,7 @@ class AllocationPage(LookingPage):
             "arms": arms,
             "subsamples": subsamples,
             "minimum_seconds": seconds,
-            "watching": read_watching(form),
+            "watching": read_watching(form, self.definition),
         }
 
     def _questions_for_strata(self) -> list[tuple[str, str]]:

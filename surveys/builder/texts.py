@@ -10,10 +10,11 @@ from django.views.decorators.http import require_POST
 from accounts.access import require_role
 from accounts.models import Role
 from surveys.builder.frame import DraftPage
-from surveys.definition import MOST_SUBGROUP_QUESTIONS, Retention
+from surveys.definition import Retention
 from surveys.drafting.edits import Edit, Keys
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.markdown import sanitised_html
+from surveys.plans import MOST_SUBGROUP_QUESTIONS
 
 LONGEST_PREVIEW = 20_000
 
@@ -61,7 +62,10 @@ class Subgroups(DraftPage):
     def context_of(self, form: DraftForm) -> dict[str, object]:
         language = self.definition.languages[0]
         questions = self.definition.possible_subgroups.items()
-        return {"questions": [(name, question.text.in_language(language)) for name, question in questions]}
+        return {
+            "questions": [(name, question.text.in_language(language)) for name, question in questions],
+            "nothing_to_save": self.definition.is_survey,
+        }
 
     def read(self, form: DraftForm) -> object:
         chosen = form.several("subgroups")

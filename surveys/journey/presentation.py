@@ -1,20 +1,34 @@
 """A study in one language, as the templates show it; for a frozen protocol it is built once per process and language."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from django.urls import reverse
+from django.utils import translation
 
 from surveys.definition import QuizItem, StudyDefinition
 from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey.steps import DIRECT_QUESTIONS, QUESTIONS, steps_of
 from surveys.models import Media
+from surveys.privacy.budgets import budget_in_words
 from surveys.protocols import frozen_protocol
-from surveys.questions.background import BackgroundQuestion, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
+from surveys.questions.background import (
+    MOST_FRIENDS,
+    BackgroundQuestion,
+    Circle,
+    Group,
+    MultipleChoice,
+    Number,
+    OrdinalScale,
+    ShortText,
+    SingleChoice,
+    pairs_among,
+)
 from surveys.questions.parts import Text
+from surveys.questions.sections import HINT, QUESTION, SECTION
 from surveys.ways_in import WayIn
 
 # The page offers double speed; durations and clocks differ a little.
@@ -42,6 +56,7 @@ class FieldView:
     unit: str = ""
     longest: int = 0
     at_most: int = 1
+    required: bool = False
     rows: tuple[tuple["FieldView", ...], ...] = ()
 
     @property
@@ -123,6 +138,7 @@ class Presentation:
     debrief_html: str
     direct_consent_html: str
     direct_share: float
+    budget: tuple[str, ...]
     background: tuple[FieldView, ...]
     questions: tuple[SensitiveQuestionView, ...]
     steps: tuple[str, ...]
@@ -132,6 +148,11 @@ class Presentation:
     completion_url: str
     videos: dict[str, VideoView]
     dice: dict[str, DieView]
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The numbers of the sections that are assigned as a whole."""
+        return tuple(number for field in self.background if field.key == SECTION for number, _label in field.options)
 
     def progress(self, step: str) -> dict[str, int]:
         """The number of steps is the same for everybody, so that nobody can read from it before their turn how they will be asked."""
@@ -181,7 +202,8 @@ def present(
         debrief_html=sanitised_html(definition.debrief.in_language(language)),
         direct_consent_html=sanitised_html(_said(definition.direct_group.consent, language)) if definition.direct_group else "",
         direct_share=float(definition.direct_share),
-        background=tuple(field_view(question, language) for question in definition.background),
+        budget=_budget(definition, language),
+        background=(*_section(definition, language), *(field_view(question, language) for question in definition.background)),
         questions=tuple(
             SensitiveQuestionView(
                 id=question.name,
@@ -200,6 +222,20 @@ def present(
         videos={arm.name: _video(definition, arm.name, language, media, media_address) for arm in definition.arms},
         dice={subsample: _die(definition, subsample) for subsample in definition.die.subsamples},
     )
+
+
+def _section(definition: StudyDefinition, language: str) -> Iterator[FieldView]:
+    """The question for one's section, where sections are assigned as a whole."""
+    if definition.in_sections:
+        yield FieldView(
+            name=SECTION,
+            key=SECTION,
+            kind="single_choice",
+            text=QUESTION.in_language(language),
+            hint=HINT.in_language(language),
+            options=tuple(definition.sections.items()),
+            required=True,
+        )
 
 
 def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: str = "") -> FieldView:
@@ -222,12 +258,25 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
                 for row in range(question.at_most)
             )
             return replace(view, at_most=question.at_most, rows=rows)
+        case Circle():
+            numbers = {"friends": MOST_FRIENDS, "pairs": pairs_among(MOST_FRIENDS)}
+            parts = (
+                FieldView(name=f"{view.name}-{key}", key=key, kind="number", text=view.text, minimum=0, maximum=most)
+                for key, most in numbers.items()
+            )
+            return replace(view, at_most=MOST_FRIENDS, rows=(tuple(parts),))
         case ShortText():
             return replace(view, longest=question.longest)
         case OrdinalScale():
             return replace(view, scores=tuple(f"{score:.15g}" for score in question.scores.values()))
         case SingleChoice() | MultipleChoice() | QuizItem():
             return view
+
+
+def _budget(definition: StudyDefinition, language: str) -> tuple[str, ...]:
+    """What the privacy budget means, if there is one."""
+    with translation.override(language):
+        return budget_in_words(definition.privacy_budget) if definition.privacy_budget else ()
 
 
 def _said(text: Text | None, language: str) -> str:

@@ -210,8 +210,10 @@ def _context(shown: Presentation, place: Place, protocol: ProtocolView) -> dict[
             epsilons = {"epsilon_per_question": design.epsilon, "epsilon_total": design.composed_epsilon(len(shown.questions))}
             words = privacy_in_words(design.epsilon, questions=len(shown.questions))
             return {"die": die, "questions": shown.questions, "privacy": words, **epsilons}
+        case steps.BACKGROUND:
+            variant: object = ""
         case steps.VIDEO:
-            variant: object = (place.arm, 0, protocol.definition.watching.mode)
+            variant = (place.arm, 0, protocol.definition.watching.mode)
         case steps.QUIZ:
             variant = quiz_fields(protocol.definition, place.language, order="")
         case steps.DIE | steps.QUESTIONS:

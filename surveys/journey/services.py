@@ -33,6 +33,7 @@ from surveys.models import (
     StudyStatus,
 )
 from surveys.protocols import FrozenProtocol, frozen_protocol, protocol_in_force
+from surveys.questions.sections import SECTION
 from surveys.recruitment import services as recruitment
 from surveys.tokens import hash_of_token, hash_of_withdrawal_code, panel_hash, withdrawal_code
 
@@ -59,6 +60,7 @@ class Visit:
     language: str
     code: str = ""
     panel_identifier: str = ""
+    section: str = ""
     is_bot: bool = False
 
 
@@ -126,11 +128,12 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
                 token_hash=token_hash,
                 withdrawal_hash=hash_of_withdrawal_code(withdrawal_code(visit.token)),
                 language=visit.language,
+                background={SECTION: visit.section} if visit.section in protocol.definition.sections else {},
                 is_bot=visit.is_bot,
                 step=steps.step_after(steps.CONSENT, protocol.definition),
                 consented_on=timezone.localdate(),
             )
-            if participant.step == steps.VIDEO:
+            if steps.is_drawn(participant.step):
                 _assign(participant, protocol)
             insert([participant])
             recruitment.spend_entry(
@@ -171,8 +174,7 @@ def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
 
 
 def _assign(participant: Participant, protocol: FrozenProtocol) -> None:
-    strata = protocol.definition.allocation.strata
-    stratum = protocol.definition.stratum_of(participant.background) if strata else ""
+    stratum = protocol.definition.stratum_of(participant.background)
     assignment = take_slot(participant.study, protocol.definition, stratum=stratum)
     participant.subsample, participant.arm = assignment.subsample, assignment.arm
 
@@ -213,7 +215,7 @@ def record_background(token: str, *, answers: Mapping[str, object]) -> None:
     with _before_assignment(token, steps.BACKGROUND) as (participant, protocol):
         participant.background = dict(answers)
         participant.step = steps.step_after(steps.BACKGROUND, protocol.definition)
-        if participant.step == steps.VIDEO:
+        if steps.is_drawn(participant.step):
             _assign(participant, protocol)
         update(participant, "step", "background", "subsample", "arm")
 
@@ -222,9 +224,8 @@ def record_direct_consent(token: str, *, agrees: bool) -> None:
     """Store whether this person may be asked without a die, and only then assign: the next line of the list comes whatever they said."""
     with _before_assignment(token, steps.DIRECT_CONSENT) as (participant, protocol):
         participant.agrees_to_direct = agrees
-        participant.step = steps.step_after(steps.DIRECT_CONSENT, protocol.definition)
         _assign(participant, protocol)
-        update(participant, "step", "agrees_to_direct", "subsample", "arm")
+        _advance(participant, protocol, "agrees_to_direct", "subsample", "arm")
 
 
 @transaction.atomic

@@ -3,7 +3,7 @@
 import math
 import random
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
@@ -18,6 +18,7 @@ from surveys.journey.presentation import FieldView, Presentation, field_view
 from surveys.journey.steps import BACKGROUND, DIE, DIRECT_CONSENT, DIRECT_QUESTIONS, FINISHED, QUESTIONS, QUIZ, VIDEO
 from surveys.models import Participant
 from surveys.protocols import frozen_protocol
+from surveys.questions.sections import SECTION
 from surveys.recruitment.selectors import way_back
 from surveys.tokens import completion_code, roll_key, withdrawal_code
 
@@ -51,6 +52,11 @@ class StepPage:
 
     def context(self, person: Person) -> dict[str, object]:
         return {**self.personal(person), **self.shared(person.shown, self.variant(person))}
+
+
+def _background_context(shown: Presentation, section: str) -> dict[str, object]:
+    """With the section that the person's link named already chosen."""
+    return {"fields": tuple(replace(field, value=section) if field.key == SECTION else field for field in shown.background)}
 
 
 def _take_background(data: QueryDict, person: Person) -> None:
@@ -169,7 +175,12 @@ def _page(
 
 
 STEP_PAGES = {
-    BACKGROUND: _page(BACKGROUND, shared=lambda shown, _variant: {"fields": shown.background}, take=_take_background),
+    BACKGROUND: _page(
+        BACKGROUND,
+        variant=lambda person: str(person.participant.background.get(SECTION, "")),
+        shared=_background_context,
+        take=_take_background,
+    ),
     DIRECT_CONSENT: _page(DIRECT_CONSENT, shared=_direct_consent_context, take=_take_direct_consent),
     VIDEO: _page(
         VIDEO,

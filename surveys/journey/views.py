@@ -1,6 +1,6 @@
 """The participant's pages. Stored state decides which page it is, never the address; only a click (POST) changes anything."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.http import require_http_methods, require_POST
 
-from surveys.errors import JourneyError, LinkUnknownError, StepOutOfOrderError, StudyClosedError
+from surveys.errors import JourneyError, LinkUnknownError, SectionUnknownError, StepOutOfOrderError, StudyClosedError
 from surveys.journey import services as participation
 from surveys.journey import visitors
 from surveys.journey.language import asked_for, language_of
@@ -22,6 +22,7 @@ from surveys.journey.steps import CONSENT, FINISHED, QUIZ, VIDEO, WELCOME, comes
 from surveys.journey.visitors import FINISHED_HERE, WITHDREW_HERE, Farewell
 from surveys.models import RUNNING, Participant, Study
 from surveys.protocols import FrozenProtocol, protocol_in_force
+from surveys.questions.sections import SECTION
 from surveys.recruitment.slowing import Wait, wait_before
 from surveys.tokens import looks_like_completion_code, new_token, withdrawal_code
 from surveys.ways_in import IDENTIFIER
@@ -176,9 +177,8 @@ def begin_anew(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "surveys/participant/begin_anew.html", {"study": shown or study, "query": request.GET.urlencode()})
 
 
-def _welcome_context(shown: Presentation, has_panel_identifier: bool) -> dict[str, object]:
-    fields = [("panel_identifier", placeholder("panel_identifier"))] if has_panel_identifier else []
-    return {"entry_fields": fields, "code_value": ""}
+def _welcome_context(shown: Presentation, from_address: Sequence[str]) -> dict[str, object]:
+    return {"entry_fields": [(name, placeholder(name)) for name in from_address], "code_value": ""}
 
 
 def _consent_context(shown: Presentation, variant: None) -> dict[str, object]:
@@ -186,7 +186,8 @@ def _consent_context(shown: Presentation, variant: None) -> dict[str, object]:
 
 
 def _show_newcomer(request: HttpRequest, protocol: FrozenProtocol, shown: Presentation, visit: Visit | None) -> HttpResponse:
-    identifier = "" if visit else shown.way_in.identifier(request.GET)
+    found = {} if visit else {"panel_identifier": shown.way_in.identifier(request.GET), SECTION: section_in(request.GET, shown)}
+    personal = {name: value for name, value in found.items() if value}
     step = CONSENT if visit else WELCOME
     return shared_page(
         request,
@@ -195,9 +196,18 @@ def _show_newcomer(request: HttpRequest, protocol: FrozenProtocol, shown: Presen
         language=shown.language,
         step=step,
         shared=_consent_context if visit else _welcome_context,
-        variant=None if visit else bool(identifier),
-        personal={"panel_identifier": identifier} if identifier else {},
+        variant=None if visit else tuple(personal),
+        personal=personal,
     )
+
+
+def section_in(sent: Mapping[str, str], shown: Presentation) -> str:
+    """The section that an address or a form names, if this study assigns sections as a whole."""
+    if not shown.sections or not (named := sent.get(SECTION, "")):
+        return ""
+    if named not in shown.sections:
+        raise SectionUnknownError
+    return named
 
 
 # A quiz whose options can stand in more orders than this is rendered for each person anew.
@@ -211,29 +221,36 @@ def _start(request: HttpRequest, study: Study, shown: Presentation) -> HttpRespo
         language=language if language in dict(shown.languages) else shown.language,
         code=request.POST.get("code", "").strip()[:128],
         panel_identifier=identifier if IDENTIFIER.fullmatch(identifier := request.POST.get("panel_identifier", "")) else "",
+        section=section_in(request.POST, shown),
         is_bot=visitors.is_bot(request, study),
     )
     if shown.way_in.takes_code and not visit.code:
         errors = [{"field": "code", "message": translation.gettext("Enter your code.")}]
-        context = _welcome_context(shown, False) | {"errors": errors}
+        context = {"entry_fields": _kept(visit), "code_value": "", "errors": errors}
         return own_page(request, "surveys/participant/welcome.html", shown=shown, step=WELCOME, context=context, status=422)
     protocol = participation.require_open(study, is_bot=visit.is_bot)
     if shown.way_in.takes_code and (wait := wait_before(study.pk, study.slug, code=visit.code, ticket=request.POST.get("ticket", ""))):
-        return _wait_first(request, shown, code=visit.code, wait=wait)
+        return _wait_first(request, shown, visit=visit, wait=wait)
     participation.require_entry(study, protocol, code=visit.code, panel_identifier=visit.panel_identifier)
     response = _to_journey(study.slug)
     visitors.remember_visit(response, study, visit)
     return response
 
 
-def _wait_first(request: HttpRequest, shown: Presentation, *, code: str, wait: Wait) -> HttpResponse:
+def _kept(visit: Visit) -> list[tuple[str, str]]:
+    """The part of the address that a page which comes back keeps."""
+    return [(SECTION, visit.section)] if visit.section else []
+
+
+def _wait_first(request: HttpRequest, shown: Presentation, *, visit: Visit, wait: Wait) -> HttpResponse:
     """The page again, with the code kept, after many wrong codes were tried at this study."""
     said = translation.ngettext(
         "Many wrong codes were tried in the last minute. Wait %(seconds)d second, then press Start again. Your code stays good.",
         "Many wrong codes were tried in the last minute. Wait %(seconds)d seconds, then press Start again. Your code stays good.",
         wait.seconds,
     ) % {"seconds": wait.seconds}
-    context = {"entry_fields": [("ticket", wait.ticket)], "code_value": code, "errors": [{"field": "code", "message": said}]}
+    fields = [("ticket", wait.ticket), *_kept(visit)]
+    context = {"entry_fields": fields, "code_value": visit.code, "errors": [{"field": "code", "message": said}]}
     response = own_page(request, "surveys/participant/welcome.html", shown=shown, step=WELCOME, context=context, status=429)
     response["Retry-After"] = str(wait.seconds)
     return response

@@ -6,7 +6,8 @@ from datetime import date
 from typing import Any
 
 from candor.results import HEADLINE
-from surveys.definition import PlannedTests, StudyDefinition
+from surveys.definition import StudyDefinition
+from surveys.plans import PlannedTests
 
 FORMAT = 2
 LEVEL = 0.95
@@ -31,15 +32,16 @@ def preregistration_document(definition: StudyDefinition, *, version: int, sha25
         "protocol": {"version": version, "sha256": sha256},
         "design": design.to_document(),
         "hypotheses": list(_hypotheses(definition, language)),
+        "prevalences": list(_prevalences(definition, language)),
         "analysis": {
             "primary_method": HEADLINE,
             "further_methods": _further_methods(definition, with_covariates=bool(covariates)),
             "level": LEVEL,
-            "tests": "two-sided, of no effect",
-            "adjustment": ADJUSTMENT,
+            "tests": "none" if definition.is_survey else "two-sided, of no effect",
+            "adjustment": "none" if definition.is_survey else ADJUSTMENT,
             **definition.analysis.model_dump(mode="json"),
             "subgroups": list(definition.subgroups),
-            "covariates": covariates,
+            "covariates": [] if definition.is_survey else covariates,
             "assumption": design.identification.assumption,
             "effect_is_determined": design.identification.effect,
             "in_words": definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
@@ -72,8 +74,16 @@ def _hypotheses(definition: StudyDefinition, language: str) -> Iterator[dict[str
             }
 
 
+def _prevalences(definition: StudyDefinition, language: str) -> Iterator[dict[str, str]]:
+    """In a survey: how many truly say yes to every sensitive question."""
+    for question in definition.questions if definition.is_survey else ():
+        yield {"question": question.name, "text": question.text.in_language(language), "arm": definition.control}
+
+
 def _further_methods(definition: StudyDefinition, *, with_covariates: bool) -> list[str]:
-    """The methods that are shown beside the primary one."""
+    """The methods that are shown beside the primary one; none in a survey."""
+    if definition.is_survey:
+        return []
     design = definition.design()
     found = ["difference_in_means"]
     if design.identification.arm_specific_cheaters and design.cheater_model.yes_rate is None:

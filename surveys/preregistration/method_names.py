@@ -8,6 +8,7 @@ METHODS = {
     "efficient_arm_specific_cheaters": gettext_lazy("efficient, cheaters may differ by arm"),
     "doubly_robust": gettext_lazy("doubly robust, with background answers"),
     "efficient_with_covariates": gettext_lazy("efficient, with background answers"),
+    "efficient_clustered": gettext_lazy("efficient, sections assigned as a whole"),
 }
 
 

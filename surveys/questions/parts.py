@@ -47,6 +47,13 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else "")
 
 
+def different(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names, if none is there twice."""
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"names must differ; repeated: {some(repeated)}")
+    return names
+
+
 def unique_names(parts: tuple[Named, ...]) -> tuple[Named, ...]:
     times = Counter(part.name for part in parts)
     if repeated := sorted(name for name, count in times.items() if count > 1):

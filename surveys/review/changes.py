@@ -24,6 +24,7 @@ SECTION_OF_PART = {
     "analysis": "analysis",
     "subgroups": "analysis",
     "analysis_plan": "analysis",
+    "privacy_budget": "budget",
     "retention": "retention",
     "release_plan": "release",
     "debrief": "debrief",

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from candor.designs.design import Design
 from surveys.definition import QuizItem, StudyDefinition, texts_of
 from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
@@ -13,6 +14,8 @@ from surveys.drafting.translations import Outdated, outdated_in, remembering
 from surveys.journey.presentation import DieView, FieldView, Presentation, VideoView, field_view, present
 from surveys.models import Media, PacketSection, Protocol
 from surveys.preregistration.planned_tests import planned_tests_in_words
+from surveys.privacy.budgets import bought_in_words, budget_in_words, rarity
+from surveys.privacy.exact import shown_exactly
 from surveys.privacy.limits import reason_is_needed
 from surveys.privacy.words import privacy_in_words
 from surveys.questions.background import Group, ShortText
@@ -108,12 +111,19 @@ class Packet:
     planned_tests: tuple[tuple[str, str], ...]
     """A term and a sentence for every margin and family."""
     release_plan: str
+    budget: tuple[str, ...]
+    """The privacy budget's meaning; with it its precision, its 1/δ, and everything that it does not cover."""
+    budget_buys: tuple[str, ...]
+    budget_rarity: str
+    shown_exactly: tuple[str, ...]
     epsilon: float
     epsilon_total: float
     privacy: tuple[str, ...]
     needs_reason: str
     assumption: str
     identified: bool
+    is_tested: bool
+    """Whether the answers can speak against the assumption by a specification test."""
 
     @property
     def outdated_places(self) -> list[tuple[str, str]]:
@@ -157,7 +167,8 @@ def packet_of(
         progress_address=ADDRESS_OF_NOTHING,
         media_address=media_address,
     )
-    design, questions = definition.design(), {one.name: one.text.in_language(language) for one in definition.questions}
+    design, budget = definition.design(), definition.privacy_budget
+    questions = {one.name: one.text.in_language(language) for one in definition.questions}
     return Packet(
         version=protocol.version,
         sha256=protocol.sha256,
@@ -186,12 +197,17 @@ def packet_of(
         subgroups=tuple(definition.possible_subgroups[name].text.in_language(language) for name in definition.subgroups),
         analysis_plan=definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
         release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",
+        budget=budget_in_words(budget) if budget else (),
+        budget_buys=tuple(bought_in_words(definition)),
+        budget_rarity=rarity(budget) if budget else "",
+        shown_exactly=tuple(shown_exactly(definition)),
         epsilon=design.epsilon,
         epsilon_total=design.composed_epsilon(len(definition.questions)),
         privacy=privacy_in_words(design.epsilon, questions=len(definition.questions)),
         needs_reason=reason_is_needed(definition),
         assumption=design.identification.assumption,
-        identified=design.identification.effect,
+        identified=design.identification.prevalence if definition.is_survey else design.identification.effect,
+        is_tested=_is_tested(design),
     )
 
 
@@ -239,6 +255,12 @@ def _words_and_numbers(place: str) -> list[tuple[bool, int, str]]:
 def _blocks(definition: StudyDefinition, weights: int) -> tuple[int, ...]:
     """The possible lengths of random blocks in a list whose labels have this sum of weights."""
     return tuple(sorted({weights * multiple for multiple in definition.allocation.block_multiples}))
+
+
+def _is_tested(design: Design) -> bool:
+    """A survey has as many shares as its model has parameters, unless a third subsample adds one and the cheaters' rate does not."""
+    free_rate = design.cheater_model.yes_rate is None and design.identification.arm_specific_cheaters
+    return not design.is_survey or (len(design.subsample_names) > 2 and not free_rate)
 
 
 def _arms(definition: StudyDefinition, shown: Presentation, media: Media) -> list[ArmView]:

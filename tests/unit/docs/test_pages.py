@@ -13,7 +13,9 @@ from candor.packages.archive import files_in
 from tests.unit.candor.pooling.packages import package
 
 ROOT = Path(__file__).parents[3]
-PAGES = {"methods.md": 40, "library.md": 20, "replication.md": 30}
+PAGES = {"docs/methods.md": 40, "docs/library.md": 20, "docs/replication.md": 30, "docs/analytics.md": 4}
+# The page of each private mechanism, beside its code.
+PAGES |= {str(page.relative_to(ROOT)): 2 for page in sorted(ROOT.glob("candor/*/*/README.md"))}
 PACKAGE = ROOT / "tests/unit/candor/data/package-of-an-older-library.zip"
 
 
@@ -33,7 +35,7 @@ def _in_a_folder_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def examples(page: str) -> doctest.DocTest:
     """All fenced examples as one session, with the line numbers of the page."""
-    path = ROOT / "docs" / page
+    path = ROOT / page
     text = path.read_text(encoding="utf-8")
     kept = list(text)
     inside = [match.span(1) for match in re.finditer(r"```pycon\n(.*?)```", text, re.DOTALL)]

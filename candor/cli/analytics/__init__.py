@@ -1,0 +1,1 @@
+"""Commands whose answers carry noise."""

@@ -1,0 +1,80 @@
+"""``candor topics``: how many students wrote about each topic in each week, with noise."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import click
+import yaml
+
+from candor.cli.group import InputError
+from candor.cli.inputs import Input, InputFile
+from candor.cli.options import format_option
+from candor.errors import DataError
+from candor.privacy.noise import Noisy
+from candor.texts.labelling import Affect
+from candor.texts.reading import read_labels
+from candor.texts.topic_table.release import private_topic_tables, topic_tables
+from candor.texts.word_lists import WordList
+
+# Half-width of a 95 % interval in standard deviations of the noise.
+NORMAL_95 = 1.96
+
+
+@click.command()
+@click.argument("texts", type=InputFile())
+@click.option("--words", "word_file", type=InputFile(), required=True, help="YAML or JSON file: topics, each with a list of words.")
+@click.option("--weeks", type=click.IntRange(1, 60), required=True, help="Weeks of the term.")
+@click.option("--cap", type=click.IntRange(1), default=2, show_default=True, help="Topics of one student in one week at most.")
+@click.option("--epsilon", type=float, help="Pure ε of the whole term (Laplace noise).")
+@click.option("--rho", type=float, help="ρ of the whole term (Gaussian noise).")
+@format_option
+def topics(texts: Input, word_file: Input, weeks: int, cap: int, epsilon: float | None, rho: float | None, output_format: str) -> None:
+    """Count students by topic and affect, with noise.
+
+    TEXTS is a CSV file with columns student, week, text. Texts are English; the loss is one student's whole term.
+    """
+    if (epsilon is None) == (rho is None):
+        raise click.UsageError("say either --epsilon (Laplace noise) or --rho (Gaussian noise)")
+    words = _words(word_file)
+    try:
+        with io.TextIOWrapper(texts.open("rb"), encoding="utf-8-sig", newline="") as lines:
+            labels = read_labels(lines, words=words, weeks=weeks, cap=cap)
+    except DataError as error:
+        raise InputError(f"{texts}: {error}") from None
+    exact = topic_tables(labels, topics=len(words.names), cap=cap)
+    noisy = private_topic_tables(exact, cap=cap, epsilon=epsilon, rho=rho)
+    click.echo(_as_json(noisy, words) if output_format == "json" else _as_text(noisy, words))
+
+
+def _words(source: Input) -> WordList:
+    try:
+        document = yaml.safe_load(source.read_bytes())
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{source}: neither YAML nor JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise InputError(f"{source}: expected topics, each with a list of words, found {type(document).__name__}")
+    return WordList.of(document)
+
+
+def _as_json(noisy: Noisy, words: WordList) -> str:
+    names = [affect.name.lower() for affect in Affect]
+    weeks = [
+        {topic: dict(zip(names, counts, strict=True)) for topic, counts in zip(words.names, table, strict=True)}
+        for table in noisy.values.tolist()
+    ]
+    loss = {"rho": noisy.loss.rho, "pure_epsilon": noisy.loss.pure_epsilon}
+    return json.dumps({"weeks": weeks, "noise": noisy.noise, "noise_sd": noisy.noise_sd, "loss": loss}, ensure_ascii=False, indent=2)
+
+
+def _as_text(noisy: Noisy, words: WordList) -> str:
+    width = max(len("topic"), *map(len, words.names))
+    lines = [f"week  {'topic':{width}}  positive  negative      none"]
+    for week, table in enumerate(noisy.values.tolist(), start=1):
+        for topic, counts in zip(words.names, table, strict=True):
+            lines.append(f"{week:4}  {topic:{width}}  " + "  ".join(f"{max(count, 0):8}" for count in counts))
+    pure = noisy.loss.pure_epsilon
+    cost = f"ρ = {noisy.loss.rho:.4g}" if pure is None else f"ε = {pure:.4g}"
+    lines += ["", f"95 % of the counts are off by at most {NORMAL_95 * noisy.noise_sd:.0f} ({noisy.noise} noise)."]
+    return "\n".join([*lines, f"The term costs a student {cost}."])

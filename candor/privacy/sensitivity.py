@@ -1,0 +1,59 @@
+"""How far one participant can move a statistic of whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Whole = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """The largest change of a statistic when one participant's whole row is replaced.
+
+    Parameters
+    ----------
+    l1 : int
+        Largest sum of absolute changes.
+    l2_squared : int
+        Largest sum of squared changes.
+    linf : int
+        Largest single change.
+
+    Examples
+    --------
+    >>> Sensitivity.of_histogram()
+    Sensitivity(l1=2, l2_squared=2, linf=1)
+    """
+
+    l1: int
+    l2_squared: int
+    linf: int
+
+    @classmethod
+    def of_histogram(cls, histograms: int = 1) -> Sensitivity:
+        """The sensitivity of so many histograms over the same people: in each, a replaced row leaves one cell and enters another."""
+        return cls(l1=2 * histograms, l2_squared=2 * histograms, linf=1)
+
+    def times(self, entries: int) -> Sensitivity:
+        """The sensitivity of a sum over entries, of which each participant has at most so many.
+
+        Examples
+        --------
+        >>> Sensitivity.of_histogram().times(3)
+        Sensitivity(l1=6, l2_squared=18, linf=3)
+        """
+        return Sensitivity(l1=entries * self.l1, l2_squared=entries**2 * self.l2_squared, linf=entries * self.linf)
+
+    @classmethod
+    def largest(cls, changes: Iterable[Whole]) -> Sensitivity:
+        """The sensitivity of all these changes: what an enumeration of small data finds."""
+        l1 = l2_squared = linf = 0
+        for change in changes:
+            size = np.abs(change)
+            l1, l2_squared, linf = max(l1, int(size.sum())), max(l2_squared, int((size**2).sum())), max(linf, int(size.max(initial=0)))
+        return cls(l1, l2_squared, linf)

@@ -1,0 +1,1 @@
+"""Statistical questions about a frozen table, answered with noise."""

@@ -1,0 +1,1 @@
+"""How many students wrote about each topic in each week, by affect."""

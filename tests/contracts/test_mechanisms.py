@@ -1,0 +1,50 @@
+"""Every private mechanism of the library keeps these promises. A new one is found by its `contract.py`."""
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import candor
+from candor.errors import MethodError
+from candor.privacy import noise
+from candor.privacy.contracts import Contract, contracts
+
+MECHANISMS = contracts()
+
+
+@pytest.fixture(params=MECHANISMS)
+def contract(request: pytest.FixtureRequest) -> Contract:
+    return MECHANISMS[request.param]
+
+
+def test_the_sensitivity_is_what_every_replacement_of_every_row_gives(contract: Contract) -> None:
+    for small in contract.small:
+        assert small.true_sensitivity() == small.claimed
+
+
+def test_nothing_but_whole_numbers_gets_noise(contract: Contract) -> None:
+    for numbers in ([np.nan, 1.0], [1.5, 2.0], [np.inf, 0.0], ["one"], []):
+        with pytest.raises((MethodError, ValueError)):
+            contract.release(np.array(numbers))
+
+
+def test_the_attack_does_not_refute_the_claim(contract: Contract) -> None:
+    assert contract.audit.excess(contract.runs) <= 0
+
+
+def test_the_same_attack_catches_a_wrong_calibration(contract: Contract) -> None:
+    assert contract.control.excess(contract.runs) > 0
+
+
+@pytest.mark.parametrize("folder", MECHANISMS)
+def test_a_mechanism_has_its_page(folder: str) -> None:
+    page = Path(candor.__file__).parent / folder.replace(".", "/") / "README.md"
+    text = page.read_text()
+    assert all(part in text for part in ("**Neighbours.**", "**Sensitivity.**", "**Loss.**", "```pycon"))
+
+
+def test_noise_takes_no_seed_and_no_generator() -> None:
+    for name, function in inspect.getmembers(noise, inspect.isfunction):
+        assert not {"seed", "rng", "generator", "random_state"} & set(inspect.signature(function).parameters), name

@@ -1,0 +1,86 @@
+"""Reading a file of texts: all of it or nothing, the place of a mistake named, and students in an order that tells nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from candor.errors import DataError
+from candor.texts.reading import read_labels
+from candor.texts.word_lists import WordList
+from tests.unit.candor.cli.running import candor, refused
+
+WORDS = WordList.of({"recursion": ["recursion"], "exam": ["exam"]})
+HEAD = "student,week,text\n"
+
+
+def read(text: str) -> np.ndarray:
+    return read_labels(text.splitlines(keepends=True), words=WORDS, weeks=2, cap=2)
+
+
+def test_a_week_of_one_student_counts_once_however_many_texts() -> None:
+    table = read(HEAD + 's1,1,"I love recursion"\ns2,2,exam\ns1,1,"Recursion\n\nis great, recursion"\n')
+    assert sorted(table.reshape(2, -1).tolist()) == [[-1, -1, -1, 2], [0, -1, -1, -1]]
+
+
+def test_the_order_of_students_is_drawn() -> None:
+    text = HEAD + "".join(f"s{number},{1 + (number < 10)},exam\n" for number in range(20))
+    orders = {tuple(read(text)[:, 0, 1].tolist()) for _ in range(10)}
+    assert len(orders) > 5
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "line 1: expected one column 'student'"),
+        ("week,text\n1,a\n", "line 1: expected one column 'student', found it not among week, text"),
+        ("student,student,week,text\n", "'student', found it twice"),
+        (HEAD + "s1,1,a\ns2,3,b\n", "line 3, column 'week': expected a whole number from 1 to 2, found '3'"),
+        (HEAD + "s1,one,a\n", "found 'one'"),
+        (HEAD + "s1,²,a\n", "found '²'"),
+        (HEAD + " ,1,a\n", "line 2, column 'student'"),
+        (HEAD + "s1,1\n", "line 2: expected at least 3 columns, found 2"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(text: str, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        read(text)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    texts, words = tmp_path / "texts.csv", tmp_path / "words.yaml"
+    texts.write_text("\ufeff" + HEAD + "".join(f"s{number},1,I love recursion\n" for number in range(400)))
+    words.write_text("recursion: [recursion]\nexam: [exam]\n")
+    return str(texts), str(words)
+
+
+def test_the_command_prints_tables_and_what_they_cost(files: tuple[str, str]) -> None:
+    texts, words = files
+    result = candor("topics", texts, "--words", words, "--weeks", "2", "--cap", "1", "--epsilon", "4", "--format", "json")
+    document = json.loads(result.stdout)
+    assert abs(document["weeks"][0]["recursion"]["positive"] - 400) < 40
+    assert document["loss"]["pure_epsilon"] == pytest.approx(4)
+    shown = candor("topics", texts, "--words", words, "--weeks", "2", "--rho", "0.5").stdout
+    assert "recursion" in shown
+    assert "costs a student ρ = 0.5" in shown
+
+
+def test_the_command_refuses_in_one_line(files: tuple[str, str], tmp_path: Path) -> None:
+    texts, words = files
+    latin = tmp_path / "latin.csv"
+    latin.write_bytes((HEAD + "s1,1,gr\xfc\xdfe\n").encode("latin-1"))
+    assert "UTF-8" in refused("topics", str(latin), "--words", words, "--weeks", "2", "--rho", "1")
+    assert "1 to 100 topics" in refused("topics", texts, "--words", str(_written(tmp_path, "{}")), "--weeks", "2", "--rho", "1")
+    assert "expected topics" in refused("topics", texts, "--words", str(_written(tmp_path, "[]")), "--weeks", "2", "--rho", "1")
+    assert "above 0" in refused("topics", texts, "--words", words, "--weeks", "2", "--rho", "-1")
+    assert candor("topics", texts, "--words", words, "--weeks", "2").exit_code == 2
+
+
+def _written(folder: Path, text: str) -> Path:
+    path = folder / "other.yaml"
+    path.write_text(text)
+    return path
