@@ -22,7 +22,6 @@ from analysis.live.wording import (
     cheater_sentence,
     contrast_in_words,
     effect_sentence,
-    method_name,
     missing_sentence,
     prevalence_sentence,
     specification_sentence,
@@ -52,6 +51,7 @@ from candor.results import (
 from surveys.batches.selectors import BatchProgress, batch_progress
 from surveys.definition import StudyDefinition
 from surveys.models import Study
+from surveys.preregistration.method_names import method_name
 from surveys.protocols import frozen_protocol, protocol_at_launch
 
 
