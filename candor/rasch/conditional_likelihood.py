@@ -18,7 +18,7 @@ LONGEST_STEP = 2.0
 CONVERGED = 1e-6
 """Largest step, in logits, after which the maximum is found: Newton's next step would be about its square."""
 ROUNDING = 1e-14
-"""Of the logarithm of a likelihood, relative to its size."""
+"""The error of a log-likelihood in floating point, relative to its size."""
 NUMBERS_AT_ONCE = 1_000_000
 """Numbers held at a time: each pattern of given answers needs the square of the number of items, several times."""
 
