@@ -81,7 +81,7 @@ def item_difficulties(answers: QuizAnswers, *, method: str = CONDITIONAL) -> Ite
     Thirty people solved only the first item, ten only the second: the items are ln 3 apart.
 
     >>> found = item_difficulties(QuizAnswers.of([[1, 0]] * 30 + [[0, 1]] * 10 + [[1, 1]] * 5))
-    >>> [round(item.difficulty, 4) for item in found.items], round(np.log(3) / 2, 4)
+    >>> [round(item.difficulty, 4) for item in found.items], round(float(np.log(3)) / 2, 4)
     ([-0.5493, 0.5493], 0.5493)
     """
     if method not in _FITS:

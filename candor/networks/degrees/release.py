@@ -23,6 +23,11 @@ def degrees(circles: Circles) -> Whole:
     return np.bincount(friends[friends != NO_LIST], minlength=MOST_FRIENDS + 1)
 
 
+def cell_names() -> tuple[str, ...]:
+    """The cells in words, in the order of `degrees`."""
+    return tuple("1 friend" if number == 1 else f"{number} friends" for number in range(MOST_FRIENDS + 1))
+
+
 def private_degrees(counts: ArrayLike, *, rho: float | None = None, epsilon: float | None = None) -> Noisy:
     """The counts with discrete Gaussian noise for a ρ, or discrete Laplace noise for a pure ε.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import minimize
 from scipy.special import expit
 
 from candor.errors import MethodError
@@ -13,7 +14,8 @@ from candor.rasch.answers import FloatArray
 
 RIDGE = 0.01
 """λ of the paper's experiments."""
-STEPS, LONGEST_STEP, CONVERGED = 500, 1.0, 1e-6
+CONVERGED = 1e-6
+"""Largest slope at the minimum, in answers."""
 
 
 def of_persons_and_items(m: int) -> Sensitivity:
@@ -31,8 +33,8 @@ def difficulties_of_persons_and_items(noisy: Whole, *, m: int) -> FloatArray:
 
     Notes
     -----
-    Minimises equation (6) of the paper [1]_ without b, by Newton's steps for people and for items in turn. People with the same noisy score
-    have the same ability, so that there are m + 1 of these at most.
+    Minimises equation (6) of the paper [1]_ without b, which is convex. People with the same noisy score have the same ability, so that
+    there are m + 1 of these at most.
 
     References
     ----------
@@ -42,14 +44,26 @@ def difficulties_of_persons_and_items(noisy: Whole, *, m: int) -> FloatArray:
     n = len(noisy) - m
     score, people = np.unique(np.clip(noisy[:n], 0, m), return_counts=True)
     totals = np.clip(noisy[n:], 0, n)
-    abilities, difficulties = np.zeros(len(score)), np.zeros(m)
-    for _ in range(STEPS):
-        right = expit(abilities[:, None] - difficulties)
-        of_people = (score - right.sum(axis=1) - RIDGE * abilities) / ((right * (1 - right)).sum(axis=1) + RIDGE)
-        abilities = abilities + np.clip(of_people, -LONGEST_STEP, LONGEST_STEP)
-        right = expit(abilities[:, None] - difficulties)
-        of_items = (people @ right - totals - RIDGE * difficulties) / (people @ (right * (1 - right)) + RIDGE)
-        difficulties = difficulties + np.clip(of_items, -LONGEST_STEP, LONGEST_STEP)
-        if max(np.abs(of_people).max(), np.abs(of_items).max()) < CONVERGED:
-            return np.asarray(difficulties - difficulties.mean())
-    raise MethodError(f"the joint likelihood did not converge within {STEPS} turns")
+    weights = np.concatenate([people, np.ones(m)])
+
+    def logits(at: FloatArray) -> FloatArray:
+        return np.asarray(at[: len(score), None] - at[len(score) :])
+
+    def height(at: FloatArray) -> float:
+        fit = people @ np.logaddexp(0.0, logits(at)).sum(axis=1) + totals @ at[len(score) :] - (people * score) @ at[: len(score)]
+        return float(fit + RIDGE / 2 * weights @ at**2)
+
+    def slope(at: FloatArray) -> FloatArray:
+        right = people[:, None] * expit(logits(at))
+        return np.concatenate([right.sum(axis=1) - people * score, totals - right.sum(axis=0)]) + RIDGE * weights * at
+
+    def curvature(at: FloatArray) -> FloatArray:
+        right = expit(logits(at))
+        both = people[:, None] * right * (1 - right)
+        return np.block([[np.diag(both.sum(axis=1)), -both], [-both.T, np.diag(both.sum(axis=0))]]) + RIDGE * np.diag(weights)
+
+    found = minimize(height, np.zeros(len(weights)), jac=slope, hess=curvature, method="trust-exact", options={"gtol": CONVERGED})
+    if np.abs(found.jac).max() > 1000 * CONVERGED:
+        raise MethodError(f"the joint likelihood did not converge: {found.message}")
+    difficulties = found.x[len(score) :]
+    return np.asarray(difficulties - difficulties.mean())
