@@ -44,14 +44,14 @@ def api(source: Source, token: str, *, name: str = "api_analytics_ledger", **val
 
 
 def test_the_page_tells_what_was_charged_and_what_is_left(source: Source) -> None:
-    asked_and_answered(source, epsilon=0.25)
+    asked_and_answered(source, epsilon=0.1)
     shown = page(source, source.whole.owner)
     assert (shown.status_code, heading(shown)) == (200, "Ledger")
     text = words(shown)
-    assert "25.0 % of the budget is spent." in text
-    assert "Σε, because every charge is pure 0.2500 1.0000" in text
+    assert "10.0 % of the budget is spent." in text
+    assert "Σε, because every charge is pure 0.1000 1.0000" in text
     assert "Questions are about 96 participants. This number is public." in text
-    assert "ε = 0.25 Answered" in text
+    assert "ε = 0.1 Answered" in text
     assert "Unfreeze" not in text
     asked_and_answered(source, rho=0.001)
     text = words(page(source, source.whole.owner))
