@@ -11,6 +11,7 @@ from analysis.inbox.views import inbox
 from analysis.learning import views as learning
 from analysis.learning.budget_page import BudgetPage
 from analysis.learning.feedback import feedback
+from analysis.learning.networks.views import networks
 from analysis.ledger.api import FrozenBudget, Ledger
 from analysis.ledger.views import ledger
 from analysis.preregistration.api import PreregistrationReport
@@ -23,6 +24,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("analysis.planning.urls")),
     path("s/<slug:slug>/feedback/", feedback, name="feedback"),
     path("studies/<slug:slug>/analytics/", learning.analytics, name="analytics"),
+    path("studies/<slug:slug>/analytics/networks/", networks, name="analytics_networks"),
     path("studies/<slug:slug>/analytics/difficulties/", learning.difficulties, name="analytics_difficulties"),
     path("studies/<slug:slug>/analytics/difficulties/<int:number>.json", learning.difficulties_file, name="analytics_difficulties_file"),
     path("studies/<slug:slug>/build/budget/", BudgetPage.as_view(), name="build_budget"),
