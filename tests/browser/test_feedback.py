@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
 import pytest
 from django.urls import reverse
 from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect
@@ -104,7 +105,7 @@ def test_the_numbers_are_those_of_the_library(page: Page, site: str, study: Stud
     page.goto(address(study))
     expect(page.locator(RESULT)).to_be_hidden()
     tick(page, answers)
-    chances = chances_right(expected.value, difficulties, deviations)
+    chances = chances_right(expected.value, np.array(difficulties), deviations)
     for name, number in (("ability", expected.value), ("low", expected.low), ("high", expected.high), ("warm", expected.warm)):
         assert abs(float(page.locator(f'[data-say="{name}"]').first.text_content() or "") - number) < 0.051, name
     assert abs(float(said(page, "expected")) - chances.sum()) < 0.051
