@@ -135,6 +135,10 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:build_tests":             (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:build_budget":           (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:analytics":              (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
+    "analysis:analytics_networks":     (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
+    "analysis:analytics_difficulties": (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
+    "analysis:analytics_difficulties_file":(LOGIN, 404, 404,    404,    404,    404,    404,    404,    404),
+    "analysis:feedback":               (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:analytics_ledger":       (LOGIN,  200,    200,    404,    404,    404,    200,    404,    200),
     "analysis:api_analytics_ledger":   (NO,     200,    200,    404,    404,    404,    200,    404,    200),
     "analysis:api_analytics_frozen":   (NO,     405,    405,    405,    405,    405,    405,    405,    405),
@@ -221,6 +225,8 @@ DRAFT = RECRUITING | {
     "surveys:study":                   (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:preview":                 (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:analytics":              (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:analytics_networks":     (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:analytics_difficulties": (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:analytics_ledger":       (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_analytics_ledger":   (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:study_link_qr":           (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
@@ -266,6 +272,7 @@ SENT: dict[str, tuple[Any, ...]] = {
 # An analyst of the study gets at each of its addresses what somebody with no part in it gets, but at these.
 OPEN_TO_ITS_ANALYST: dict[str, Any] = {
     "analysis:analytics": 200,
+    "analysis:analytics_networks": 200,
 }
 ARGUMENTS = {
     "uidb36": "1",

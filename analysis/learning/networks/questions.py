@@ -17,7 +17,8 @@ from candor.networks.class_types import release as class_types
 from candor.networks.degrees import release as degrees
 from candor.networks.ties import release as ties
 from candor.privacy.losses import Loss
-from candor.privacy.noise import Noisy
+from candor.privacy.noise import Noisy, laplace_sd
+from candor.privacy.sensitivity import Sensitivity
 from surveys.questions.parts import Name, some
 
 LARGEST_LOSS = 10.0
@@ -48,6 +49,20 @@ class NetworkQuestion(Question):
         noisy = self._with_noise(exact, rho=self.rho, epsilon=self.epsilon)
         return {"values": noisy.values.tolist(), "noise": noisy.noise, "noise_sd": noisy.noise_sd}, noisy.loss
 
+    def half_width(self, schema: Schema) -> float:
+        """Half of a 95 % interval for each number of the answer, before anybody spends."""
+        sensitivity = self._sensitivity()
+        if self.epsilon is not None:
+            return HALF_WIDTHS["discrete Laplace"] * laplace_sd(sensitivity.l1 / self.epsilon)
+        return HALF_WIDTHS["discrete Gaussian"] * math.sqrt(sensitivity.l2_squared / (2 * (self.rho or 0.0)))
+
+    def expects(self, schema: Schema, n: int) -> float:
+        """A usual size of the numbers in the answer: an error as large as this tells nothing."""
+        return 0.5
+
+    @abstractmethod
+    def _sensitivity(self) -> Sensitivity: ...
+
     @abstractmethod
     def _with_noise(self, exact: Any, *, rho: float | None, epsilon: float | None) -> Noisy: ...
 
@@ -71,6 +86,12 @@ class NetworkQuestion(Question):
 class CountsQuestion(NetworkQuestion):
     """A histogram; `explain` gives every cell its name and a 95 % interval for the noise."""
 
+    def half_width(self, schema: Schema) -> float:
+        return math.ceil(super().half_width(schema))
+
+    def expects(self, schema: Schema, n: int) -> float:
+        return n / len(self._cells())
+
     @abstractmethod
     def _cells(self) -> tuple[str, ...]: ...
 
@@ -91,6 +112,9 @@ class Degrees(CountsQuestion):
 
     def exact(self, table: Table) -> Any:
         return degrees.degrees(self._circles(table))
+
+    def _sensitivity(self) -> Sensitivity:
+        return degrees.SENSITIVITY
 
     def _with_noise(self, exact: Any, *, rho: float | None, epsilon: float | None) -> Noisy:
         return degrees.private_degrees(exact, rho=rho, epsilon=epsilon)
@@ -125,6 +149,9 @@ class Ties(WithThresholds):
 
     def exact(self, table: Table) -> Any:
         return ties.ties(self._circles(table), self._thresholds())
+
+    def _sensitivity(self) -> Sensitivity:
+        return ties.SENSITIVITY
 
     def _with_noise(self, exact: Any, *, rho: float | None, epsilon: float | None) -> Noisy:
         return ties.private_ties(exact, rho=rho, epsilon=epsilon)
@@ -178,6 +205,12 @@ class ClassTypes(OfClasses, WithThresholds):
         places, count = self._places(table)
         return class_types.class_types(self._circles(table), places, count=count, thresholds=self._thresholds())
 
+    def expects(self, schema: Schema, n: int) -> float:
+        return super().expects(schema, len(self._class_column(schema).values))
+
+    def _sensitivity(self) -> Sensitivity:
+        return class_types.sensitivity(memberships=self.memberships)
+
     def _with_noise(self, exact: Any, *, rho: float | None, epsilon: float | None) -> Noisy:
         return class_types.private_class_types(exact, memberships=self.memberships, rho=rho, epsilon=epsilon)
 
@@ -200,6 +233,12 @@ class ClassMeans(OfClasses):
     def exact(self, table: Table) -> Any:
         places, count = self._places(table)
         return class_means.sum_of_class_means(self._circles(table), places, count=count)
+
+    def half_width(self, schema: Schema) -> float:
+        return super().half_width(schema) / (class_means.UNIT * len(self._class_column(schema).values))
+
+    def _sensitivity(self) -> Sensitivity:
+        return class_means.sensitivity(memberships=self.memberships)
 
     def _with_noise(self, exact: Any, *, rho: float | None, epsilon: float | None) -> Noisy:
         return class_means.private_sum_of_class_means(exact, memberships=self.memberships, rho=rho, epsilon=epsilon)
