@@ -24,6 +24,7 @@ class MostCommon(Question):
     """Which declared value most people (or entries) have: the name alone. Pure ε only."""
 
     kind: ClassVar[str] = "most_common"
+    pure_only: ClassVar[bool] = True
     column: str = part(text)
 
     sensitivity_of_one = SENSITIVITY

@@ -96,6 +96,7 @@ class Question(ABC):
     """
 
     kind: ClassVar[str]
+    pure_only: ClassVar[bool] = False
     spending: Spending
     where: tuple[Condition, ...] = part(conditions, default=())
     entries: int | None = part(whole, default=None)

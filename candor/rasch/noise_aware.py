@@ -30,7 +30,7 @@ JITTER = 1e-6
 PRIOR_ITEMS, PRIOR_VARIANCE = 2.0, 1.0
 """The variance of the difficulties is estimated as if two more items of variance 1 had been seen: with few items it would collapse to 0."""
 ROUNDS = 8
-"""Turns of items and abilities. Later ones move a difficulty by less than a third of its standard deviation, towards the noise in the scores:
+"""Turns of items and abilities. Later ones move a difficulty by less than a third of its SD, towards the noise in the scores:
 after 20 turns the intervals of 30 hard and easy items in two classes cover .925 instead of .938."""
 FIRST_UPDATES, UPDATES, LAST_UPDATES = 12, 5, 6
 """Updates of mean and variance of the difficulties in the first, in each, and after the last turn."""

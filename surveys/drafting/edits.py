@@ -149,7 +149,7 @@ class WithoutArm:
 
     def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
         without = Item("arms", self.name).merged(document, None)
-        if document["control"] == self.name:
+        if document["control"] == self.name and without["arms"]:
             without["control"] = without["arms"][0]["name"]
         if len(without["arms"]) == 1:
             (only,) = without["arms"]

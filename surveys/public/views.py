@@ -92,6 +92,7 @@ def allocation(request: HttpRequest, slug: str) -> HttpResponse:
         for one in study.allocation_lists.order_by("number")
     ]
     context = {
+        "is_survey": protocol_in_force(study).definition.is_survey,
         "study": shown,
         "language": shown.language,
         "launched_on": study.launched_on,
