@@ -24,7 +24,6 @@ from surveys.bots import rehearsal
 from surveys.bots.population import Population
 from surveys.errors import DefinitionError
 from surveys.models import AllocationList, BotRun, MemberRole, Participant, Study, StudyMember
-
 from surveys.protocols import protocol_in_force
 from surveys.studies import services as studies
 from surveys.studies.readiness import to_do
