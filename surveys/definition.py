@@ -270,9 +270,7 @@ class StudyDefinition(Part):
         labels, weights = self.allocation.sections, self.arm_weights.values()
         if not self.in_sections:
             if labels:
-                raise ValueError(
-                    "allocation.sections are for sections that are assigned as a whole: write unit: cluster, or leave them out"
-                )
+                raise ValueError("allocation.sections are assigned as a whole: write unit: cluster, or leave them out")
             return
         if len(labels) < (needed := -(-LEAST_PER_ARM // min(weights)) * sum(weights)):
             raise ValueError(
@@ -282,9 +280,9 @@ class StudyDefinition(Part):
         unfit = {
             "allocation.strata: they are drawn for people one by one": self.allocation.strata,
             "arms: a quota would close a section half-way": any(arm.quota is not None for arm in self.arms),
-            "direct_group: its comparison is known for people who are assigned one by one alone": self.direct_group,
-            "analysis.margins: their tests are known for people who are assigned one by one alone": self.analysis.margins,
-            "subgroups: their comparison is known for people who are assigned one by one alone": self.subgroups,
+            "direct_group: its comparison takes people for independent": self.direct_group,
+            "analysis.margins: their tests take people for independent": self.analysis.margins,
+            "subgroups: their comparison takes people for independent": self.subgroups,
             f"background: the name {SECTION} is kept for the section": SECTION in (question.name for question in self.background),
         }
         if found := [reason for reason, there in unfit.items() if there]:
@@ -301,11 +299,13 @@ class StudyDefinition(Part):
         return {str(number): label for number, label in enumerate(self.allocation.sections, start=1)}
 
     @property
-    def strata(self) -> list[str]:
-        """The names of the strata, the last one of each question for people who leave it out; one without a name where there are none.
+    def section_size(self) -> float:
+        """How many people are expected in a section; 1 where people are assigned one by one."""
+        return self.planned_with_die / len(self.sections) if self.in_sections else 1.0
 
-        A section that is assigned as a whole is a stratum with one arm.
-        """
+    @property
+    def strata(self) -> list[str]:
+        """The strata, the last of each question for people who leave it out: one without a name if there are none. A section is one."""
         if self.in_sections:
             return list(self.sections)
         answers = [[*(option.name for option in self._choices[name].options), ""] for name in self.allocation.strata]

@@ -1,6 +1,7 @@
 """The page of codes: entry codes are read from files or made here, completion codes are checked. The QR code of a study's link."""
 
 from collections.abc import Callable, Mapping, Sequence
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import Sum
@@ -20,6 +21,7 @@ from surveys.definition import StudyDefinition
 from surveys.errors import SurveyError
 from surveys.models import RUNNING, CounterKind, EntryCode, ShardedCounter, Study
 from surveys.protocols import frozen_protocol
+from surveys.questions.sections import SECTION
 from surveys.recruitment.code_files import MAXIMUM_BYTES
 from surveys.recruitment.code_lists import CodesError, checked_codes, read_codes
 from surveys.recruitment.made_codes import MOST, SEED, Slip, made_codes, new_seed, qr_svg, slips, table_for_letters
@@ -66,6 +68,7 @@ def _page(
         "counts_in_tens": study.status in RUNNING,
         "refused_count": refused or 0,
         "takes_codes": _definition(study).entry.way.takes_code,
+        "sections": list(_definition(study).sections.items()),
         "seed": new_seed(),
         "most": MOST,
     }
@@ -111,7 +114,8 @@ def _make(request: HttpRequest, study: Study, user: User) -> HttpResponse:
     context = {
         "study": study,
         "slips": made,
-        "address": _address(request, study),
+        "address": _address(request, study, section=request.POST.get(SECTION, "")),
+        "section": request.POST.get(SECTION, ""),
         "language": definition.languages[0],
         "title": definition.title.in_language(definition.languages[0]),
         "seed": request.POST["seed"],
@@ -140,9 +144,13 @@ def _made(request: HttpRequest, study: Study, user: User) -> list[Slip] | HttpRe
     if not SEED.fullmatch(seed):
         message = gettext("This page was incomplete. Make the codes once more.")
         return _page(request, study, errors=[{"field": "count", "message": message}], typed=typed)
+    section = request.POST.get(SECTION, "")
+    if section and section not in _definition(study).sections:
+        message = gettext("Choose one from the list.")
+        return _page(request, study, errors=[{"field": SECTION, "message": message}], typed=typed)
     made = made_codes(study.slug, seed=seed, count=count)
     add_entry_codes(study, codes=made, actor=user)
-    return slips(made, address=_address(request, study))
+    return slips(made, address=_address(request, study, section=section))
 
 
 def _check(request: HttpRequest, study: Study, user: User) -> HttpResponse:
@@ -155,8 +163,10 @@ def _definition(study: Study) -> StudyDefinition:
     return frozen_protocol(study.protocol_id).definition if study.protocol_id else define(study.definition)
 
 
-def _address(request: HttpRequest, study: Study) -> str:
-    return request.build_absolute_uri(reverse("surveys:journey", args=[study.slug]))
+def _address(request: HttpRequest, study: Study, *, section: str = "") -> str:
+    """The link for participants; with a section, that of its people."""
+    address = request.build_absolute_uri(reverse("surveys:journey", args=[study.slug]))
+    return f"{address}?{urlencode({SECTION: section})}" if section else address
 
 
 POSTS: Mapping[str, Callable[[HttpRequest, Study, User], HttpResponse]] = {
