@@ -19,3 +19,7 @@ RELEASE_REFUSED = register("release.refused", "An IRB officer refused a release"
 RELEASE_DISCARDED = register("release.discarded", "An investigator gave up a release that was not public")
 RELEASE_OUTDATED = register("release.outdated", "A release that was not public was deleted because somebody in it withdrew")
 RELEASE_RETRACTED = register("release.retracted", "A public release was retracted and its files deleted")
+QUESTION_ASKED = register("ledger.question_asked", "A question was asked under a privacy budget, and its price was reserved")
+BUDGET_FROZEN = register("ledger.frozen", "An IRB officer froze a privacy budget: nothing more can be spent")
+BUDGET_UNFROZEN = register("ledger.unfrozen", "An IRB officer let a privacy budget be spent again")
+BUDGET_LOWERED = register("ledger.lowered", "A privacy budget was made smaller")

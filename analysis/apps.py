@@ -8,6 +8,8 @@ class AnalysisConfig(AppConfig):
 
     def ready(self) -> None:
         from analysis.diagnosis import simulating as simulating  # registers what workers do
+        from analysis.ledger import answering as answering  # registers what workers do
+        from analysis.ledger.opening import open_when_closed
         from analysis.releases import building as building  # registers what workers do
         from analysis.releases.services import discard_outdated_when_answers_change
         from analysis.runs import runner as runner  # registers what workers do
@@ -17,7 +19,9 @@ class AnalysisConfig(AppConfig):
             refresh_when_everyone_is_counted,
             stop_when_data_are_forgotten,
         )
-        from surveys.events import answers_changed, counted_people_changed, everyone_counted, operational_data_forgotten
+        from analysis.sources import freezing as freezing  # registers what workers do
+        from analysis.sources.services import delete_when_data_are_forgotten, renew_after_withdrawal
+        from surveys.events import answers_changed, counted_people_changed, everyone_counted, operational_data_forgotten, study_closed
 
         answers_changed.connect(refresh_when_answers_change, dispatch_uid="analysis.refresh")
         everyone_counted.connect(refresh_when_everyone_is_counted, dispatch_uid="analysis.everyone")
@@ -25,3 +29,6 @@ class AnalysisConfig(AppConfig):
         operational_data_forgotten.connect(stop_when_data_are_forgotten, dispatch_uid="analysis.forget")
         counted_people_changed.connect(discard_outdated_when_answers_change, dispatch_uid="analysis.releases_withdrawal")
         answers_changed.connect(discard_outdated_when_answers_change, dispatch_uid="analysis.releases")
+        study_closed.connect(open_when_closed, dispatch_uid="analysis.ledger")
+        counted_people_changed.connect(renew_after_withdrawal, dispatch_uid="analysis.sources_withdrawal")
+        operational_data_forgotten.connect(delete_when_data_are_forgotten, dispatch_uid="analysis.sources_forget")

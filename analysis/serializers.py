@@ -5,7 +5,7 @@ import types
 from dataclasses import fields, is_dataclass
 from datetime import date
 from functools import cache
-from typing import Annotated, Any, ClassVar, TypedDict, Union, Unpack, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, TypedDict, Union, Unpack, cast, get_args, get_origin, get_type_hints
 
 from django.utils.translation import gettext as _
 from pydantic.fields import FieldInfo
@@ -296,6 +296,7 @@ class PlanRequestSerializer(serializers.Serializer[object]):
     r_squared = NumberField(low=0, high=1, default=0.0, help_text="Share of the variance of true answers that covariates explain.")
     n = WholeField(low=1, high=1_000_000_000, default=None, allow_null=True, help_text="Default: as many as `power` needs.")
     power = NumberField(low=0, high=1, default=0.8)
+    half_width = NumberField(low=0, high=0.5, default=0.05, help_text="Of the prevalence's interval: what a survey, of one arm, wants.")
     questions = WholeField(low=1, high=1000, default=1)
     epsilon_cap = NumberField(low=0, high=100, default=None, allow_null=True)
     level = NumberField(low=0, high=1, default=0.95)
@@ -320,7 +321,8 @@ class PlanRequestSerializer(serializers.Serializer[object]):
             raise serializers.ValidationError(str(error)) from error
 
     def validate(self, data: dict[str, object]) -> dict[str, object]:
-        if "effect" not in data and not data.get("effects"):
+        design = cast(Design, data["design"])
+        if not design.is_survey and "effect" not in data and not data.get("effects"):
             raise serializers.ValidationError({"effect": [_("Expected effect, effects or both, found neither.")]})
         return data
 

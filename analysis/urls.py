@@ -8,6 +8,8 @@ from analysis.diagnosis.api import Diagnoses, StopDiagnosis
 from analysis.diagnosis.views import diagnosis
 from analysis.inbox.api import ReviewQueue
 from analysis.inbox.views import inbox
+from analysis.learning.budget_page import BudgetPage
+from analysis.learning.views import analytics
 from analysis.preregistration.api import PreregistrationReport
 from analysis.preregistration.views import report
 from analysis.rehearsal.api import Rehearsal, StopRehearsal
@@ -16,6 +18,8 @@ from analysis.rehearsal.views import rehearsal
 app_name = "analysis"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("analysis.planning.urls")),
+    path("studies/<slug:slug>/analytics/", analytics, name="analytics"),
+    path("studies/<slug:slug>/build/budget/", BudgetPage.as_view(), name="build_budget"),
     path("methods/", methods_page.methods_page, name="methods_page"),
     path("review/", inbox, name="inbox"),
     path("studies/<slug:slug>/rehearsal/", rehearsal, name="rehearsal"),

@@ -106,6 +106,7 @@ class Evidence:
 
     delta: Array
     effect: Array
+    """Against τ by its own sequence, or by that of Δ, which is no larger than τ and has its sign."""
     honest: Array
     model: Array
     once: Array
@@ -129,7 +130,9 @@ def evidence_against_truth(setting: Watched, tables: Array) -> Evidence:
         tau, many = setting.effect, people[:, None]
         v_gap = v_delta - 2 * tau * joint.covariance + tau**2 * v_honest[:, None]
         found["delta"][started] = log_evidence((delta - x * tau) ** 2 / v_delta, many, setting.n)
-        found["effect"][started] = log_evidence((delta - tau * honest[:, None]) ** 2 / v_gap, many, setting.n)
+        of_ratio = log_evidence((delta - tau * honest[:, None]) ** 2 / v_gap, many, setting.n)
+        beyond = np.maximum(delta - max(tau, 0), 0) + np.maximum(min(tau, 0) - delta, 0)
+        found["effect"][started] = np.maximum(of_ratio, log_evidence(beyond**2 / v_delta, many, setting.n))
         found["once"][started] = np.abs(delta - x * tau) / np.sqrt(v_delta)
         found["honest"][started] = log_evidence((honest - x) ** 2 / v_honest, people, setting.n)
         found["model"][started] = log_evidence(fit.statistic, people, setting.n, fit.df)

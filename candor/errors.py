@@ -20,6 +20,10 @@ class DataError(MethodError):
     """Data that do not fit the design: wrong shape, unknown names, counts that are negative or not whole."""
 
 
+class QuestionError(MethodError):
+    """A question about a table that cannot be asked as it is written."""
+
+
 class NotIdentifiedError(MethodError):
     """A quantity that no amount of data from this design can determine under its cheater model."""
 

@@ -2,7 +2,8 @@
 once.
 
 `access_study` is for people who see the study, `access_results` for people who see its results, `access_own_study` for people who run it,
-and `access_owned_study` for people who manage its members. Each returns a `Seat`, which answers every further question of this kind.
+`access_owned_study` for people who manage its members, and `access_analytics` for people who may ask about everybody under the privacy
+budget. Each returns a `Seat`, which answers every further question of this kind.
 """
 
 from collections.abc import Callable
@@ -31,6 +32,7 @@ class StudyRole(StrEnum):
     EDITOR = "editor"
     VIEWER = "viewer"
     BLINDED_VIEWER = "blinded_viewer"
+    ANALYST = "analyst"
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,16 @@ class Seat:
         return StudyRole(role) if role else None
 
     @property
+    def may_see_study(self) -> bool:
+        """Whether pages beyond those of the privacy budget are open; they are not to analysts, not even to an officer who is one."""
+        return self.role != StudyRole.ANALYST
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether this person may spend the privacy budget."""
+        return self.may_change or self.role == StudyRole.ANALYST
+
+    @property
     def may_change(self) -> bool:
         """Whether this person runs the study, rather than only sees it."""
         return self.role in (StudyRole.OWNER, StudyRole.ADMINISTRATOR, StudyRole.EDITOR)
@@ -63,7 +75,7 @@ class Seat:
     @property
     def may_see_results(self) -> bool:
         """Whether this person sees results, possibly with letters in place of arms."""
-        return self.role is not None
+        return self.role is not None and self.may_see_study
 
     @property
     def is_blinded(self) -> bool:
@@ -73,7 +85,7 @@ class Seat:
     @property
     def may_read_log(self) -> bool:
         """People who run or review the study may read its log. It names arms, so nobody who is blinded reads it."""
-        return self.may_change or (self.user.role == Role.IRB_OFFICER and not self.is_blinded)
+        return self.may_change or (self.user.role == Role.IRB_OFFICER and not self.is_blinded and self.may_see_study)
 
     @cached_property
     def may_review(self) -> bool:
@@ -85,7 +97,7 @@ class Seat:
 
 def studies_of(user: User) -> QuerySet[Study]:
     """The studies that this person may see: their own and those shared with them; for IRB officers also every study ever submitted; for
-    administrators all.
+    administrators all. Analysts only ask about a study, and do not see it.
     """
     studies = Study.objects.filter(rehearsal_of=None).select_related("owner").defer("definition")
     if user.role == Role.ADMINISTRATOR:
@@ -93,7 +105,13 @@ def studies_of(user: User) -> QuerySet[Study]:
     theirs = _owned_or_shared(user)
     if user.role == Role.IRB_OFFICER:
         theirs |= ~Q(status=StudyStatus.DRAFT) | Q(protocol__isnull=False)
-    return studies.filter(theirs)
+    return studies.filter(theirs).exclude(pk__in=_as_analyst(user))
+
+
+def studies_as_analyst(user: User) -> QuerySet[Study]:
+    """The studies about which this person may ask, and which they do not see."""
+    studies = Study.objects.filter(rehearsal_of=None).select_related("owner").defer("definition")
+    return studies.none() if user.role == Role.ADMINISTRATOR else studies.filter(pk__in=_as_analyst(user))
 
 
 def studies_with_results_of(user: User) -> QuerySet[Study]:
@@ -121,6 +139,11 @@ def access_results(user: User, slug: str) -> Seat:
     return _seat(user, studies_with_results_of(user), slug)
 
 
+def access_analytics(user: User, slug: str) -> Seat:
+    """The study, if this person may see it or ask about it: `may_ask` says which."""
+    return _seat(user, studies_of(user) | studies_as_analyst(user), slug)
+
+
 def access_own_study(user: User, slug: str) -> Seat:
     """The study, if this person may change it: its owner, an editor, or an administrator."""
     return _seat(user, studies_of(user), slug, when=lambda seat: seat.may_change)
@@ -140,6 +163,10 @@ def study_in_public(slug: str) -> Study:
     """A study that anybody may read about: one that has been approved."""
     approved = Study.objects.defer("definition").filter(protocol__isnull=False, rehearsal_of=None)
     return _found(approved.exclude(status__in=(StudyStatus.DRAFT, StudyStatus.IN_REVIEW)), slug)
+
+
+def _as_analyst(user: User) -> QuerySet[StudyMember, int]:
+    return StudyMember.objects.filter(user=user, role=MemberRole.ANALYST).exclude(study__owner=user).values_list("study_id", flat=True)
 
 
 def _owned_or_shared(user: User) -> Q:

@@ -4,7 +4,6 @@ journey.
 Every possible mistake within one study file is checked here, so that a `StudyDefinition` is always valid.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -17,9 +16,11 @@ from candor.designs.design import Design
 from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
+from surveys.questions.assignment import MOST_STRATA, Allocation
 from surveys.questions.background import BackgroundQuestion, Options, OrdinalScale, Question, ShortText, SingleChoice
 from surveys.questions.parts import Language, Name, NonEmpty, Part, Text, different, some, unique_names
-from surveys.questions.sections import LEAST_PER_ARM, SECTION, SectionLabels
+from surveys.questions.planned_tests import PlannedTests
+from surveys.questions.sections import LEAST_PER_ARM, SECTION
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
 DIRECT = "direct"
@@ -27,10 +28,13 @@ DIRECT = "direct"
 
 # Far beyond every study, and near enough that nothing computed from them overflows.
 LARGEST_COUNT = 10**9
-MOST_STRATA = 60
 BETWEEN_ANSWERS = ", "
 MOST_LANGUAGES = 50
 MOST_SUBGROUP_QUESTIONS = 3
+LARGEST_BUDGET = 10
+"""The largest ε of a privacy budget: more would protect nobody."""
+PEOPLE_PER_FAILURE = 10
+"""δ of a privacy budget is below 1 in so many times the planned people, or it would allow somebody's answers to be published."""
 MOST_GROUPS = 8
 """As many groups as `candor.subgroups.disclosure` compares."""
 
@@ -60,7 +64,9 @@ class SensitiveQuestion(Question):
 
 
 class Video(Part):
-    sources: Annotated[tuple[VideoName, ...], Field(min_length=1, max_length=4)]
+    """Without `sources` there is no lecture; only a study with one arm may have none."""
+
+    sources: Annotated[tuple[VideoName, ...], Field(max_length=4)] = ()
     captions: dict[Language, CaptionsName] = Field(default_factory=dict)
     poster: PictureName | None = None
     transcript: Text | None = None
@@ -82,7 +88,7 @@ class Arm(Part):
     label: Text
     weight: Annotated[int, Field(ge=1, le=1000)] = 1
     quota: Annotated[int, Field(ge=1, le=LARGEST_COUNT)] | None = None
-    video: Video
+    video: Video = Video()
 
 
 class Watching(Part):
@@ -123,21 +129,6 @@ class DirectGroup(Part):
     consent: Text
 
 
-class Allocation(Part):
-    """How the concealed list is drawn. `block_multiples`: a block is a random one of these multiples of the sum of the weights.
-
-    `strata`: background questions with one choice each; every combination of answers has lists of its own. `unit`: chance gives an arm to
-    each person, or to each of the `sections` as a whole.
-    """
-
-    scheme: Literal["simple", "complete", "permuted_block"] = "permuted_block"
-    planned_participants: Annotated[int, Field(ge=2, le=1_000_000)]
-    block_multiples: Annotated[tuple[Annotated[int, Field(ge=1, le=20)], ...], Field(min_length=1)] = (1, 2, 3)
-    strata: Annotated[tuple[Name, ...], Field(max_length=2)] = ()
-    unit: Literal["individual", "cluster"] = "individual"
-    sections: SectionLabels = ()
-
-
 class Entry(Part):
     """`kind` is one of `surveys.ways_in`; `completion_url` is the way back."""
 
@@ -155,41 +146,11 @@ class Retention(Part):
     months_after_closing: Annotated[int, Field(ge=0, le=120)] = 12
 
 
-class PlannedMargin(Part):
-    """The smallest difference that would matter, in percentage points; `worse` is the direction that non-inferiority means."""
+class PrivacyBudget(Part):
+    """How much privacy everything but the answers with the die may cost a participant, all questions of all analysts together: (ε, δ)."""
 
-    kind: Literal["equivalence", "non_inferiority"]
-    points: Annotated[float, Field(gt=0, lt=100)]
-    worse: Literal["more_yes", "fewer_yes"] | None = None
-
-    @model_validator(mode="after")
-    def _direction_fits(self) -> Self:
-        if (self.worse is None) != (self.kind == "equivalence"):
-            raise ValueError("worse: non_inferiority needs more_yes or fewer_yes; equivalence has no direction")
-        return self
-
-
-class PlannedTests(Part):
-    """Tests that are named before anybody answers. `families`: questions that answer one question together, by the family's name;
-    `margins`: by question.
-    """
-
-    # In the order of their names, because a database may give them back in another order than the author's.
-    families: Annotated[
-        dict[Name, Annotated[tuple[Name, ...], Field(min_length=1)]], AfterValidator(lambda named: dict(sorted(named.items())))
-    ] = Field(default_factory=dict)
-    margins: Annotated[dict[Name, PlannedMargin], AfterValidator(lambda named: dict(sorted(named.items())))] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _one_family_each(self) -> Self:
-        times = Counter(name for members in self.families.values() for name in members)
-        if repeated := sorted(name for name, count in times.items() if count > 1):
-            raise ValueError(f"families: a question belongs to one family, and once: {some(repeated)}")
-        return self
-
-    @property
-    def questions(self) -> set[str]:
-        return {name for members in self.families.values() for name in members} | set(self.margins)
+    epsilon: Annotated[float, Field(gt=0, le=LARGEST_BUDGET)]
+    delta: Annotated[float, Field(gt=0, lt=1)]
 
 
 Subgroups = Annotated[tuple[Name, ...], Field(max_length=MOST_SUBGROUP_QUESTIONS), AfterValidator(different)]
@@ -204,7 +165,7 @@ class StudyDefinition(Part):
     languages: Annotated[tuple[Language, ...], Field(min_length=1, max_length=MOST_LANGUAGES)] = ("en",)
     entry: Entry = Entry()
     consent: Text
-    arms: Annotated[tuple[Arm, ...], Field(min_length=2, max_length=20), AfterValidator(unique_names)]
+    arms: Annotated[tuple[Arm, ...], Field(min_length=1, max_length=20), AfterValidator(unique_names)]
     control: Name
     watching: Watching = Watching()
     background: Annotated[tuple[BackgroundQuestion, ...], AfterValidator(unique_names)] = ()
@@ -222,6 +183,7 @@ class StudyDefinition(Part):
     family: Literal["question", "study"] = "question"
     release_plan: Text | None = None
     retention: Retention = Retention()
+    privacy_budget: PrivacyBudget | None = None
     translations: dict[Language, Annotated[tuple[Translated, ...], Field(max_length=10_000)]] | None = None
 
     @model_validator(mode="after")
@@ -229,12 +191,14 @@ class StudyDefinition(Part):
         arms = [arm.name for arm in self.arms]
         if self.control not in arms:
             raise ValueError(f"control must be one of the arms {', '.join(arms)}, got {self.control}")
+        self._require_what_the_arms_need()
         if unknown := set(self.die.weights) - set(self.die.subsamples):
             raise ValueError(f"die.weights names subsamples that are not there: {some(sorted(unknown))}")
         if absent := self.analysis.questions - {question.name for question in self.questions}:
             raise ValueError(f"analysis names questions that are not there: {some(sorted(absent))}")
         self._require_strata()
         self._require_sections()
+        self._require_small_delta()
         if DIRECT in self.die.subsamples:
             raise ValueError(f"die.subsamples: the name {DIRECT} is kept for people who are asked without a die; choose another")
         for where, text in texts_of(self):
@@ -252,6 +216,15 @@ class StudyDefinition(Part):
         except MethodError as error:
             raise ValueError(f"die: {error}") from error
         return self
+
+    def _require_what_the_arms_need(self) -> None:
+        """Several arms differ by their lectures; one arm leaves nothing to compare."""
+        if not self.is_survey and (silent := [arm.name for arm in self.arms if not arm.video.sources]):
+            raise ValueError(f"arms: with several arms each needs video.sources; without: {some(silent)}")
+        if self.is_survey and (self.analysis.questions or self.subgroups):
+            raise ValueError(
+                "a study with one arm is a survey and compares nothing: remove margins and families of analysis, and subgroups"
+            )
 
     def _require_strata(self) -> None:
         """Strata come from answers that everybody gives before chance draws, and are few enough to fill."""
@@ -278,6 +251,7 @@ class StudyDefinition(Part):
                 f"weights of arms that takes {needed} sections, got {len(labels)}"
             )
         unfit = {
+            "arms: a survey with one arm gives nobody an arm": self.is_survey,
             "allocation.strata: they are drawn for people one by one": self.allocation.strata,
             "arms: a quota would close a section half-way": any(arm.quota is not None for arm in self.arms),
             "direct_group: its comparison takes people for independent": self.direct_group,
@@ -302,6 +276,23 @@ class StudyDefinition(Part):
     def section_size(self) -> float:
         """How many people are expected in a section; 1 where people are assigned one by one."""
         return self.planned_with_die / len(self.sections) if self.in_sections else 1.0
+
+    @property
+    def is_survey(self) -> bool:
+        """Whether there is one arm: then the study measures how many say yes, and compares nothing."""
+        return len(self.arms) == 1
+
+    @property
+    def has_lecture(self) -> bool:
+        return any(arm.video.sources for arm in self.arms)
+
+    def _require_small_delta(self) -> None:
+        budget, planned = self.privacy_budget, self.allocation.planned_participants
+        if budget is not None and budget.delta >= 1 / (PEOPLE_PER_FAILURE * planned):
+            raise ValueError(
+                f"privacy_budget.delta must be below 1 / ({PEOPLE_PER_FAILURE} × {planned} planned participants) = "
+                f"{1 / (PEOPLE_PER_FAILURE * planned):.2g}, got {budget.delta:g}"
+            )
 
     @property
     def strata(self) -> list[str]:
@@ -335,7 +326,9 @@ class StudyDefinition(Part):
     def warnings(self) -> list[str]:
         """Warnings about permitted settings, to be read before anybody is recruited, one sentence each."""
         identification = self.design().identification
-        found = [] if identification.effect else [f"With this die the size of the effect cannot be determined. {identification.assumption}"]
+        wanted = identification.prevalence if self.is_survey else identification.effect
+        what = "how many truly say yes" if self.is_survey else "the size of the effect"
+        found = [] if wanted else [f"With this die {what} cannot be determined. {identification.assumption}"]
         if self.direct_group is not None:
             found.append(
                 f"{float(self.direct_share):.0%} of the people are drawn to be asked directly, without a die, if they agree. "

@@ -46,6 +46,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("s/<slug:slug>/allocation/", about.allocation, name="allocation"),
     path("s/<slug:slug>/allocation/<int:number>/", about.allocation_list, name="allocation_list"),
     path("s/<slug:slug>/media/<uuid:media_id>/", about.media, name="media"),
+    path("two-worlds/", about.two_worlds, name="two_worlds"),
     path("data/log-heads.json", about.log_heads, name="log_heads"),
     path("studies/", investigator.studies, name="studies"),
     path("studies/<slug:slug>/", investigator.study, name="study"),

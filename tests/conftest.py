@@ -19,6 +19,7 @@ from django.test import override_settings
 from django.urls import clear_url_caches
 from whitenoise.middleware import WhiteNoiseMiddleware
 
+from analysis.models.triggers import BUDGETS_NEVER_GROW, CHARGES_ARE_KEPT
 from audit.triggers import LOG_IS_APPEND_ONLY, PUBLISHED_HEADS_ARE_KEPT
 from surveys.models.triggers import PREREGISTRATIONS_ARE_KEPT, PROTOCOLS_ARE_FROZEN
 from tests.crowds import build_study
@@ -157,6 +158,8 @@ def empty_all_tables(operations: BaseDatabaseOperations, truncate: Callable[...,
         PUBLISHED_HEADS_ARE_KEPT.lifted(there),
         PROTOCOLS_ARE_FROZEN.lifted(there),
         PREREGISTRATIONS_ARE_KEPT.lifted(there),
+        CHARGES_ARE_KEPT.lifted(there),
+        BUDGETS_NEVER_GROW.lifted(there),
     ):
         truncate(operations, statements)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.answers.letter_grades import points_of
-from surveys.questions.background import BackgroundQuestion, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
+from surveys.questions.background import BackgroundQuestion, Circle, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
 
 Numbers = NDArray[np.float64]
 Covariate = NDArray[np.float64 | np.str_]
@@ -26,7 +26,8 @@ def covariates_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Map
 
     A single choice is a category, or points where its options are letter grades; a multiple choice one 0/1 for each option, a number
     itself, an ordinal scale its score. A group of fields is the number of its entries, the mean of each of its numbers, scores and letter
-    grades, and for each other choice a 0/1 that says whether any entry has it (see `MOST_CHOICES`). Short texts are no covariates.
+    grades, and for each other choice a 0/1 that says whether any entry has it (see `MOST_CHOICES`). A circle is its
+    friends and its linked pairs. Short texts are no covariates.
     """
     columns: Covariates = {}
     for question in questions:
@@ -41,6 +42,9 @@ def covariates_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Map
                 columns[name] = _scores(given, question.scores)
             case Number():
                 columns[name] = _numbers(given)
+            case Circle():
+                for key in ("friends", "pairs"):
+                    columns[f"{name}: {key}"] = _numbers([value[key] if isinstance(value, dict) else None for value in given])
             case ShortText():
                 continue
             case MultipleChoice():

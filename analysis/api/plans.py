@@ -25,7 +25,9 @@ class SmallJson(BoundedJson):
 
 
 class Power(APIView):
-    """The expected findings of a study: the document of `candor plan --format json`. Nothing is stored."""
+    """The expected findings of a study, or the precision of one with one arm: the document of `candor plan --format json`. Nothing is
+    stored.
+    """
 
     roles = (Role.INVESTIGATOR, Role.IRB_OFFICER, Role.ADMINISTRATOR)
     changes_nothing = True
@@ -43,8 +45,20 @@ class Power(APIView):
         asked.is_valid(raise_exception=True)
         expected = asked.validated_data
         design = expected["design"]
-        from candor.studies.plans import plan  # SciPy, which most web processes can do without
+        from candor.studies.plans import plan, plan_survey  # SciPy, which most web processes can do without
 
+        if design.is_survey:
+            survey = plan_survey(
+                design,
+                prevalence=expected["prevalence"],
+                cheater_proportion=expected["cheaters"],
+                cheater_yes_rate=expected["cheaters_yes_rate"],
+                n=expected["n"],
+                half_width=expected["half_width"],
+                level=expected["level"],
+                questions=expected["questions"],
+            )
+            return Response(survey.to_dict())
         planned = plan(
             design,
             prevalence=expected["prevalence"],

@@ -16,15 +16,15 @@ COLUMN, GAP, BOX_HEIGHT = 176, 14, 58
 LABEL_WIDTH = 24
 
 
-def flow_figure(flow: Flow) -> Drawing:
-    """From consent through assignment to subsample and arm, the lecture, and the answers."""
+def flow_figure(flow: Flow, *, with_lecture: bool = True) -> Drawing:
+    """From consent through assignment to subsample and arm, the lecture if there is one, and the answers."""
     columns = max(len(flow.groups), 1)
     width = max(columns * (COLUMN + GAP) - GAP + 20, 640)
     left = (width - columns * (COLUMN + GAP) + GAP) / 2
     lines = max((len(textwrap.wrap(group.arm, LABEL_WIDTH)) for group in flow.groups), default=1)
     top_of_groups = 196.0
     top_of_boxes = top_of_groups + 24 + 18 * (lines + 1)
-    bottom = top_of_boxes + 3 * (BOX_HEIGHT + 26)
+    bottom = top_of_boxes + (3 if with_lecture else 2) * (BOX_HEIGHT + 26)
     drawing = Drawing(width=width, height=bottom, title=_("How many people came how far"))
     middle = width / 2
     side = middle + 130
@@ -49,7 +49,8 @@ def flow_figure(flow: Flow) -> Drawing:
         drawing.text(centre, top_of_groups + 18, name, "faint", anchor="middle")
         for number, words in enumerate(textwrap.wrap(group.arm, LABEL_WIDTH)):
             drawing.text(centre, top_of_groups + 36 + 18 * number, words, "heading", anchor="middle")
-        steps = ((_("Assigned"), group.assigned), (_("Saw the lecture"), group.watched), (_("Answered"), group.finished))
+        saw = ((_("Saw the lecture"), group.watched),) if with_lecture else ()
+        steps = ((_("Assigned"), group.assigned), *saw, (_("Answered"), group.finished))
         for number, (words, count) in enumerate(steps):
             top = top_of_boxes + number * (BOX_HEIGHT + 24)
             if number:

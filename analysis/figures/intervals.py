@@ -48,6 +48,13 @@ def forest_figure(rows: Sequence[ForestRow], *, title: str) -> Drawing:
     )
 
 
+def prevalence_figure(rows: Sequence[ForestRow], *, title: str) -> Drawing:
+    """Shares of true yes among honest people in percent."""
+    return forest_drawing(
+        rows, title=title, axis_title=_("of 100 honest people, so many truly say “yes”"), write_tick=_of_100, write_row=_share_in_words
+    )
+
+
 def subgroups_figure(rows: Sequence[ForestRow], *, title: str) -> Drawing:
     """Honest share times effect in percentage points, one group below the other."""
     return forest_drawing(
@@ -59,32 +66,34 @@ def subgroups_figure(rows: Sequence[ForestRow], *, title: str) -> Drawing:
     )
 
 
-def running_figure(contrasts: Mapping[str, Sequence[Moment]], *, planned: int, title: str) -> Drawing:
-    """The estimate as answers came in, one panel for each contrast, all on the same scales.
+def running_figure(contrasts: Mapping[str, Sequence[Moment]], *, planned: int, title: str, least: float = -1.0) -> Drawing:
+    """The estimate as answers came in, one panel for each contrast, all on the same scales. `least`: the smallest possible value, 0 for a
+    share.
 
     The band holds at every moment at once, so that readers may look as often as they like.
     """
     drawing = Drawing(width=760, height=RUNNING_PANEL * len(contrasts), title=title)
     across = Linear.holding([0, planned, *(moment.n for moments in contrasts.values() for moment in moments)], start=64, end=730)
     for index, (contrast, moments) in enumerate(contrasts.items()):
-        _running_panel(drawing, moments, across=across, planned=planned, top=RUNNING_PANEL * index)
+        _running_panel(drawing, moments, across=across, planned=planned, top=RUNNING_PANEL * index, least=least)
         if len(contrasts) > 1:
             drawing.text(720, RUNNING_PANEL * index + 38, contrast, "heading", anchor="end")
     return drawing
 
 
-def _running_panel(drawing: Drawing, moments: Sequence[Moment], *, across: Linear, planned: int, top: float) -> None:
+def _running_panel(drawing: Drawing, moments: Sequence[Moment], *, across: Linear, planned: int, top: float, least: float) -> None:
+    write = _in_points if least < 0 else _of_100
     seen = [moment for moment in moments if moment.value is not None]
-    up = Linear.holding([-1.0, 1.0], start=top + 270, end=top + 20)
+    up = Linear.holding([least, 1.0], start=top + 270, end=top + 20)
     shifts = (-5, 5) if len(moments) == 1 else (0,)  # a band from a moment to itself could not be seen
     for tick in up.ticks:
-        drawing.text(54, up(tick) + 5, _in_points(tick), "faint", anchor="end")
+        drawing.text(54, up(tick) + 5, write(tick), "faint", anchor="end")
     ends = [(across(moment.n) + shift, moment.ends or (None, None)) for moment in moments for shift in shifts]
     upper = [(x, up(1.0 if high is None else high)) for x, (_low, high) in ends]
-    lower = [(x, up(-1.0 if low is None else low)) for x, (low, _high) in ends]
+    lower = [(x, up(least if low is None else low)) for x, (low, _high) in ends]
     drawing.path([*upper, *reversed(lower)], "band", closed=True)
     for tick in up.ticks:
-        drawing.line(64, up(tick), 730, up(tick), "no-effect" if tick == 0 else "grid")
+        drawing.line(64, up(tick), 730, up(tick), "no-effect" if tick == 0 and least < 0 else "grid")
     for tick in across.ticks:
         drawing.text(across(tick), top + 290, f"{tick:g}", "faint", anchor="middle")
     drawing.line(across(planned), top + 20, across(planned), top + 270, "plan")
@@ -117,6 +126,19 @@ def balance_figure(differences: Sequence[BalanceLine], *, notable: float) -> Dra
 def _in_points(value: float) -> str:
     """In percentage points with a sign; zero has none."""
     return f"{points:+d}" if (points := round(value * 100)) else "0"
+
+
+def _of_100(share: float) -> str:
+    return str(round(share * 100))
+
+
+def _share_in_words(row: ForestRow) -> str:
+    low, high = (None if end is None else _of_100(end) for end in (row.low, row.high))
+    if low is None or high is None:
+        return "–" if row.value is None else _of_100(row.value)
+    if row.value is None:
+        return _("%(low)s to %(high)s") % {"low": low, "high": high}
+    return _("%(value)s (%(low)s to %(high)s)") % {"value": _of_100(row.value), "low": low, "high": high}
 
 
 def _with_ends(value: float, ends: Ends | None) -> str:

@@ -1,17 +1,25 @@
 """The figures of the live page, by the names in their addresses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from django.utils.translation import gettext as _
 
 from analysis.figures.flow import enrolment_figure, flow_figure
-from analysis.figures.intervals import BalanceLine, balance_figure, ends_of, forest_figure, running_figure
+from analysis.figures.intervals import (
+    BalanceLine,
+    balance_figure,
+    ends_of,
+    forest_figure,
+    prevalence_figure,
+    running_figure,
+)
 from analysis.live.page import LiveView
 from analysis.live.wording import method_name
 from analysis.stored_results import NOTABLE
 from candor.figures.drawing import Drawing
 from candor.figures.forest import ForestRow
+from candor.results import Prevalence, SequentialPrevalence
 
 
 def figures_of(live: LiveView) -> dict[str, Callable[[], Drawing | None]]:
@@ -20,7 +28,7 @@ def figures_of(live: LiveView) -> dict[str, Callable[[], Drawing | None]]:
     if progress is None:
         return {}
     found: dict[str, Callable[[], Drawing | None]] = {
-        "participants": lambda: flow_figure(progress.flow),
+        "participants": lambda: flow_figure(progress.flow, with_lecture=live.definition.has_lecture),
         "enrolment": lambda: enrolment_figure(progress.days, planned=progress.planned),
         "balance": lambda: _balance(live),
     }
@@ -46,8 +54,10 @@ def _balance(live: LiveView) -> Drawing | None:
 
 
 def _forest(live: LiveView, question: str) -> Drawing | None:
-    """Effects as they hold at every look, by method."""
+    """Effects as they hold at every look, by method; in a survey the prevalence."""
     sequence = live.sequence(question)
+    if live.definition.is_survey:
+        return _prevalence(live, sequence.prevalence if sequence else (), title=_("True yes to “%(question)s”") % {"question": question})
     rows = [
         ForestRow.of(
             effect.value,
@@ -61,8 +71,11 @@ def _forest(live: LiveView, question: str) -> Drawing | None:
 
 
 def _planned_forest(live: LiveView, question: str) -> Drawing | None:
-    """Intervals for one look, with those of the bootstrap."""
+    """Intervals for one look, with those of the bootstrap; in a survey the prevalence."""
     estimate = live.planned.estimate(question) if live.planned else None
+    if live.definition.is_survey:
+        title = _("Planned analysis of “%(question)s”") % {"question": question}
+        return _prevalence(live, estimate.prevalence if estimate else (), title=title)
     rows = [
         ForestRow.of(
             effect.value,
@@ -77,7 +90,15 @@ def _planned_forest(live: LiveView, question: str) -> Drawing | None:
 
 
 def _running(live: LiveView, question: str) -> Drawing | None:
-    """The running estimates of every contrast, one below the other."""
+    """The running estimates of every contrast, one below the other; in a survey that of the prevalence."""
     found = {live.contrast(treatment, control): moments for (name, treatment, control), moments in live.moments.items() if name == question}
     title = _("The estimate for “%(question)s” as answers came in") % {"question": question}
-    return running_figure(found, planned=live.definition.planned_with_die, title=title) if found else None
+    if not found:
+        return None
+    least = 0.0 if live.definition.is_survey else -1.0
+    return running_figure(found, planned=live.definition.planned_with_die, title=title, least=least)
+
+
+def _prevalence(live: LiveView, found: Sequence[Prevalence | SequentialPrevalence], *, title: str) -> Drawing | None:
+    rows = [ForestRow.of(one.value, ends_of(one.interval), label=live.names.shown[one.arm]) for one in found]
+    return prevalence_figure(rows, title=title) if rows else None

@@ -24,6 +24,7 @@ from analysis.live.wording import (
     effect_sentence,
     method_name,
     missing_sentence,
+    prevalence_sentence,
     specification_sentence,
 )
 from analysis.models import Run, RunKind
@@ -63,6 +64,11 @@ class ShownSequence:
     """With the names of contrast and method."""
     prevalence: tuple[tuple[SequentialPrevalence, str], ...]
     specification_sentence: str
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether there are e-values to show."""
+        return bool(self.effects) or self.numbers.specification is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +196,7 @@ class LiveView:
 
     @cached_property
     def moments(self) -> dict[tuple[str, str, str], list[Moment]]:
-        """How the estimate moved, by question, treatment and control."""
+        """How the estimate moved, by question, treatment and control; in a survey by question, arm and nothing."""
         found: dict[tuple[str, str, str], list[Moment]] = {}
         for n, stored in history(self.study) if self.batch.shows_results else ():
             results = readable(stored, self.names)
@@ -198,10 +204,17 @@ class LiveView:
                 outcome = results.estimate(question)
                 if outcome is None:
                     continue
-                for one in outcome.sequence.headline:
+                for arms, one in self._followed(outcome.sequence):
                     moment = Moment(n=n, value=one.value, ends=ends_of(one.interval))
-                    found.setdefault((question, one.treatment, one.control), []).append(moment)
+                    found.setdefault((question, *arms), []).append(moment)
         return found
+
+    def _followed(self, sequence: MarkedSequence) -> Iterator[tuple[tuple[str, str], SequentialEffect | SequentialPrevalence]]:
+        """The findings that are drawn as answers come in: effects, or the prevalence where there is nothing to compare."""
+        if self.definition.is_survey:
+            yield from (((one.arm, ""), one) for one in sequence.prevalence)
+        else:
+            yield from (((one.treatment, one.control), one) for one in sequence.headline)
 
     def questions_in(self, outcomes: Collection[str]) -> list[str]:
         """The questions with outcomes, in the order of the study: a database may return stored results in another one."""
@@ -225,7 +238,13 @@ class LiveView:
         return SubgroupView(results=self.full_results, definition=self.definition, names=self.names, language=self.language)
 
     def contrast(self, treatment: str, control: str) -> str:
-        return contrast_in_words(self.names.shown[treatment], self.names.shown[control])
+        return contrast_in_words(self.names.shown[treatment], self.names.shown[control]) if control else self.names.shown[treatment]
+
+    @property
+    def _identified(self) -> bool:
+        """Whether the design tells what the study is after: the effects, or the prevalence."""
+        found = self.definition.design().identification
+        return found.prevalence if self.definition.is_survey else found.effect
 
     @property
     def _stated_rate(self) -> bool:
@@ -248,7 +267,7 @@ class LiveView:
                 if isinstance(newest, QuestionEstimate) and waits is None
                 else (plain_reason(waits or "", arms=self.names.shown),),
                 has_finding=waits is None,
-                identified=isinstance(newest, QuestionEstimate) and newest.identified,
+                identified=isinstance(newest, QuestionEstimate) and self._identified,
                 assumption=newest.assumption if isinstance(newest, QuestionEstimate) else "",
                 sequence=None if sequence is None else self._shown_sequence(sequence),
                 planned=None if planned is None else self._shown(planned),
@@ -261,6 +280,9 @@ class LiveView:
     def _sentences(self, sequence: MarkedSequence) -> Iterator[str]:
         stated = self._stated_rate
         yield cheater_sentence(sequence.cheater_proportion, stated_rate=stated)
+        if self.definition.is_survey:
+            value, interval = next(((one.value, one.interval) for one in sequence.prevalence), (None, None))
+            yield prevalence_sentence(value, interval, stated_rate=stated)
         for effect in sequence.headline:
             found, names = FoundEffect.of(effect), self._shown_arms(effect)
             if sequence.cheater_proportion is not None:
@@ -270,12 +292,14 @@ class LiveView:
             yield _("Effects are compared with the control arm, which would tell who is who; they are shown when the study is closed.")
 
     def _planned_sentences(self, outcome: QuestionEstimate) -> Iterator[str]:
+        if self.definition.is_survey:
+            yield from (prevalence_sentence(one.value, one.interval, stated_rate=self._stated_rate) for one in outcome.prevalence)
         for effect in outcome.headline:
             found, names = FoundEffect.of_one_look(effect), self._shown_arms(effect)
             if outcome.identified:
                 yield effect_sentence(found, **names, stated_rate=self._stated_rate)
             yield from filter(None, (always_known_sentence(found, **names), bounds_sentence(effect)))
-        yield from filter(None, [specification_sentence(outcome.specification_test)])
+        yield from filter(None, [specification_sentence(outcome.specification_test, survey=self.definition.is_survey)])
         yield from assignment_sentences(outcome.assignment)
 
     def _shown_arms(self, effect: Effect | SequentialEffect) -> dict[str, str]:
@@ -286,7 +310,7 @@ class LiveView:
             numbers=sequence,
             effects=tuple((one, self.contrast(one.treatment, one.control), method_name(one.method)) for one in sequence.effects),
             prevalence=tuple((one, self.names.shown[one.arm]) for one in sequence.prevalence),
-            specification_sentence=specification_sentence(sequence.specification),
+            specification_sentence=specification_sentence(sequence.specification, survey=self.definition.is_survey),
         )
 
     def _shown(self, estimate: QuestionEstimate) -> ShownEstimate:
@@ -307,7 +331,7 @@ def live_view(study: Study, *, reader: User, language: str, ask_blinded: bool) -
     if study.protocol_id is None:
         return None
     definition = frozen_protocol(study.protocol_id).definition
-    blinded = is_blinded(study, reader=reader, asked=ask_blinded)
+    blinded = not definition.is_survey and is_blinded(study, reader=reader, asked=ask_blinded)
     return LiveView(
         study=study,
         definition=definition,

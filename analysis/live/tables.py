@@ -98,9 +98,13 @@ def _estimates(live: LiveView) -> Iterator[Row]:
                 *((resampled.low, resampled.high, resampled.seed) if resampled else (None, None, None)),
                 effect.for_publication,
             )
+        for one in outcome.prevalence:
+            share = (*start, "prevalence", "efficient", live.names.files[one.arm], "", one.value, one.standard_error)
+            yield (*share, *_both(one.interval), *("",) * 5, True)
 
 
 def _running(live: LiveView) -> Iterator[Row]:
+    """Of effects; in a survey of the prevalence."""
     yield ("question", "arm", "n", "estimate", "anytime_low", "anytime_high")
     for (question, treatment, _control), moments in live.moments.items():
         for one in moments:

@@ -69,6 +69,22 @@ def cheater_sentence(proportion: SequentialValue | None, *, stated_rate: bool) -
     return on_condition(finding, stated_rate=stated_rate, all_groups=True)
 
 
+def prevalence_sentence(value: float | None, interval: Interval | None, *, stated_rate: bool) -> str:
+    """About how many would truly say yes; without a `value` the design leaves it open within the interval."""
+    if interval is None:
+        return _("While the study runs, this design does not tell how many would truly say yes. Its planned analysis gives bounds.")
+    if interval.kind == "empty" or interval.low is None or interval.high is None:
+        return _("The answers contradict the assumptions of this design, so they do not tell how many would truly say yes.")
+    if interval.low <= 0.005 and interval.high >= 0.995:
+        return _("It is too early to say how many would truly say yes: the answers so far fit with anything from nobody to everybody.")
+    numbers = {"low": _down(interval.low * 100), "high": _up(interval.high * 100), "value": round((value or 0.0) * 100)}
+    if value is None:
+        finding = _("Of 100 honest students, between %(low)d and %(high)d would truly say yes; this design cannot tell more") % numbers
+    else:
+        finding = _("Of 100 honest students, about %(value)d would truly say yes (between %(low)d and %(high)d)") % numbers
+    return on_condition(finding, stated_rate=stated_rate, all_groups=True)
+
+
 def effect_sentence(effect: FoundEffect, *, treatment: str, control: str, stated_rate: bool) -> str:
     """The difference an arm made, with its interval, in percentage points."""
     value, interval = effect.value, effect.interval
@@ -106,11 +122,16 @@ def always_known_sentence(effect: FoundEffect, *, treatment: str, control: str) 
     return on_condition(finding, stated_rate=False)
 
 
-def specification_sentence(test: SequentialTest | SpecificationTest | None) -> str:
-    """Whether the answers fit the assumption that cheaters answer alike in all arms and subsamples."""
+def specification_sentence(test: SequentialTest | SpecificationTest | None, *, survey: bool = False) -> str:
+    """Whether the answers fit the assumption that cheaters answer alike in all arms and subsamples; a survey has one arm."""
     if test is None or (isinstance(test, SpecificationTest) and test.p_value is None):
         return ""
-    if test.contradicted if isinstance(test, SequentialTest) else (test.p_value or 0.0) < 0.05:
+    contradicted = test.contradicted if isinstance(test, SequentialTest) else (test.p_value or 0.0) < 0.05
+    if survey and contradicted:
+        return _("The answers do not fit the model: cheating seems to depend on the subsample, so distrust these estimates.")
+    if survey:
+        return _("The answers fit the model. That does not prove that people cheat alike in all subsamples.")
+    if contradicted:
         return _("The answers do not fit the model: cheating seems to depend on the arm or the subsample, so distrust these estimates.")
     return _("The answers fit the model. That does not prove that people cheat alike in all arms, only that nothing speaks against it.")
 

@@ -9,7 +9,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from surveys.questions.background import BackgroundQuestion, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
+from surveys.questions.background import (
+    MOST_FRIENDS,
+    BackgroundQuestion,
+    Circle,
+    Group,
+    MultipleChoice,
+    Number,
+    OrdinalScale,
+    ShortText,
+    SingleChoice,
+)
 
 NOT_ANSWERED = "not answered"
 MOST_VALUES = 12
@@ -28,7 +38,8 @@ class Cell:
 def background_cells(
     questions: Sequence[BackgroundQuestion], answers: Sequence[Mapping[str, object]], *, smallest: int, secret: str
 ) -> list[Cell]:
-    """The tables of all questions, one after the other. Groups of fields count only their entries; short texts have no table.
+    """The tables of all questions, one after the other. Groups of fields count only their entries, circles only
+    their friends; short texts have no table.
 
     `secret` decides which other counts are hidden along with small ones: nobody can guess it, and for the same people it stays the same.
     """
@@ -81,7 +92,7 @@ def _choices(question: MultipleChoice, given: Sequence[list[str] | None], *, sma
     return {**shown, NOT_ANSWERED: missing if min(missing, answered) >= smallest else None}
 
 
-def _table(question: SingleChoice | OrdinalScale | Number | Group, given: Sequence[Any]) -> dict[str, int]:
+def _table(question: SingleChoice | OrdinalScale | Number | Circle | Group, given: Sequence[Any]) -> dict[str, int]:
     """Counts of answers that exclude each other, in the question's order, with those who did not answer last."""
     match question:
         case SingleChoice() | OrdinalScale():
@@ -90,6 +101,9 @@ def _table(question: SingleChoice | OrdinalScale | Number | Group, given: Sequen
         case Group():
             labels = [_entries(number) for number in range(question.at_most + 1)]
             found = Counter(_entries(len(value)) for value in given if value is not None)
+        case Circle():
+            labels = [_friends(number) for number in range(MOST_FRIENDS + 1)]
+            found = Counter(_friends(value["friends"]) for value in given if value is not None)
         case Number():
             intervals = _intervals(question)
             labels = [label for label, _low in intervals]
@@ -99,6 +113,10 @@ def _table(question: SingleChoice | OrdinalScale | Number | Group, given: Sequen
 
 def _entries(number: int) -> str:
     return "1 entry" if number == 1 else f"{number} entries"
+
+
+def _friends(number: int) -> str:
+    return "1 friend" if number == 1 else f"{number} friends"
 
 
 def _intervals(question: Number) -> list[tuple[str, float]]:

@@ -50,6 +50,8 @@ class Content:
     """Privacy loss of one answer."""
     background: Sequence[Cell] | None
     """None: left out."""
+    reason_for_exact_counts: str
+    """Why the counts are exact although the study has a privacy budget; empty where that needs no reason."""
     smallest_count: int
     allocation_lists: Sequence[AllocationList]
     results: Mapping[str, Any]

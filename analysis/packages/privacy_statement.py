@@ -39,6 +39,15 @@ def privacy_statement(content: Content) -> PrivacyStatement:
             else "Sections were assigned as a whole. The data do not tell who was in which section, because some have fewer than ten "
             "people in a subsample; so nobody can compute standard errors from them."
         )
+    if budget := content.protocol.get("privacy_budget"):
+        not_covered.append(
+            f"The study has a privacy budget for background and quiz answers: ε = {budget['epsilon']:g}, δ = {budget['delta']:g}. "
+            f"It does not cover what the study shows exactly: {' '.join(budget['not_covered'])}"
+        )
+    if reason := content.reason_for_exact_counts:
+        not_covered.append(
+            f"Counts of background answers are exact in this release, outside of the study's privacy budget. The reason: {reason}"
+        )
     if content.background is None:
         not_covered.append("Background and quiz answers are not in this release.")
     else:

@@ -19,9 +19,10 @@ def protocol_document(
     questions: Sequence[str],
     consents: Sequence[tuple[int, StudyDefinition]],
     plans: Sequence[KeptPlan] = (),
+    exactly: Sequence[str] = (),
 ) -> dict[str, object]:
     """`questions` are those whose answers are released; `consents` the versions to which people in the release agreed; `plans` the
-    preregistration and its amendments.
+    preregistration and its amendments; `exactly` what a privacy budget does not cover.
 
     The sequences rest on what was planned before anybody came, which stands in `opened_with`.
     """
@@ -77,6 +78,7 @@ def protocol_document(
             "planned_with_die": opened_with.planned_with_die,
         },
         "family": opened_with.family,
+        "privacy_budget": definition.privacy_budget and {**definition.privacy_budget.model_dump(), "not_covered": list(exactly)},
         "consent": [{"protocol_version": number, "text": text(one.consent)} for number, one in consents],
     }
 

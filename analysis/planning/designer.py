@@ -52,6 +52,7 @@ class DieFacts:
     questions: int = 0
     cheaters_identified: bool = False
     effect_identified: bool = False
+    prevalence_identified: bool = False
     assumption: str = ""
     privacy: tuple[str, ...] = ()
 
@@ -125,7 +126,8 @@ class DieDesigner(LookingPage):
             "models": MODELS,
             "facts": _facts(self.definition, die, trial),
             "die_query": urlencode(die.texts),
-            "front": self._front(form, die),
+            "front": None if self.definition.is_survey else self._front(form, die),
+            "is_survey": self.definition.is_survey,
             "few_people": too_few(self.definition),
         }
 
@@ -192,6 +194,7 @@ def _facts(definition: StudyDefinition, die: PlannedDie, trial: DraftForm) -> Di
         questions=questions,
         cheaters_identified=identification.honest_proportion,
         effect_identified=identification.effect,
+        prevalence_identified=identification.prevalence,
         assumption=identification.assumption,
         privacy=privacy_in_words(design.epsilon, questions=questions),
     )

@@ -73,7 +73,7 @@ INPUTS: tuple[NumberInput, ...] = (
     _input(
         "prevalence",
         gettext_lazy("Prevalence"),
-        gettext_lazy("How many of 100 honest students in the control arm truly say yes."),
+        gettext_lazy("How many of 100 honest students truly say yes; with several arms, in the control arm."),
         "0",
         "100",
         slider=("0", "100"),
@@ -156,7 +156,25 @@ INPUTS: tuple[NumberInput, ...] = (
         unit=PERCENT,
     ),
 )
-IN_PERCENT = {"effect", "prevalence", "cheaters", "covariates", "icc", "power", "truth"}
+WIDTH = _input(
+    "width",
+    gettext_lazy("Precision wanted"),
+    gettext_lazy("How far the share of yes may be off: half of the width of its interval."),
+    "0.1",
+    "49",
+    slider=("1", "25"),
+    unit=gettext_lazy("points"),
+)
+IN_PERCENT = {"effect", "prevalence", "cheaters", "covariates", "icc", "power", "truth", "width"}
+ONLY_IN_EXPERIMENTS = {"effect", "covariates", "section", "icc", "power", "truth"}
+
+
+def inputs_of(start: Start) -> tuple[NumberInput, ...]:
+    """The numbers that a plan takes; a survey has a precision in place of an effect and its power."""
+    if not start.is_survey:
+        return INPUTS
+    people, *rest = (one for one in INPUTS if one.name not in ONLY_IN_EXPERIMENTS)
+    return (people, WIDTH, *rest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,8 +233,9 @@ class PlanForm:
 
 def read_plan(query: QueryDict, start: Start) -> PlanForm:
     """Read an address; missing values keep their start."""
-    numbers = {one.name: _read_number(one, query.get(one.name, start.texts[one.name]), start.texts[one.name]) for one in INPUTS}
-    numbers["effect"] = _possible_effect(numbers["effect"], numbers["prevalence"])
+    numbers = {one.name: _read_number(one, query.get(one.name, start.texts[one.name]), start.texts[one.name]) for one in inputs_of(start)}
+    if "effect" in numbers:
+        numbers["effect"] = _possible_effect(numbers["effect"], numbers["prevalence"])
     die, error, is_new = read_die(query, start.die)
     own_model = start.cheater_model.name if start.cheater_model.name in CHEATER_MODELS else AS_IN_THE_STUDY
     form = PlanForm(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import Protocol
 
 from django.utils.translation import gettext as _
 
 from analysis.planning.faces import LETTERS, OFFERED, PlannedDie, suggested_die
-from analysis.planning.forms import NumberField
+from analysis.planning.forms import NumberField, PlanForm
 from analysis.planning.plans import Planned
 from analysis.planning.wording import (
     cheater_sentence,
@@ -23,6 +24,8 @@ from analysis.planning.wording import (
     whole,
 )
 from candor.planning.best_die import DieSuggestion
+from candor.planning.power import StudyPlan
+from candor.planning.survey_precision import SurveyPlan
 from surveys.privacy.words import privacy_in_words
 
 NAMES_OF_LETTERS = {"y": "yes", "n": "no", "t": "truth"}
@@ -62,8 +65,35 @@ class DieRow:
     in_use: bool
 
 
+class Shown(Protocol):
+    """A plan of an experiment or of a survey."""
+
+    @property
+    def form(self) -> PlanForm: ...
+
+    @property
+    def plan(self) -> StudyPlan | SurveyPlan: ...
+
+    @property
+    def die_error(self) -> str: ...
+
+
 def page_of(planned: Planned) -> dict[str, object]:
     """The template's context."""
+    plan = planned.plan
+    return {
+        **shown_of(planned),
+        "sentences": (power_sentence(plan), cheater_sentence(plan)),
+        "facts": _facts(planned),
+        "identification": identification_sentence(plan),
+        "cost": cost_sentence(plan),
+        "dice": tuple(_die_row(one, planned) for one in plan.dice),
+        "contrasts": tuple(_contrasts(planned)),
+    }
+
+
+def shown_of(planned: Shown) -> dict[str, object]:
+    """The part of the context that a survey has, too."""
     plan, form = planned.plan, planned.form
     return {
         "planned": planned,
@@ -75,20 +105,14 @@ def page_of(planned: Planned) -> dict[str, object]:
         "models": form.models,
         "stated_yes_rate": percent(float(form.start.cheater_model.yes_rate or 0)),
         "groups": tuple(groups_of(form.die, form.start.subsample_names, typed=form.weight_texts)),
-        "sentences": (power_sentence(plan), cheater_sentence(plan)),
-        "facts": _facts(planned),
-        "privacy": privacy_in_words(plan.epsilon, questions=plan.questions),
-        "identification": identification_sentence(plan),
-        "cost": cost_sentence(plan),
+        "privacy": privacy_in_words(plan.epsilon, questions=int(form.value("questions"))),
         "over_cap": plan.epsilon > form.value("cap") + 1e-9,
         "cap": decimal(form.value("cap"), 2),
         "epsilon": decimal(plan.epsilon),
-        "dice": tuple(_die_row(one, planned) for one in plan.dice),
-        "contrasts": tuple(_contrasts(planned)),
     }
 
 
-def _errors(planned: Planned) -> list[dict[str, str]]:
+def _errors(planned: Shown) -> list[dict[str, str]]:
     wrong: Iterable[NumberField] = (field for field in planned.form.numbers.values() if field.error)
     errors = [{"field": field.input.name, "message": f"{field.input.label}: {field.error}"} for field in wrong]
     return errors + ([{"field": "die", "message": planned.die_error}] if planned.die_error else [])

@@ -86,7 +86,7 @@ class BestAtEpsilon:
 
 def make_plan(form: PlanForm) -> Planned:
     """The plan of a form; with an impossible die that of the usual faces, and the reason."""
-    design, error = _design(form)
+    design, error = design_of(form)
     return Planned(form=form, design=design, scenario=_scenario(form, design), plan=_plan(form, design), die_error=error)
 
 
@@ -97,7 +97,7 @@ def changed(form: PlanForm) -> PlanForm | None:
     if (die := form.die.after(form.change)) is not None:
         return form.with_die(die)
     verb, _colon, code = form.change.partition(":")
-    if verb == "use" and any(suggested_die(one).code == code for one in _suggestions(form)):
+    if verb == "use" and not form.start.is_survey and any(suggested_die(one).code == code for one in _suggestions(form)):
         return form.with_die(_best_faces(form, code).weighted(form.die.weights))
     return form.with_die(form.die) if form.change else None
 
@@ -124,7 +124,8 @@ def _best_at(design: Design, scenario: Scenario, epsilon: float, *, section: flo
     )
 
 
-def _design(form: PlanForm) -> tuple[Design, str]:
+def design_of(form: PlanForm) -> tuple[Design, str]:
+    """The design of a form; with an impossible die that of its usual faces, and the reason."""
     try:
         return form.start.design(form.die, cheater_model=form.cheater_model), form.die_error
     except MethodError as error:
@@ -148,12 +149,14 @@ def _scenario(form: PlanForm, design: Design) -> Scenario:
 
 
 def _suggestions(form: PlanForm) -> tuple[DieSuggestion, ...]:
-    design, _error = _design(form)
+    design, _error = design_of(form)
     return best_dice(design, _scenario(form, design), epsilon_cap=form.value("cap"))
 
 
 def _best_faces(form: PlanForm, code: str) -> PlannedDie:
-    """The best faces of a die under the cap, or its usual ones when none of its faces respect the cap."""
+    """The best faces of a die under the cap, or its usual ones when none of its faces respect the cap; a survey has no best ones."""
+    if form.start.is_survey:
+        return usual_die(code)
     dice = {die.code: die for die in map(suggested_die, _suggestions(form))}
     return dice.get(code) or usual_die(code)
 

@@ -26,6 +26,10 @@ class Start:
     die: PlannedDie
     texts: Mapping[str, str]
 
+    @property
+    def is_survey(self) -> bool:
+        return len(self.arms) == 1
+
     def design(self, die: PlannedDie, *, cheater_model: CheaterModel) -> Design:
         """The design with this die; with another number of subsamples than at the start, they are numbered."""
         kept = len(die.groups) == len(self.subsample_names)
@@ -59,6 +63,7 @@ NEW_STUDY = Start(
         "cap": "1.39",
         "power": "80",
         "truth": "25",
+        "width": "10",
     },
 )
 

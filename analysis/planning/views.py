@@ -14,6 +14,7 @@ from analysis.planning.front import front_of
 from analysis.planning.page import page_of
 from analysis.planning.plans import changed, make_plan
 from analysis.planning.starts import NEW_STUDY, Start, start_of
+from analysis.planning.survey import make_survey_plan, survey_page_of
 from surveys.access import access_study
 from surveys.models import Study, StudyStatus
 from surveys.protocols import definition_for
@@ -42,7 +43,9 @@ def _planned(request: HttpRequest, start: Start, study: Study | None = None, *, 
     form = read_plan(request.GET, start)
     if (other := changed(form)) is not None:
         return redirect(f"{request.path}?{other.query}")
-    planned = make_plan(form)
-    shown = {"figures": figures_of(planned), "front": front_of(planned)}
-    context = {"study": study, **page_of(planned), **shown, "takes_a_die": takes_a_die}
-    return render(request, "analysis/planning/plan.html", context)
+    if start.is_survey:
+        shown = survey_page_of(make_survey_plan(form))
+    else:
+        planned = make_plan(form)
+        shown = {**page_of(planned), "figures": figures_of(planned), "front": front_of(planned)}
+    return render(request, "analysis/planning/plan.html", {"study": study, **shown, "takes_a_die": takes_a_die})

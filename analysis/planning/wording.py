@@ -64,12 +64,17 @@ def _times(power: float) -> str:
 def cheater_sentence(plan: StudyPlan) -> str:
     """The expected precision of the share of people who do not follow the die."""
     cheaters = plan.cheater_proportion
-    if cheaters is None:
+    return known_cheaters_sentence(None if cheaters is None else cheaters.half_width, n=plan.n)
+
+
+def known_cheaters_sentence(half_width: float | None, *, n: int) -> str:
+    """How precisely `n` students tell the share of cheaters; None: not at all."""
+    if half_width is None:
         return _("This design cannot tell how many ignore the die, however many students take part.")
-    students = ngettext("%(n)s student", "%(n)s students", plan.n) % {"n": whole(plan.n)}
-    if cheaters.half_width >= 1:
+    students = ngettext("%(n)s student", "%(n)s students", n) % {"n": whole(n)}
+    if half_width >= 1:
         return _("With %(students)s you cannot tell 0 %% cheaters from 100 %%.") % {"students": students}
-    width = 100 * cheaters.half_width
+    width = 100 * half_width
     return _("The share of cheaters would be known to ± %(width)s points.") % {"width": decimal(width, 0 if width >= 10 else 1)}
 
 

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from datetime import timedelta
 
 from django.db import transaction
+from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -24,6 +25,7 @@ from analysis.packages.risk import risk_summary
 from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv, with_random_clusters
 from analysis.releases.keys import signing_key
 from analysis.releases.people import people_sha256, selection_of
+from analysis.releases.selectors import reasons_for_exact_counts
 from analysis.seeds import SEED_KEY
 from audit.services import record
 from candor.errors import MethodError
@@ -32,8 +34,10 @@ from candor.packages.signing import public_pem
 from candor.software import software
 from jobs.registry import HEAVY, job, routine
 from surveys.allocation.selectors import allocation_document
+from surveys.definition import StudyDefinition
 from surveys.models import Protocol, Study
 from surveys.preregistration.selectors import plans_of
+from surveys.privacy.exact import shown_exactly
 from surveys.protocols import frozen_protocol, protocol_at_launch, protocol_in_force
 
 STAGES = ("rows", "results", "package")
@@ -120,6 +124,7 @@ def _content_of(release: Release) -> Content:
         questions=release.questions,
         consents=consents,
         plans=plans,
+        exactly=_shown_exactly(release, definition),
     )
     tables = replicate.counts_of(drawn["csv"].splitlines(), document)
     release.write(seed=seed_of(tables.values(), key=SEED_KEY))
@@ -144,6 +149,7 @@ def _content_of(release: Release) -> Content:
         simulated=release.simulated,
         bots_left_out=drawn["bots_left_out"],
         epsilon=definition.design().epsilon,
+        reason_for_exact_counts=release.reason_for_exact_counts,
         background=[Cell(**cell) for cell in drawn["background"]] if release.background == BackgroundHandling.COUNTS else None,
         smallest_count=release.smallest_count,
         allocation_lists=[
@@ -153,6 +159,13 @@ def _content_of(release: Release) -> Content:
         plans=plans,
         results={"software": software(), "level": LEVEL, "bootstrap": resampling, "n": len(rows), "outcomes": outcomes},
     )
+
+
+def _shown_exactly(release: Release, definition: StudyDefinition) -> list[str]:
+    """Everything that no noise hides, in the language of packages; this release is public when somebody reads it."""
+    reasons = [*reasons_for_exact_counts(release.study), *([release.reason_for_exact_counts] if release.reason_for_exact_counts else [])]
+    with translation.override("en"):
+        return shown_exactly(definition, reasons_for_counts=list(dict.fromkeys(reasons)))
 
 
 @transaction.atomic

@@ -13,11 +13,12 @@ from analysis.models import BackgroundHandling, Release
 from analysis.packages.content import LONGEST_TITLE
 from analysis.packages.licences import LICENCES
 from analysis.releases.selectors import DataSet
-from analysis.releases.services import Choices
+from analysis.releases.services import EXACT_COUNTS_NEED_A_REASON, Choices
 from surveys.definition import StudyDefinition
 
 SMALLEST_COUNTS = ("5", "10", "20")
 MOST_AUTHORS = 50
+LONGEST_REASON = 1000
 LONGEST_NAME = LONGEST_TITLE
 PEOPLE, SIMULATED = "people", "simulated"
 UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -61,6 +62,7 @@ class ReleaseForm:
             "licence": last.licence if last else "CC-BY-4.0",
             "questions": last.questions if last else [question.name for question in definition.questions],
             "background": last.background if last and can_count else BackgroundHandling.LEFT_OUT.value,
+            "reason_for_exact_counts": last.reason_for_exact_counts if last else "",
             "data": SIMULATED if all(one.simulated for one in data_sets) else PEOPLE,
             "smallest_count": str(public_threshold or (last.smallest_count if last else SMALLEST_COUNTS[1])),
         }
@@ -76,7 +78,7 @@ class ReleaseForm:
         data_sets: Sequence[DataSet],
         public_threshold: int | None = None,
     ) -> "ReleaseForm":
-        names = ("title", "authors", "licence", "background", "smallest_count")
+        names = ("title", "authors", "licence", "background", "reason_for_exact_counts", "smallest_count")
         values = {name: data.get(name, "").strip() for name in names} | {"questions": data.getlist("questions")}
         values["data"] = data.get("data", PEOPLE)
         form = cls(definition=definition, can_count=can_count, values=values, data_sets=data_sets, public_threshold=public_threshold)
@@ -96,6 +98,7 @@ class ReleaseForm:
             licence=self.values["licence"],
             questions=tuple(question.name for question in self.definition.questions if question.name in chosen),
             background=self.values["background"],
+            reason_for_exact_counts=self.values["reason_for_exact_counts"] if self.needs_reason else "",
             smallest_count=int(self.values["smallest_count"]),
             simulated=self.values["data"] == SIMULATED,
         )
@@ -121,6 +124,15 @@ class ReleaseForm:
     def published_smallest_count(self) -> int | None:
         """The threshold that must be chosen for these data."""
         return self.public_threshold if self.values["data"] == PEOPLE else None
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether exact counts of people's answers need a reason."""
+        return self.definition.privacy_budget is not None
+
+    @property
+    def needs_reason(self) -> bool:
+        return self.has_budget and self.values["background"] == BackgroundHandling.COUNTS and self.values["data"] == PEOPLE
 
     @property
     def background_options(self) -> list[tuple[str, object]]:
@@ -152,3 +164,9 @@ class ReleaseForm:
         ):
             if self.values[name] not in {value for value, _label in options}:
                 self.errors[name] = _("Choose one of these.")
+        if self.needs_reason and not self.values["reason_for_exact_counts"]:
+            self.errors["reason_for_exact_counts"] = str(EXACT_COUNTS_NEED_A_REASON)
+        if len(self.values["reason_for_exact_counts"]) > LONGEST_REASON or UNREADABLE.search(self.values["reason_for_exact_counts"]):
+            self.errors["reason_for_exact_counts"] = _("Write a reason of at most %(most)d letters, without line breaks.") % {
+                "most": LONGEST_REASON
+            }

@@ -93,6 +93,12 @@ def published_smallest_count(study: Study) -> int | None:
     return counted.order_by("version").values_list("smallest_count", flat=True).first()
 
 
+def reasons_for_exact_counts(study: Study) -> list[str]:
+    """Why counts of background answers are public that the privacy budget does not cover; empty where none are."""
+    public = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=False).exclude(reason_for_exact_counts="")
+    return list(dict.fromkeys(public.order_by("version").values_list("reason_for_exact_counts", flat=True)))
+
+
 def public_releases() -> QuerySet[Release]:
     """Public releases, the newest first, including retracted ones."""
     return releases().filter(status__in=PUBLIC_RELEASES).order_by("-decided_on", "-pk")

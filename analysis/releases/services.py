@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from analysis import actions
@@ -29,6 +30,9 @@ from surveys.models import Study
 from surveys.protocols import protocol_in_force
 
 PAGE = "analysis:releases"
+EXACT_COUNTS_NEED_A_REASON = gettext_lazy(
+    "This study has a privacy budget, and exact counts are outside of it. Write why they must be exact; the publication repeats it."
+)
 NOT_ONE: dict[str, object] = {
     "package": None,
     "package_sha256": "",
@@ -50,6 +54,8 @@ class Choices:
     questions: tuple[str, ...]
     background: str
     smallest_count: int
+    reason_for_exact_counts: str = ""
+    """Why counts of people's background answers have no noise, where the study has a privacy budget."""
     simulated: bool = False
     """Bots' answers instead of people's."""
 
@@ -181,6 +187,9 @@ def _require_sensible(study: Study, choices: Choices) -> None:
         )
     if choices.background == BackgroundHandling.COUNTS and not definition.countable_background:
         raise ReleaseError(_("This study asked no background questions that could be counted."))
+    exact = choices.background == BackgroundHandling.COUNTS and not choices.simulated and definition.privacy_budget is not None
+    if exact and not choices.reason_for_exact_counts.strip():
+        raise ReleaseError(EXACT_COUNTS_NEED_A_REASON)
     if choices.background == BackgroundHandling.COUNTS and study.forgotten_on is not None:
         raise ReleaseError(building.FORGOTTEN)
     published = None if choices.simulated else published_smallest_count(study)

@@ -68,6 +68,11 @@ class QuestionAnalysis:
         arms, subsamples = self.design.shape
         return self.people.counts(self.question, arms=arms, subsamples=subsamples)
 
+    @property
+    def has_covariates(self) -> bool:
+        """Whether background answers make the estimates sharper; in a survey there is no effect to adjust."""
+        return bool(self.people.covariates) and not self.design.is_survey
+
     @cached_property
     def adjusted(self) -> AdjustedStudy:
         """Fits the working models too; raises MethodError where there are too few answers."""
@@ -83,7 +88,7 @@ class QuestionAnalysis:
     @cached_property
     def answers(self) -> Answers:
         """The answers as the library takes them: with covariates where there are background questions."""
-        if not self.people.covariates:
+        if not self.has_covariates:
             return Answers(design=self.design, counts=self.counts)
         there = np.flatnonzero(self.people.who_answered(self.question))
         return Answers(design=self.design, counts=self.counts, adjusted=self.adjusted, people=there)
@@ -98,6 +103,11 @@ class QuestionAnalysis:
         return True
 
     @property
+    def can_be_resampled(self) -> bool:
+        """Whether there are effects whose bootstrap can be computed."""
+        return self.design.identification.effect and not self.design.is_survey
+
+    @property
     def missing(self) -> MissingAnswers | None:
         """The test and the bounds of answers that people did not give."""
         arms, subsamples = self.design.shape
@@ -108,7 +118,7 @@ class QuestionAnalysis:
         """The estimates as JSON values, with the bootstraps that are given."""
         outcome = self.answers.estimate()
         effects = outcome.effects
-        adjusted = {EFFICIENT_WITH_COVARIATES: adjusted_cells(self.adjusted).fit} if self.people.covariates else NO_FITS
+        adjusted = {EFFICIENT_WITH_COVARIATES: adjusted_cells(self.adjusted).fit} if self.has_covariates else NO_FITS
         for study, replicates, question in resampled:
             effects = with_bootstrap(effects, replicates, study=study, question=question)
         return QuestionEstimate.of(
@@ -146,9 +156,9 @@ class StudyAnalysis(dict[str, QuestionAnalysis]):
 
     def chunks(self) -> list[tuple[str, str, int]]:
         """Family, question and index of every chunk of the bootstrap."""
-        able = [name for name, one in self.items() if one.can_be_estimated and one.design.identification.effect]
+        able = [name for name, one in self.items() if one.can_be_estimated and one.can_be_resampled]
         families = [(str(ChunkFamily.COUNTS), name) for name in able]
-        if any(self[name].people.covariates for name in able):
+        if any(self[name].has_covariates for name in able):
             families.append((str(ChunkFamily.PATTERNS), ""))
         return [(*one, index) for one in families for index in range(chunk_count(self.study(*one), replicates=REPLICATES))]
 

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from analysis.stored_results import NotYet, QuestionEstimate
 from candor.equivalence.margins import Margin, MarginTest
 from candor.estimators.multiplicity import FamilyTest, family_tests
-from surveys.definition import PlannedMargin, StudyDefinition
+from surveys.definition import StudyDefinition
+from surveys.questions.planned_tests import PlannedMargin
 
 
 def margins_found(

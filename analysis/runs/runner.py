@@ -154,7 +154,9 @@ def begin_full_results(run: Run, definition: StudyDefinition) -> None:
     else:
         outcomes, parts = {question: at_low_priority(outcome_results, one) for question, one in analysis.items()}, analysis.chunks()
     chunks = [Chunk(run=run, family=family, question=question, index=index, due_at=now) for family, question, index in parts]
-    balance = balance_of(people, definition, shown=balance_shown_before(run))
+    # Means of background answers are exact. Under a privacy budget nobody sees them, but of bots in a rehearsal.
+    may_balance = definition.privacy_budget is None or run.study.rehearsal_of_id is not None
+    balance = balance_of(people, definition, shown=balance_shown_before(run)) if may_balance else None
     counts = {name: one.counts for name, one in analysis.items()}
     results = replace(
         _results(run.study, definition, outcomes, counts=counts, balance=balance), subgroups=subgroups_of(run.study, people, definition)

@@ -53,6 +53,30 @@ class Noisy:
     noise: str
 
 
+def with_noise(values: ArrayLike, *, sensitivity: Sensitivity, rho: float | None = None, epsilon: float | None = None) -> Noisy:
+    """Discrete Gaussian noise for a ρ, or discrete Laplace noise for a pure ε.
+
+    Parameters
+    ----------
+    values : int array, any shape
+        The exact statistic.
+    sensitivity : Sensitivity
+        Of the statistic.
+    rho, epsilon : float, optional
+        Exactly one of the two.
+
+    Raises
+    ------
+    DataError
+        Both are given, or none; or the values are not whole numbers.
+    """
+    if rho is not None and epsilon is None:
+        return discrete_gaussian(values, sensitivity=sensitivity, rho=rho)
+    if epsilon is not None and rho is None:
+        return discrete_laplace(values, sensitivity=sensitivity, epsilon=epsilon)
+    raise DataError(f"say either rho (Gaussian noise) or epsilon (Laplace noise): got rho={rho!r}, epsilon={epsilon!r}")
+
+
 def discrete_gaussian(values: ArrayLike, *, sensitivity: Sensitivity, rho: float) -> Noisy:
     r"""Add discrete Gaussian noise of variance σ² = L2²/(2ρ): ρ-zCDP (Canonne, Kamath and Steinke 2020).
 

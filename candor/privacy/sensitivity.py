@@ -39,6 +39,16 @@ class Sensitivity:
         """The sensitivity of so many histograms over the same people: in each, a replaced row leaves one cell and enters another."""
         return cls(l1=2 * histograms, l2_squared=2 * histograms, linf=1)
 
+    def times(self, entries: int) -> Sensitivity:
+        """The sensitivity of a sum over entries, of which each participant has at most so many.
+
+        Examples
+        --------
+        >>> Sensitivity.of_histogram().times(3)
+        Sensitivity(l1=6, l2_squared=18, linf=3)
+        """
+        return Sensitivity(l1=entries * self.l1, l2_squared=entries**2 * self.l2_squared, linf=entries * self.linf)
+
     @classmethod
     def largest(cls, changes: Iterable[Whole]) -> Sensitivity:
         """The sensitivity of all these changes: what an enumeration of small data finds."""

@@ -74,7 +74,8 @@ def sequential_estimate(
     Returns
     -------
     SequentialEstimate
-        Effects by the efficient method, by that for cheaters who differ by arm where the design allows it, and by ``adjusted``.
+        Effects by the efficient method, by that for cheaters who differ by arm where the design allows it, and by ``adjusted``. A survey
+        has none: its sequence is that of the prevalence.
 
     Raises
     ------
@@ -86,7 +87,8 @@ def sequential_estimate(
     Assumes what the estimates themselves assume. For any τ₀ the efficient estimates give L = Δ̂ − τ₀x̂, whose mean is zero where τ₀ is
     the truth. As people come, L divided by its variance is nearly a Gaussian random walk, since efficient estimates have independent
     increments of information; so |L| ≤ c(n)·SE(L) at all n at once with the stated probability, c from `anytime_multiplier`. The
-    interval of τ holds every τ₀ that is not excluded. It needs no x̂ away from zero. Intervals of a family of m contrasts are at 1 −
+    interval of τ holds every τ₀ that is not excluded, by L or by the sequence of Δ: |τ| ≥ |Δ|, and both have one sign. It needs no x̂
+    away from zero. Intervals of a family of m contrasts are at 1 −
     α/m and so hold together. The plugged-in variance is that of the fit; the sequence starts when every cell has `LEAST` answers of
     each kind, and the boundary, which begins at n = 0, has enough error probability left to make up for what is not yet normal then
     (`benchmarks/sequences.py`: at most .04 for .05).
@@ -170,22 +172,22 @@ def _waits_for(table: FloatArray, design: Design) -> str | None:
 def _effects(fit: CellFit, table: FloatArray, design: Design, look: SequentialEstimate, *, method: str) -> list[SequentialEffect]:
     used = _used(fit, table, design, arm_specific=method == EFFICIENT_ARM_SPECIFIC)
     joint = fit.joint_estimates(honest_proportion_used=used)
-    level = 1 - (1 - look.level) / look.family
+    level = 1 - (1 - look.level) / max(look.family, 1)  # a survey has no contrasts
     multiplier = anytime_multiplier(look.n, rho=look.rho, level=level)
     found = []
     for contrast, treatment in enumerate(design.treatments):
         delta, variance = float(joint.honest_times_effect[contrast]), float(joint.honest_times_effect_variance[contrast])
         more, fewer = log_one_sided_e_values(delta / math.sqrt(variance), n=look.n, rho=look.rho)
         sequence = interval_of_value(delta, variance, multiplier=multiplier, level=look.level, low=-1.0, high=1.0)
-        value = float(joint.effect[contrast])
+        value, possible = float(joint.effect[contrast]), _at_least(sequence)
         found.append(
             SequentialEffect(
                 treatment=treatment,
                 control=design.control,
                 method=method,
                 value=min(max(value, -1.0), 1.0) if math.isfinite(value) else None,
-                interval=_at_least(sequence)
-                if fit.model.honest is None
+                interval=possible
+                if fit.model.honest is None or possible.low is None or possible.high is None
                 else interval_of_ratio(
                     delta,
                     float(joint.honest_proportion),
@@ -194,8 +196,8 @@ def _effects(fit: CellFit, table: FloatArray, design: Design, look: SequentialEs
                     covariance=float(joint.covariance[contrast]),
                     multiplier=multiplier,
                     level=look.level,
-                    low=-1.0,
-                    high=1.0,
+                    low=possible.low,
+                    high=possible.high,
                 ),
                 honest_times_effect=SequentialValue(value=delta, interval=sequence),
                 log_e_more=float(more),

@@ -10,7 +10,7 @@ from candor.designs.design import Design
 from surveys.definition import StudyDefinition
 from surveys.questions.sections import INTRACLASS_CORRELATION
 
-EFFECT, PREVALENCE, CHEATERS, POWER = 0.2, 0.4, 0.1, 0.8
+EFFECT, PREVALENCE, CHEATERS, POWER, WIDTH = 0.2, 0.4, 0.1, 0.8, 0.1
 """Where a plan starts that nobody has changed; the Plan page takes other expectations."""
 
 
@@ -68,15 +68,67 @@ class Findable:
         ) % {"size": f"{self.section_size:.0f}", "alike": f"{INTRACLASS_CORRELATION:g}", "times": f"{self.design_effect:.2f}"}
 
 
-def findable(definition: StudyDefinition) -> Findable:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindableShare:
+    """How precisely a survey knows how many truly say yes: `half_width` of the interval, None where the design leaves it open."""
+
+    n: int
+    needed: int | None
+    half_width: float | None
+    bounds: tuple[float, float] | None
+
+    @property
+    def is_enough(self) -> bool:
+        return self.needed is not None and self.n >= self.needed
+
+    @property
+    def sentence(self) -> str:
+        low, high = self.bounds or (0.0, 1.0)
+        words = {
+            "n": number_format(self.n, force_grouping=True),
+            "width": number_format(f"{100 * min(self.half_width or 0.0, 0.5):.0f}"),
+            "wanted": f"{100 * WIDTH:g}",
+            "needed": "" if self.needed is None else number_format(self.needed, force_grouping=True),
+            "low": number_format(f"{100 * low:.0f}"),
+            "high": number_format(f"{100 * high:.0f}"),
+            "prevalence": f"{100 * PREVALENCE:g}",
+            "cheaters": f"{100 * CHEATERS:g}",
+        }
+        said = [
+            _("However many people answer, this die cannot tell more than that %(low)s to %(high)s of 100 truly say yes.")
+            if self.needed is None
+            else _(
+                "%(n)s people who answer with the die tell how many truly say yes to ± %(width)s points; ± %(wanted)s takes %(needed)s."
+            ),
+            _("Expected are %(prevalence)s of 100 who truly say yes, and %(cheaters)s who do not follow the die."),
+        ]
+        return " ".join(said) % words
+
+
+def findable(definition: StudyDefinition) -> Findable | FindableShare:
     """The findings that people who answer with the die can make."""
-    return _findable(definition.design(), max(definition.planned_with_die, 1), section_size=max(definition.section_size, 1.0))
+    design, n = definition.design(), max(definition.planned_with_die, 1)
+    return _findable_share(design, n) if definition.is_survey else _findable(design, n, section_size=max(definition.section_size, 1.0))
+
+
+def about_sections(definition: StudyDefinition) -> str:
+    """What it costs that sections are assigned as a whole; empty where people are assigned one by one."""
+    found = findable(definition)
+    return found.about_sections if isinstance(found, Findable) else ""
 
 
 def too_few(definition: StudyDefinition) -> str:
     """The sentence for a study that plans with fewer people than the usual effect needs; empty for others."""
     found = findable(definition)
     return "" if found.is_enough else found.sentence
+
+
+@lru_cache(maxsize=256)
+def _findable_share(design: Design, n: int) -> FindableShare:
+    from candor.planning.survey_precision import survey_plan  # SciPy, which most web processes can do without
+
+    plan = survey_plan(design, prevalence=PREVALENCE, cheater_proportion=CHEATERS, n=n, half_width=WIDTH)
+    return FindableShare(n=n, needed=plan.participants_needed, half_width=plan.half_width, bounds=plan.bounds)
 
 
 @lru_cache(maxsize=256)

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from candor.planning.simulation import Behaviour, LatentModel, SimulatedPerson, reported_answer
+from surveys.bots.circles import draw_circle
 from surveys.definition import StudyDefinition
-from surveys.questions.background import Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
+from surveys.questions.background import Circle, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
 from surveys.questions.sections import INTRACLASS_CORRELATION, SECTION
 
 Rng = np.random.Generator
@@ -105,6 +106,11 @@ class Population:
                 scores = np.array(list(question.scores.values()))
                 standardised[question.name] = float((question.scores[chosen] - scores.mean()) / scores.std())
                 answers[question.name] = chosen
+            elif isinstance(question, Circle):
+                if rng.random() >= self.habits.leaves_blank:
+                    friends, pairs = draw_circle(rng)
+                    answers |= {f"{question.name}-friends": str(friends), f"{question.name}-pairs": str(pairs)}
+                continue
             elif isinstance(question, Group):
                 for row in range(int(rng.integers(0, question.at_most + 1))):
                     answers |= {f"{question.name}-{row}-{field.name}": _draw_answer(field, rng) for field in question.fields}

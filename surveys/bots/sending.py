@@ -52,6 +52,7 @@ def send_bots(
                     address=address,
                     bot=population.draw(streams[index]),
                     population=population,
+                    arm=protocol.definition.control,
                     arm_of_media=arm_of_media,
                     rng=streams[index],
                     code=codes[index] if codes else "",

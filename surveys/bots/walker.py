@@ -39,18 +39,20 @@ class UnexpectedPageError(RuntimeError):
 
 @dataclass(slots=True, kw_only=True)
 class Walker:
-    """One bot in one browser. `arm_of_media` tells the bot from the lecture on the page what it is about, as watching it would."""
+    """One bot in one browser. `arm` is the bot's until `arm_of_media` tells it from the lecture on the page what that is about, as
+    watching it would.
+    """
 
     client: httpx.Client
     address: str
     bot: Bot
     population: Population
+    arm: str
     arm_of_media: dict[str, str]
     rng: np.random.Generator
     code: str = ""
     patience_seconds: float = 0.0
     diary: Diary = lambda _event: None
-    arm: str = field(default="", init=False)
     reported: Values = field(default_factory=dict, init=False)
 
     def walk(self) -> Ending:

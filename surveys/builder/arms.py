@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from surveys.builder.frame import DraftPage, typed_by
 from surveys.builder.services import SUFFIXES, change_part, put_arm_file, remove_arm, remove_arm_file
 from surveys.definition import Arm, StudyDefinition, Watching
-from surveys.drafting.edits import ArmSettings, Edit, Item
+from surveys.drafting.edits import AnotherArm, ArmSettings, Edit, Item
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.names import name_from
 from surveys.drafting.texts import LANGUAGE_NAMES
@@ -21,8 +21,6 @@ from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.errors import DefinitionError
 from surveys.media.services import MediaError
 from surveys.models import MediaFile, Study
-
-LEAST_ARMS = 2
 
 
 class Arms(DraftPage):
@@ -36,7 +34,8 @@ class Arms(DraftPage):
         return {"control": self.definition.control, **typed_watching(self.definition.watching)}
 
     def read(self, form: DraftForm) -> object:
-        control = form.choice("control", [arm.name for arm in self.definition.arms], missing=_("Choose the arm to compare with."))
+        arms = [arm.name for arm in self.definition.arms]
+        control = arms[0] if self.definition.is_survey else form.choice("control", arms, missing=_("Choose the arm to compare with."))
         usual = Watching().model_dump()
         watching = {key: value for key, value in read_watching(form).items() if value != usual[key]}
         return {"control": control, **({"watching": watching} if watching else {})}
@@ -52,8 +51,7 @@ class Arms(DraftPage):
             return self._shown(form, loaded="", status=HTTPStatus.UNPROCESSABLE_ENTITY)
         taken = {arm["name"] for arm in self.study.definition["arms"]}
         name = name_from(form.line(f"label.{self.definition.languages[0]}") or form.line("label"), taken=taken, otherwise="arm")
-        value = {"name": name, "label": label, "video": {"sources": [f"{name}.mp4"]}}
-        change_part(self.study, edit=Item("arms"), value=value, loaded=None, actor=self.person)
+        change_part(self.study, edit=AnotherArm(), value={"name": name, "label": label}, loaded=None, actor=self.person)
         return redirect("surveys:build_arm", self.study.slug, name)
 
     def context_of(self, form: DraftForm) -> dict[str, object]:
@@ -93,7 +91,7 @@ class ArmPage(DraftPage):
             **dict(typed_text("label", said["label"], languages)),
             "weight": typed_value(arm.weight),
             "quota": typed_value(arm.quota),
-            **dict(typed_text("transcript", said["video"].get("transcript"), languages)),
+            **dict(typed_text("transcript", said.get("video", {}).get("transcript"), languages)),
         }
 
     def read(self, form: DraftForm) -> object:
@@ -134,8 +132,8 @@ class ArmPage(DraftPage):
     def _remove(self, request: HttpRequest) -> HttpResponse:
         try:
             remove_arm(self.study, arm=self.name, actor=self.person)
-        except DefinitionError:
-            messages.error(request, _("A study needs at least two arms."))
+        except DefinitionError as refusal:
+            messages.error(request, str(refusal))
             return redirect(request.path)
         return redirect(self.next_address())
 
@@ -147,7 +145,7 @@ class ArmPage(DraftPage):
         return {
             "arm": _arm_view(self.arm, self.definition, there),
             "places": list(_places(self.arm, self.definition, there, form)),
-            "removable": len(self.definition.arms) > LEAST_ARMS,
+            "removable": not self.definition.is_survey,
         }
 
 

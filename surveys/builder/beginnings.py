@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from accounts.access import require_role, user_of
@@ -27,12 +28,20 @@ from surveys.studies.exchange import duplicate_study, free_slug, import_study, r
 from surveys.studies.services import create_study
 from surveys.study_file import define
 
+KINDS = (
+    ("experiment", gettext_lazy("An experiment: two arms with a lecture each, to find what difference it makes")),
+    ("survey", gettext_lazy("A survey, no experiment: one group, to find how many say yes")),
+)
+
 
 @require_role(*OWNER_ROLES)
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_study(request: HttpRequest) -> HttpResponse:
     """A draft that is valid from the first minute, with gaps to fill."""
-    form = DraftForm(typed_by(request) if request.method == "POST" else {"languages": ["en"]}, languages=("en",))
+    form = DraftForm(
+        {"kind": "experiment", **typed_by(request)} if request.method == "POST" else {"kind": "experiment", "languages": ["en"]},
+        languages=("en",),
+    )
     if request.POST.get("example", "") in EXAMPLES:
         study = study_from_example(request.POST["example"], owner=user_of(request))
         messages.success(request, _("The study is there, a draft of your own. This is what is left to do."))
@@ -42,17 +51,18 @@ def new_study(request: HttpRequest) -> HttpResponse:
         languages = [code for code in LANGUAGE_NAMES if code in form.several("languages")]
         if not languages:
             form.error("languages", _("Choose at least one language."))
+        kind = form.choice("kind", [name for name, _label in KINDS], missing=_("Choose what the study is."))
         slug = _slug(form, suggestion=title)
         if not form.summary:
             try:
-                definition = define(starter_document(slug=slug, title=title, languages=languages))
+                definition = define(starter_document(slug=slug, title=title, languages=languages, survey=kind == "survey"))
                 study = create_study(definition=definition, owner=user_of(request))
             except DefinitionError as error:
                 _tell(form, error)
             else:
                 messages.success(request, _("The study is there. This is what is left to do."))
                 return redirect("surveys:build", study.slug)
-    context = {"languages": list(LANGUAGE_NAMES.items()), "examples": EXAMPLES}
+    context = {"kinds": KINDS, "languages": list(LANGUAGE_NAMES.items()), "examples": EXAMPLES}
     return _page(request, "surveys/builder/new.html", form, context)
 
 

@@ -25,7 +25,7 @@ KINDS = (
     ("ordinal_scale", gettext_lazy("A scale")),
     ("number", gettext_lazy("A number")),
 )
-SHORT_TEXT = ("short_text", gettext_lazy("A few words"))
+OUTSIDE_GROUPS = (*KINDS, ("short_text", gettext_lazy("A few words")), ("circle", gettext_lazy("Friends")))
 ROLES = (
     (
         "quasi_identifier",
@@ -78,7 +78,7 @@ class ListPage(BuilderPage):
                 {
                     "name": item.name,
                     "text": item.text.in_language(language),
-                    "kind": dict((*KINDS, SHORT_TEXT, ("group", _("A group")))).get(getattr(item, "kind", ""), ""),
+                    "kind": dict((*OUTSIDE_GROUPS, ("group", _("A group")))).get(getattr(item, "kind", ""), ""),
                     "options": [option.text.in_language(language) for option in getattr(item, "options", ())],
                     "address": reverse("surveys:build_item", args=[self.study.slug, self.part, item.name]),
                 }
@@ -163,7 +163,7 @@ class ItemPage(DraftPage):
             "new": not self.name,
             "kind": form.line("kind"),
             "kinds": KINDS,
-            "kinds_outside_groups": (*KINDS, SHORT_TEXT),
+            "kinds_outside_groups": OUTSIDE_GROUPS,
             "roles": ROLES,
             "group_rows": [form.root["fields"][str(number)] for number in range(first_free + 1)],
             "removable": bool(self.name) and len(getattr(self.definition, self.part)) > LISTS[self.part].least,

@@ -58,12 +58,12 @@ def put_arm_file(study: Study, *, arm: str, kind: str, language: str = "", conte
     media = add_media_file(study, name=name, content=content, actor=actor)
     with transaction.atomic():
         study = _locked_draft(study)
-        video = dict(_arm_of(study, arm)["video"])
+        video = dict(_arm_of(study, arm).get("video", {}))
         before = set(_files(video))
         match kind:
             case "video":
                 there = set(MediaFile.objects.filter(study=study, current=True).values_list("name", flat=True))
-                others = [other for other in video["sources"] if other in there and PurePath(other).suffix.lower() != suffix]
+                others = [other for other in video.get("sources", ()) if other in there and PurePath(other).suffix.lower() != suffix]
                 video["sources"] = [*others, name]
             case "captions":
                 video["captions"] = {**video.get("captions", {}), language: name}
@@ -76,10 +76,11 @@ def put_arm_file(study: Study, *, arm: str, kind: str, language: str = "", conte
 
 @transaction.atomic
 def remove_arm_file(study: Study, *, arm: str, name: str, actor: User) -> None:
-    """Take a file out of an arm; the last video leaves a gap to fill."""
+    """Take a file out of an arm; the last video leaves a gap to fill, or a survey without a lecture."""
     study = _locked_draft(study)
-    video = dict(_arm_of(study, arm)["video"])
-    video["sources"] = [other for other in video["sources"] if other != name] or [f"{arm}.mp4"]
+    video = dict(_arm_of(study, arm).get("video", {}))
+    needed = [] if len(study.definition["arms"]) == 1 else [f"{arm}.mp4"]
+    video["sources"] = [other for other in video.get("sources", ()) if other != name] or needed
     video["captions"] = {code: other for code, other in video.get("captions", {}).items() if other != name}
     if video.get("poster") == name:
         del video["poster"]
@@ -91,7 +92,7 @@ def remove_arm_file(study: Study, *, arm: str, name: str, actor: User) -> None:
 def remove_arm(study: Study, *, arm: str, actor: User) -> None:
     """Take an arm out of a draft, with its files."""
     study = _locked_draft(study)
-    names = set(_files(_arm_of(study, arm)["video"]))
+    names = set(_files(_arm_of(study, arm).get("video", {})))
     change_definition(study, definition=define(WithoutArm(arm).merged(study.definition, None)), actor=actor)
     study.refresh_from_db()
     _retire(study, names, actor=actor)
@@ -105,7 +106,7 @@ def _arm_of(study: Study, name: str) -> Mapping[str, Any]:
 
 
 def _files(video: Video) -> Iterable[str]:
-    yield from video["sources"]
+    yield from video.get("sources", ())
     yield from video.get("captions", {}).values()
     if video.get("poster"):
         yield video["poster"]
@@ -119,7 +120,7 @@ def _change_video(study: Study, arm: str, video: Video, *, actor: User) -> None:
 
 def _retire(study: Study, names: set[str], *, besides: str = "", actor: User) -> None:
     """Delete files that no arm (other than `besides`) names; those of a protocol stay, but are no longer current."""
-    used = {name for arm in study.definition["arms"] if arm["name"] != besides for name in _files(arm["video"])}
+    used = {name for arm in study.definition["arms"] if arm["name"] != besides for name in _files(arm.get("video", {}))}
     frozen = {facts["id"] for media in study.protocols.values_list("media", flat=True) for facts in media.values()}
     for media in MediaFile.objects.filter(study=study, name__in=names - used, current=True):
         record(actor=actor, action=actions.MEDIA_REMOVED, subject=study, details={"name": media.name, "sha256": media.sha256})

@@ -105,18 +105,33 @@ class ArmSettings:
         arm = Item("arms", self.name).current(document)
         if arm is None:
             return None
-        said = {"transcript": arm["video"].get("transcript")}
+        said = {"transcript": arm.get("video", {}).get("transcript")}
         return {key: value for key, value in (arm | said).items() if key in ARM_SETTINGS and value is not None}
 
     def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
         arm = Item("arms", self.name).current(document)
         if arm is None:
             raise ConcurrentEditError(_("There is no arm called %(name)s any more.") % {"name": self.name})
-        video = {key: kept for key, kept in arm["video"].items() if key != "transcript"}
+        video = {key: kept for key, kept in arm.get("video", {}).items() if key != "transcript"}
         video |= {"transcript": value["transcript"]} if "transcript" in value else {}
         rest = {key: kept for key, kept in arm.items() if key not in ARM_SETTINGS}
         given = {key: kept for key, kept in value.items() if key != "transcript"}
         return Item("arms", self.name).merged(document, {**rest, **given, "video": video})
+
+
+@dataclass(frozen=True, slots=True)
+class AnotherArm:
+    """A new arm, last. With several arms each has a lecture, so that of a survey without one is still to be uploaded."""
+
+    def current(self, document: Document) -> Unchecked:
+        return None
+
+    def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
+        def with_lecture(arm: Unchecked) -> Unchecked:
+            video = arm.get("video", {})
+            return arm | {"video": video | {"sources": video.get("sources") or [f"{arm['name']}.mp4"]}}
+
+        return {**document, "arms": [with_lecture(arm) for arm in (*document["arms"], value)]}
 
 
 @dataclass(frozen=True, slots=True)

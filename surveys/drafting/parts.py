@@ -29,6 +29,7 @@ PARTS = (
     Part(name="debrief", label=_("Debrief"), route="surveys:build_debrief", keys=("debrief",)),
     Part(name="tests", label=_("Planned tests"), route="surveys:build_tests", keys=("analysis",)),
     Part(name="subgroups", label=_("Subgroups"), route="surveys:build_subgroups", keys=("subgroups",)),
+    Part(name="budget", label=_("Privacy budget"), route="analysis:build_budget", keys=("privacy_budget",)),
     Part(
         name="plans",
         label=_("Plans for the data"),

@@ -15,7 +15,7 @@ from surveys.questions.background import LARGEST_SCORE
 from surveys.questions.background import LONGEST_SHORT_TEXT as MOST_CHARACTERS
 
 KINDS = ("single_choice", "multiple_choice", "ordinal_scale", "number")
-KINDS_OUTSIDE_GROUPS = (*KINDS, "short_text", "group")
+KINDS_OUTSIDE_GROUPS = (*KINDS, "short_text", "circle", "group")
 ROLES = ("quasi_identifier", "sensitive", "auxiliary")
 MOST_OPTIONS, MOST_FIELDS, MOST_ROWS = 100, 10, 20
 LARGEST = 1e15
@@ -55,7 +55,7 @@ def read_background(form: DraftForm, before: Item, *, taken: Collection[str], pl
     question["role"] = form.choice(f"{start}role", ROLES, missing=_("Choose what the answer means for privacy."))
     if kind == "number":
         return question | _read_number(form, start)
-    if kind:
+    if kind and kind != "circle":
         question["options"], _right = _read_options(form, before, start=start)
     if kind == "ordinal_scale":
         question["options"] = _with_scores(form, question["options"], start)

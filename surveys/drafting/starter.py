@@ -6,6 +6,8 @@ from surveys.drafting.texts import Said, said, untranslated
 
 PLANNED_PARTICIPANTS = 945
 """The people whom the die below needs to find 20 points four times in five, if 40 of 100 say yes and 10 do not follow the die."""
+PLANNED_IN_A_SURVEY = 1773
+"""The people whom a survey with the die below needs to know the share of yes to ± 10 points, with the same expectations."""
 TEXTS = {
     "summary": {
         "en": "Watch a short lecture and answer a few questions. It takes about [[how many]] minutes.",
@@ -14,11 +16,11 @@ TEXTS = {
     "consent": {
         "en": """## What this is about
 
-[[who runs this study]] wants to know [[what the study is about, without its hypothesis]]. Chance decides which lecture you see.
+[[who runs this study]] wants to know [[what the study is about, without its hypothesis]].{chance}
 
 ## What you do
 
-You may tell a little about yourself, watch a lecture, and answer yes-or-no questions.
+{task}
 For those questions you roll a die that only you can see.
 
 ## What is stored
@@ -38,11 +40,11 @@ Questions? Ask [[name and address of the person to ask]]. Complaints? Write to [
 """,
         "de": """## Worum es geht
 
-[[wer die Studie durchführt]] möchte wissen, [[worum es geht, ohne die Hypothese]]. Der Zufall entscheidet, welche Vorlesung du siehst.
+[[wer die Studie durchführt]] möchte wissen, [[worum es geht, ohne die Hypothese]].{chance}
 
 ## Was du tust
 
-Du kannst etwas über dich angeben, siehst eine Vorlesung und beantwortest Ja-Nein-Fragen.
+{task}
 Für diese Fragen würfelst du mit einem Würfel, den nur du siehst.
 
 ## Was gespeichert wird
@@ -63,6 +65,11 @@ Fragen? Wende dich an [[Name und Adresse der Ansprechperson]].
 Beschwerden? Schreib an [[jemanden außerhalb der Studie, etwa die Ethikkommission]].
 """,
     },
+    "survey_summary": {
+        "en": "Answer a few questions. It takes about [[how many]] minutes.",
+        "de": "Beantworte ein paar Fragen. Es dauert etwa [[wie viele]] Minuten.",
+    },
+    "everybody": {"en": "Everybody", "de": "Alle"},
     "first": {"en": "First lecture", "de": "Erste Vorlesung"},
     "second": {"en": "Second lecture", "de": "Zweite Vorlesung"},
     "question": {"en": "Did you [[something that is hard to admit]]?", "de": "Hast du [[etwas, das schwer zuzugeben ist]]?"},
@@ -73,30 +80,61 @@ Beschwerden? Schreib an [[jemanden außerhalb der Studie, etwa die Ethikkommissi
 }
 
 
-def starter_document(*, slug: str, title: str, languages: Sequence[str]) -> dict[str, object]:
-    """Two arms whose videos are still to be uploaded, one question, and the mirrored die, which needs no assumption about cheaters."""
+EXPERIMENT = {"sides": 6, "subsamples": {"1": {"yes": [1], "no": [2, 3]}, "2": {"yes": [1, 2], "no": [3]}}, "cheaters": "any"}
+SURVEY = {
+    "sides": 10,
+    "subsamples": {"1": {"yes": [1, 2], "no": [3, 4]}, "2": {"yes": [1, 2, 3, 4, 5, 6], "no": [7]}},
+    "cheaters": "always_no",
+}
+IN_THE_CONSENT = {
+    "experiment": {
+        "en": {
+            "chance": " Chance decides which lecture you see.",
+            "task": "You may tell a little about yourself, watch a lecture, and answer yes-or-no questions.",
+        },
+        "de": {
+            "chance": " Der Zufall entscheidet, welche Vorlesung du siehst.",
+            "task": "Du kannst etwas über dich angeben, siehst eine Vorlesung und beantwortest Ja-Nein-Fragen.",
+        },
+    },
+    "survey": {
+        "en": {"chance": "", "task": "You answer yes-or-no questions."},
+        "de": {"chance": "", "task": "Du beantwortest Ja-Nein-Fragen."},
+    },
+}
+
+
+def starter_document(*, slug: str, title: str, languages: Sequence[str], survey: bool = False) -> dict[str, object]:
+    """An experiment: two arms whose videos are still to be uploaded, and the mirrored die, which needs no assumption about cheaters.
+
+    A survey: one arm without a lecture, and a die that tells honest people from cheaters who say no. Both ask one question.
+    """
 
     def text(key: str) -> Said:
         known = TEXTS[key]
+        if key == "consent":
+            said_there = IN_THE_CONSENT["survey" if survey else "experiment"]
+            known = {code: words.format(**said_there[code]) for code, words in known.items()}
         if not any(code in known for code in languages):
             known = {languages[0]: untranslated(known["en"])}
         return said({code: known.get(code, "") for code in languages})
 
+    names = ("everybody",) if survey else ("first", "second")
+    arms: list[dict[str, object]] = [
+        {"name": name, "label": text(name)} | ({} if survey else {"video": {"sources": [f"{name}.mp4"]}}) for name in names
+    ]
     return {
         "slug": slug,
         "title": said({code: title if code == languages[0] else "" for code in languages}),
-        "summary": text("summary"),
+        "summary": text("survey_summary" if survey else "summary"),
         "contact": "[[e-mail address for questions]]",
         "languages": list(languages),
         "consent": text("consent"),
-        "arms": [
-            {"name": "first", "label": text("first"), "video": {"sources": ["first.mp4"]}},
-            {"name": "second", "label": text("second"), "video": {"sources": ["second.mp4"]}},
-        ],
-        "control": "first",
+        "arms": arms,
+        "control": names[0],
         "questions": [{"name": "first_question", "text": text("question")}],
-        "die": {"sides": 6, "subsamples": {"1": {"yes": [1], "no": [2, 3]}, "2": {"yes": [1, 2], "no": [3]}}, "cheaters": "any"},
+        "die": SURVEY if survey else EXPERIMENT,
         "minimum_seconds": 30,
-        "allocation": {"planned_participants": PLANNED_PARTICIPANTS},
+        "allocation": {"planned_participants": PLANNED_IN_A_SURVEY if survey else PLANNED_PARTICIPANTS},
         "debrief": text("debrief"),
     }

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from candor.written_numbers import typed_number
 from surveys.journey.presentation import FieldView, SensitiveQuestionView
+from surveys.questions.background import pairs_among
 
 Errors = list[dict[str, str]]
 LONGEST_SHOWN = 1000
@@ -52,6 +53,9 @@ def read_direct_answers(questions: Iterable[SensitiveQuestionView], data: QueryD
 def _fill(field: FieldView, data: QueryDict) -> FieldView:
     if field.kind == "group":
         return replace(field, rows=tuple(tuple(_fill(inner, data) for inner in row) for row in field.rows))
+    if field.kind == "circle":
+        ((friends, pairs),) = field.rows
+        return replace(field, rows=(_with_fitting_pairs(_fill(friends, data), _fill(pairs, data)),))
     if field.kind == "multiple_choice":
         chosen = tuple(data.getlist(field.name))
         return replace(field, value=chosen, error="" if set(chosen) <= _names(field) else _("Choose from the list."))
@@ -64,6 +68,23 @@ def _fill(field: FieldView, data: QueryDict) -> FieldView:
     if field.kind in ("single_choice", "ordinal_scale"):
         return replace(field, value=value, error="" if not value or value in _names(field) else _("Choose one from the list."))
     return replace(field, value=value[:40], error=_read_number_of(field, value)[1] if value else "")
+
+
+def _with_fitting_pairs(friends: FieldView, pairs: FieldView) -> tuple[FieldView, FieldView]:
+    """The two numbers of a circle, with what does not fit. Fewer than two friends make no pair, so nothing need be said of pairs."""
+    if friends.error or pairs.error:
+        return friends, pairs
+    known, _problem = _read_number_of(friends, str(friends.value)) if friends.value else (None, "")
+    linked, _problem = _read_number_of(pairs, str(pairs.value)) if pairs.value else (None, "")
+    if known is None:
+        return replace(friends, error="" if linked is None else _("Enter how many friends, or leave both numbers out.")), pairs
+    most = pairs_among(int(known))
+    if linked is None and most:
+        return friends, replace(pairs, error=_("Enter how many pairs of them are friends, or leave both numbers out."))
+    if linked is not None and linked > most:
+        words = _("With %(friends)s friends there are at most %(most)s pairs, not %(found)s.")
+        return friends, replace(pairs, error=words % {"friends": known, "most": most, "found": linked})
+    return friends, replace(pairs, value=str(linked or 0))
 
 
 def _tidied(words: str) -> str:
@@ -101,7 +122,7 @@ def _read_number_of(field: FieldView, value: str) -> tuple[float | None, str]:
 
 
 def _answers(fields: Iterable[FieldView]) -> dict[str, object]:
-    return {field.key: answer for field in fields if (answer := _answer(field)) not in (None, [], "")}
+    return {field.key: answer for field in fields if (answer := _answer(field)) not in (None, [], {}, "")}
 
 
 def _answer(field: FieldView) -> object:
@@ -109,6 +130,8 @@ def _answer(field: FieldView) -> object:
         return None
     if field.kind == "group":
         return [answers for row in field.rows if (answers := _answers(row))]
+    if field.kind == "circle":
+        return None if errors_of(field.rows[0]) else _answers(field.rows[0])
     if field.kind == "number":
         return _read_number_of(field, str(field.value))[0]
     return list(field.value) if field.kind == "multiple_choice" else field.value

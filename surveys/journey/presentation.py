@@ -6,14 +6,27 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from django.urls import reverse
+from django.utils import translation
 
 from surveys.definition import QuizItem, StudyDefinition
 from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.journey.steps import DIRECT_QUESTIONS, QUESTIONS, steps_of
 from surveys.models import Media
+from surveys.privacy.budgets import budget_in_words
 from surveys.protocols import frozen_protocol
-from surveys.questions.background import BackgroundQuestion, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
+from surveys.questions.background import (
+    MOST_FRIENDS,
+    BackgroundQuestion,
+    Circle,
+    Group,
+    MultipleChoice,
+    Number,
+    OrdinalScale,
+    ShortText,
+    SingleChoice,
+    pairs_among,
+)
 from surveys.questions.parts import Text
 from surveys.questions.sections import HINT, QUESTION, SECTION
 from surveys.ways_in import WayIn
@@ -125,6 +138,7 @@ class Presentation:
     debrief_html: str
     direct_consent_html: str
     direct_share: float
+    budget: tuple[str, ...]
     background: tuple[FieldView, ...]
     questions: tuple[SensitiveQuestionView, ...]
     steps: tuple[str, ...]
@@ -188,6 +202,7 @@ def present(
         debrief_html=sanitised_html(definition.debrief.in_language(language)),
         direct_consent_html=sanitised_html(_said(definition.direct_group.consent, language)) if definition.direct_group else "",
         direct_share=float(definition.direct_share),
+        budget=_budget(definition, language),
         background=(*_section(definition, language), *(field_view(question, language) for question in definition.background)),
         questions=tuple(
             SensitiveQuestionView(
@@ -243,12 +258,25 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
                 for row in range(question.at_most)
             )
             return replace(view, at_most=question.at_most, rows=rows)
+        case Circle():
+            numbers = {"friends": MOST_FRIENDS, "pairs": pairs_among(MOST_FRIENDS)}
+            parts = (
+                FieldView(name=f"{view.name}-{key}", key=key, kind="number", text=view.text, minimum=0, maximum=most)
+                for key, most in numbers.items()
+            )
+            return replace(view, at_most=MOST_FRIENDS, rows=(tuple(parts),))
         case ShortText():
             return replace(view, longest=question.longest)
         case OrdinalScale():
             return replace(view, scores=tuple(f"{score:.15g}" for score in question.scores.values()))
         case SingleChoice() | MultipleChoice() | QuizItem():
             return view
+
+
+def _budget(definition: StudyDefinition, language: str) -> tuple[str, ...]:
+    """What the privacy budget means, if there is one."""
+    with translation.override(language):
+        return budget_in_words(definition.privacy_budget) if definition.privacy_budget else ()
 
 
 def _said(text: Text | None, language: str) -> str:

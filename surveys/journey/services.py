@@ -133,7 +133,7 @@ def enrol(study: Study, *, visit: Visit) -> Participant:
                 step=steps.step_after(steps.CONSENT, protocol.definition),
                 consented_on=timezone.localdate(),
             )
-            if participant.step == steps.VIDEO:
+            if steps.is_drawn(participant.step):
                 _assign(participant, protocol)
             insert([participant])
             recruitment.spend_entry(
@@ -215,7 +215,7 @@ def record_background(token: str, *, answers: Mapping[str, object]) -> None:
     with _before_assignment(token, steps.BACKGROUND) as (participant, protocol):
         participant.background = dict(answers)
         participant.step = steps.step_after(steps.BACKGROUND, protocol.definition)
-        if participant.step == steps.VIDEO:
+        if steps.is_drawn(participant.step):
             _assign(participant, protocol)
         update(participant, "step", "background", "subsample", "arm")
 
@@ -224,9 +224,8 @@ def record_direct_consent(token: str, *, agrees: bool) -> None:
     """Store whether this person may be asked without a die, and only then assign: the next line of the list comes whatever they said."""
     with _before_assignment(token, steps.DIRECT_CONSENT) as (participant, protocol):
         participant.agrees_to_direct = agrees
-        participant.step = steps.step_after(steps.DIRECT_CONSENT, protocol.definition)
         _assign(participant, protocol)
-        update(participant, "step", "agrees_to_direct", "subsample", "arm")
+        _advance(participant, protocol, "agrees_to_direct", "subsample", "arm")
 
 
 @transaction.atomic

@@ -12,11 +12,13 @@ WITH_DIE, DIRECTLY, NOT_AT_ALL = (DIE, QUESTIONS), (DIRECT_QUESTIONS,), ()
 
 
 def steps_of(definition: StudyDefinition, *, asked: tuple[str, ...] = WITH_DIE) -> tuple[str, ...]:
-    """The steps of this study in order, for people who are `asked` in this way; a study without background questions has no such page,
-    unless it asks for the section.
+    """The steps of this study in order, for people who are `asked` in this way.
+
+    A study without a lecture or a quiz has no such page; without background questions it has none either, unless it asks for the section.
     """
     absent = {*WITH_DIE, *DIRECTLY} - set(asked)
     absent |= {BACKGROUND} if not (definition.background or definition.in_sections) else set()
+    absent |= {VIDEO} if not definition.has_lecture else set()
     absent |= {QUIZ} if not definition.quiz else set()
     absent |= {DIRECT_CONSENT} if definition.direct_group is None else set()
     return tuple(step for step in ALL_STEPS if step not in absent)
@@ -25,6 +27,11 @@ def steps_of(definition: StudyDefinition, *, asked: tuple[str, ...] = WITH_DIE) 
 def step_after(step: str, definition: StudyDefinition, *, asked: tuple[str, ...] = WITH_DIE) -> str:
     """The step that follows `step`, which need not be one of this study's own."""
     return next(later for later in steps_of(definition, asked=asked) if ALL_STEPS.index(later) > ALL_STEPS.index(step))
+
+
+def is_drawn(step: str) -> bool:
+    """Whether chance has drawn a group before this step: after everything that is asked first."""
+    return not comes_before(step, VIDEO)
 
 
 def comes_before(step: str, other: str) -> bool:

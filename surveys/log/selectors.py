@@ -4,7 +4,7 @@ from datetime import date
 
 from accounts.models import Role, User
 from audit.selectors import Asked
-from surveys.access import blinded_studies_of
+from surveys.access import blinded_studies_of, studies_as_analyst
 from surveys.models import Study
 
 READERS = (Role.IRB_OFFICER, Role.ADMINISTRATOR)
@@ -14,11 +14,13 @@ READERS = (Role.IRB_OFFICER, Role.ADMINISTRATOR)
 def log_for(
     user: User, *, study: Study | None = None, kind: str = "", person: str = "", since: date | None = None, until: date | None = None
 ) -> Asked:
-    """The entries of the audit log that this person may read, of those they ask for: none about a study in which they are still blinded.
+    """The entries of the audit log that this person may read, of those they ask for: none about a study in which they are still blinded,
+    or an analyst.
 
     Every way of reading the log begins here.
     """
-    return Asked(subject=study, hidden=blinded_studies_of(user), kind=kind, person=person, since=since, until=until)
+    hidden = [*blinded_studies_of(user), *studies_as_analyst(user)]
+    return Asked(subject=study, hidden=hidden, kind=kind, person=person, since=since, until=until)
 
 
 def names_of_hidden(asked: Asked) -> list[str]:

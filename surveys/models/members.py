@@ -13,6 +13,7 @@ class MemberRole(models.TextChoices):
     EDITOR = "editor", _("Editor")
     VIEWER = "viewer", _("Viewer")
     BLINDED_VIEWER = "blinded_viewer", _("Blinded viewer")
+    ANALYST = "analyst", _("Analyst")
 
 
 class StudyMember(models.Model):

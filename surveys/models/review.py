@@ -27,6 +27,7 @@ class PacketSection(models.TextChoices):
     STORED = "stored", _("What is stored, and what is not")
     ACCESS = "access", _("Who can see what")
     ANALYSIS = "analysis", _("Analysis plan")
+    BUDGET = "budget", _("Privacy budget")
     RETENTION = "retention", _("How long data are kept")
     RELEASE = "release", _("What becomes public")
     DEBRIEF = "debrief", _("What students read at the end")

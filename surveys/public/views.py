@@ -1,5 +1,6 @@
 """Public pages about a study (its facts, consent, privacy, allocation), and lectures, which only their own arm may watch."""
 
+from math import exp
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -29,6 +30,18 @@ from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.retention.selectors import day_of_forgetting, months_kept
 
 MINUTES = 5
+# The page without a script shows the promise at these losses.
+LOSSES = (0.1, 0.5, 1, 2, 4)
+
+
+@require_safe
+@cache_control(public=True, max_age=MINUTES * 60)
+@vary_on_headers("Accept-Language")
+def two_worlds(request: HttpRequest) -> HttpResponse:
+    """Differential privacy as a game, the same for everybody: no session, no cookie."""
+    rows = [{"epsilon": loss, "ratio": exp(loss), "right": 100 * exp(loss) / (1 + exp(loss))} for loss in LOSSES]
+    with translation.override(translation.get_language_from_request(request)):
+        return render(request, "surveys/participant/two_worlds.html", {"rows": rows, "language": translation.get_language()})
 
 
 @require_safe

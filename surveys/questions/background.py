@@ -9,6 +9,7 @@ from surveys.questions.parts import Name, Part, Text, some, unique_names
 
 LARGEST_SCORE = 10**9
 LONGEST_SHORT_TEXT = 200
+MOST_FRIENDS = 8
 Role = Literal["quasi_identifier", "sensitive", "auxiliary"]
 
 
@@ -88,6 +89,15 @@ class ShortText(Question):
     longest: Annotated[int, Field(ge=1, le=LONGEST_SHORT_TEXT)] = 60
 
 
+class Circle(Question):
+    """Friends, and which of them are friends with each other. Their names stay in the participant's page: two numbers leave it, the friends
+    and the linked pairs among them.
+    """
+
+    kind: Literal["circle"]
+    role: Role
+
+
 Field_ = Annotated[SingleChoice | MultipleChoice | Number | OrdinalScale, Field(discriminator="kind")]
 
 
@@ -99,4 +109,11 @@ class Group(Question):
     at_most: Annotated[int, Field(ge=1, le=20)] = 8
 
 
-BackgroundQuestion = Annotated[SingleChoice | MultipleChoice | Number | OrdinalScale | ShortText | Group, Field(discriminator="kind")]
+BackgroundQuestion = Annotated[
+    SingleChoice | MultipleChoice | Number | OrdinalScale | ShortText | Circle | Group, Field(discriminator="kind")
+]
+
+
+def pairs_among(friends: int) -> int:
+    """The number of pairs that so many friends make."""
+    return friends * (friends - 1) // 2

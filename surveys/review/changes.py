@@ -25,6 +25,7 @@ SECTION_OF_PART = {
     "subgroups": "analysis",
     "analysis_plan": "analysis",
     "family": "analysis",
+    "privacy_budget": "budget",
     "retention": "retention",
     "release_plan": "release",
     "debrief": "debrief",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from surveys.allocation.findable import findable
+from surveys.allocation.findable import about_sections
 from surveys.definition import QuizItem, StudyDefinition, texts_of
 from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
@@ -13,6 +13,8 @@ from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.translations import Outdated, outdated_in, remembering
 from surveys.journey.presentation import DieView, FieldView, Presentation, VideoView, field_view, present
 from surveys.models import Media, PacketSection, Protocol
+from surveys.privacy.budgets import bought_in_words, budget_in_words, rarity
+from surveys.privacy.exact import shown_exactly
 from surveys.privacy.limits import reason_is_needed
 from surveys.privacy.words import privacy_in_words
 from surveys.questions.background import Group, ShortText
@@ -113,6 +115,11 @@ class Packet:
     planned_tests: tuple[tuple[str, str], ...]
     """A term and a sentence for every margin and family."""
     release_plan: str
+    budget: tuple[str, ...]
+    """The privacy budget's meaning; with it its precision, its 1/δ, and everything that it does not cover."""
+    budget_buys: tuple[str, ...]
+    budget_rarity: str
+    shown_exactly: tuple[str, ...]
     epsilon: float
     epsilon_total: float
     privacy: tuple[str, ...]
@@ -162,7 +169,7 @@ def packet_of(
         progress_address=ADDRESS_OF_NOTHING,
         media_address=media_address,
     )
-    design = definition.design()
+    design, budget = definition.design(), definition.privacy_budget
     return Packet(
         version=protocol.version,
         sha256=protocol.sha256,
@@ -188,11 +195,15 @@ def packet_of(
         arm_blocks=_blocks(definition, sum(definition.arm_weights.values())),
         strata=tuple(one.text.in_language(language) for one in definition.background if one.name in definition.allocation.strata),
         section_labels=tuple(definition.sections.values()),
-        price_of_sections=findable(definition).about_sections if definition.in_sections else "",
+        price_of_sections=about_sections(definition),
         planned_tests=tuple(planned_tests_in_words(definition, language)),
         subgroups=tuple(definition.possible_subgroups[name].text.in_language(language) for name in definition.subgroups),
         analysis_plan=definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
         release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",
+        budget=budget_in_words(budget) if budget else (),
+        budget_buys=tuple(bought_in_words(definition)),
+        budget_rarity=rarity(budget) if budget else "",
+        shown_exactly=tuple(shown_exactly(definition)),
         epsilon=design.epsilon,
         epsilon_total=design.composed_epsilon(len(definition.questions)),
         privacy=privacy_in_words(design.epsilon, questions=len(definition.questions)),

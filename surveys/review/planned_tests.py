@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
-from surveys.definition import PlannedMargin, StudyDefinition
+from surveys.definition import StudyDefinition
+from surveys.questions.planned_tests import PlannedMargin
 
 
 def planned_tests_in_words(definition: StudyDefinition, language: str) -> Iterator[tuple[str, str]]:

@@ -21,6 +21,8 @@ from surveys.sharing.selectors import open_invitations
 from surveys.tokens import hash_of_token
 
 DAYS = 14
+CANNOT_OWN = (MemberRole.BLINDED_VIEWER, MemberRole.ANALYST)
+"""They must not see what an owner sees."""
 
 
 @transaction.atomic
@@ -120,8 +122,8 @@ def transfer_study(study: Study, *, user_id: int, actor: User) -> None:
     member, former = _member(study, user_id), study.owner
     if member.user.role not in OWNER_ROLES:
         raise SharingError(_("Only an investigator or an administrator can own a study."))
-    if member.role == MemberRole.BLINDED_VIEWER:
-        raise SharingError(_("A blinded viewer cannot own the study; give them another role first."))
+    if member.role in CANNOT_OWN:
+        raise SharingError(_("A blinded viewer or an analyst cannot own the study; give them another role first."))
     study.owner = member.user
     member.delete()
     StudyMember.objects.create(study=study, user=former, role=MemberRole.EDITOR)

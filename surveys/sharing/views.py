@@ -18,7 +18,7 @@ from accounts.access import require_role, user_of
 from accounts.forms import OwnAccountForm
 from accounts.models import Role, User
 from accounts.sending import send_if_configured
-from surveys.access import OWNER_ROLES, access_owned_study, access_results
+from surveys.access import OWNER_ROLES, access_analytics, access_owned_study, access_results
 from surveys.errors import SharingError
 from surveys.models import Invitation, MemberRole, Study
 from surveys.sharing import services as sharing
@@ -29,6 +29,7 @@ WHAT_THEY_DO = {
     MemberRole.EDITOR: gettext_lazy("changes and runs the study, and sees its results"),
     MemberRole.VIEWER: gettext_lazy("sees everything and changes nothing"),
     MemberRole.BLINDED_VIEWER: gettext_lazy("sees letters in place of arms until the study is closed"),
+    MemberRole.ANALYST: gettext_lazy("asks about everybody under the privacy budget, and sees nothing else"),
 }
 
 
@@ -37,16 +38,16 @@ WHAT_THEY_DO = {
 @require_http_methods(["GET", "HEAD", "POST"])
 def people(request: HttpRequest, slug: str) -> HttpResponse:
     """All members see the team; the owner invites, changes and removes; everybody may leave."""
-    user = user_of(request)
+    user, action = user_of(request), request.POST.get("action", "")
+    if action == "leave":
+        study = access_analytics(user, slug).study
+        sharing.remove_member(study, user_id=user.pk, actor=user)
+        messages.success(request, _("You left the study “%(title)s”.") % {"title": study.title})
+        return redirect("surveys:studies")
     seat = access_results(user, slug)
     study = seat.study
     errors, offered, typed = [], None, ""
     if request.method == "POST":
-        action = request.POST.get("action", "")
-        if action == "leave":
-            sharing.remove_member(study, user_id=user.pk, actor=user)
-            messages.success(request, _("You left the study “%(title)s”.") % {"title": study.title})
-            return redirect("surveys:studies")
         study = access_owned_study(user, slug).study
         try:
             if action != "invite":
@@ -67,6 +68,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
         "choices": [(role.value, f"{role.label}: {WHAT_THEY_DO[role]}") for role in MemberRole],
         "chosen": request.POST.get("role", MemberRole.VIEWER),
         "owner_roles": OWNER_ROLES,
+        "cannot_own": sharing.CANNOT_OWN,
         "owns": seat.owns,
         "errors": errors,
         "offered": offered,
@@ -122,9 +124,9 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     errors = []
     if request.method == "POST" and request.user.is_authenticated:
         try:
-            sharing.accept_invitation(found, user=user_of(request))
+            member = sharing.accept_invitation(found, user=user_of(request))
             messages.success(request, _("The study is shared with you now."))
-            return redirect("surveys:study", found.study.slug)
+            return redirect("analysis:analytics" if member.role == MemberRole.ANALYST else "surveys:study", found.study.slug)
         except SharingError as error:
             errors = [{"field": "", "message": str(error)}]
     context = {"invitation": found, "token": token, "errors": errors}

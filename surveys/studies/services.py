@@ -293,6 +293,17 @@ def _require_answers_fit(study: Study, definition: StudyDefinition) -> None:
     if changed := [part for part in FIXED_BY_LAUNCH if getattr(definition, part) != getattr(in_force, part)]:
         said = _("Since the launch these parts cannot be changed, because the answers would no longer fit together: %(parts)s.")
         raise DefinitionError([f"{said % {'parts': ', '.join(changed)}} {_duplicate()}"])
+    _require_no_larger_budget(definition, in_force)
+
+
+def _require_no_larger_budget(definition: StudyDefinition, in_force: StudyDefinition) -> None:
+    """People took part under what the privacy budget promised them; they can only be promised more protection."""
+    promised, now = in_force.privacy_budget, definition.privacy_budget
+    if promised is None and now is not None:
+        raise DefinitionError([_("privacy_budget: people took part without one, so none can be added any more.")])
+    if promised is not None and (now is None or now.epsilon > promised.epsilon or now.delta > promised.delta):
+        said = _("privacy_budget: people took part under ε = %(epsilon)s, δ = %(delta)s; it can be lowered, not raised or removed.")
+        raise DefinitionError([said % {"epsilon": f"{promised.epsilon:g}", "delta": f"{promised.delta:g}"}])
 
 
 def _duplicate() -> str:

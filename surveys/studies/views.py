@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
-from surveys.access import OWNER_ROLES, access_study, studies_of, studies_with_results_of
+from surveys.access import OWNER_ROLES, access_study, studies_as_analyst, studies_of, studies_with_results_of
 from surveys.allocation.findable import too_few
 from surveys.batches.selectors import batch_progress, shown_counts
 from surveys.errors import SurveyError
@@ -32,7 +32,7 @@ def studies(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
     with_results = set(studies_with_results_of(user).values_list("pk", flat=True))
     rows = [(study, study.pk in with_results, batch_progress(study) if study.status in RUNNING else None) for study in studies_of(user)]
-    context = {"studies": rows, "may_create": user.role in OWNER_ROLES}
+    context = {"studies": rows, "asked": studies_as_analyst(user), "may_create": user.role in OWNER_ROLES}
     return render(request, "surveys/investigator/study_list.html", context)
 
 

@@ -92,6 +92,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "analysis:api_releases":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_tokens":                  (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:methods_page":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "surveys:two_worlds":              (200,    200,    200,    200,    200,    200,    200,    200,    200),
 }  # fmt: skip
 # Addresses that exist only where a mail server is configured.
 WITH_MAIL: dict[str, tuple[Any, ...]] = {
@@ -132,6 +133,8 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:build_add":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_item":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_tests":             (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "analysis:build_budget":           (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "analysis:analytics":              (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
     "surveys:build_plans":             (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_file":              (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:build_archive":           (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
@@ -214,6 +217,7 @@ DRAFT = RECRUITING | {
     "surveys:allocation":              (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "surveys:study":                   (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:preview":                 (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:analytics":              (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:study_link_qr":           (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "surveys:action":                  (LOGIN,  OUT,    OUT,    OUT,    OUT,    404,    404,    404,    OUT),
     "surveys:protocol":                (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
@@ -253,6 +257,10 @@ SENT: dict[str, tuple[Any, ...]] = {
     "analysis:api_stop_rehearsal":     (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_stop_diagnosis":     (NO,     200,    200,    404,    404,    404,    404,    404,    200),
 }  # fmt: skip
+# An analyst of the study gets at each of its addresses what somebody with no part in it gets, but at these.
+OPEN_TO_ITS_ANALYST: dict[str, Any] = {
+    "analysis:analytics": 200,
+}
 ARGUMENTS = {
     "uidb36": "1",
     "key": "made-up",
@@ -393,6 +401,29 @@ def test_posts_to_a_study_that_recruits(visitor: str, people: dict[str, User], r
         given = {"slug": recruiting.slug, **ARGUMENTS}
         address = reverse(name, kwargs={parameter: given[parameter] for parameter in own_routes()[name]})
         assert outcome(client_of(visitor, people).post(address)) == outcomes[VISITORS.index(visitor)], name
+
+
+@pytest.mark.parametrize("role", [Role.ANALYST, Role.INVESTIGATOR, Role.IRB_OFFICER])
+@pytest.mark.parametrize("state", ["recruiting", "draft"])
+def test_an_analyst_of_the_study_reaches_the_pages_of_its_budget_alone(
+    state: str, role: Role, people: dict[str, User], request: pytest.FixtureRequest
+) -> None:
+    """Whatever they may do elsewhere: an officer who is an analyst here sees no more of it than other analysts."""
+    study, table = request.getfixturevalue(state), RECRUITING if state == "recruiting" else DRAFT
+    people["invited"] = create_user(username="invited", password=None, role=role, may_be_reserved=True)
+    StudyMember.objects.create(study=study, user=people["invited"], role=MemberRole.ANALYST)
+    column = VISITORS.index("colleague" if role == Role.INVESTIGATOR else "analyst")
+    expected = {name: OPEN_TO_ITS_ANALYST.get(name, outcomes[column]) for name, outcomes in table.items()}
+    visit, parameters_of, wrong = visits_of("invited", people), own_routes(), []
+    for name, status in expected.items():
+        given = {"slug": study.slug, **ARGUMENTS}
+        address = reverse(name, kwargs={parameter: given[parameter] for parameter in parameters_of[name]})
+        found = outcome(visit().get(address))
+        if found != status and {found, status} != {403, 404}:
+            wrong.append(f"GET {name}: expected {status}, found {found}")
+        if status in REFUSED and (found := outcome(visit().post(address))) not in (*REFUSED, 405):
+            wrong.append(f"POST {name}: expected a refusal, found {found}")
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("visitor", VISITORS)

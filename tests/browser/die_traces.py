@@ -92,9 +92,9 @@ def trace_of(context: BrowserContext, *, face: int, token: str) -> Trace:
     kept = page.evaluate(KEPT)
     trace = Trace(
         before_rolling=before,
-        from_rolling_on=[_masked(_described(request), secrets) for request in requests],
-        cookies=[_masked(_cookie(one), secrets) for one in sorted(context.cookies(), key=lambda one: one["name"])],
-        kept={name: _masked(str(value), secrets) for name, value in kept.items()},
+        from_rolling_on=[masked(described(request), secrets) for request in requests],
+        cookies=[masked(cookie_outside(one), secrets) for one in sorted(context.cookies(), key=lambda one: one["name"])],
+        kept={name: masked(str(value), secrets) for name, value in kept.items()},
         milliseconds_until_told=told,
         milliseconds_until_sent=sent,
         bytes_sent=[len(request.post_data_buffer or b"") for request in _submits(requests)],
@@ -136,10 +136,10 @@ def _submits(requests: list[Request]) -> list[Request]:
 def _submit(page: Page, requests: list[Request]) -> list[int]:
     """Click; return the time until the first attempt at sending, and from there to the second."""
     page.get_by_role("button", name="Submit answers").click(no_wait_after=True)
-    return [_wait_for_attempt(page, requests, attempt) for attempt in (1, 2)]
+    return [wait_for_attempt(page, requests, attempt) for attempt in (1, 2)]
 
 
-def _wait_for_attempt(page: Page, requests: list[Request], attempt: int) -> int:
+def wait_for_attempt(page: Page, requests: list[Request], attempt: int) -> int:
     for milliseconds in range(0, PATIENCE_MILLISECONDS, LONG_STEP_MILLISECONDS):
         page.wait_for_timeout(GRACE_MILLISECONDS)
         if len(_submits(requests)) >= attempt:
@@ -157,19 +157,19 @@ def _wait(page: Page, happened: Callable[[], bool], *, patience: int = PATIENCE_
     raise AssertionError(f"nothing happened within {patience} ms")
 
 
-def _described(request: Request) -> str:
+def described(request: Request) -> str:
     headers = sorted((one["name"], one["value"]) for one in request.headers_array())
     return f"{request.method} {request.url} {headers} {request.post_data or ''}"
 
 
-def _cookie(cookie: Any) -> str:
+def cookie_outside(cookie: Any) -> str:
     lifetime = round((cookie["expires"] - time.time()) / 3600) if cookie["expires"] > 0 else -1
     # The time of signing, to the second, and the signature over it differ from one journey to the next.
     value = SIGNED.sub(r"\1:time:signature", cookie["value"])
     return str(sorted({**cookie, "expires": lifetime, "value": value}.items()))
 
 
-def _masked(text: str, secrets: dict[str, str]) -> str:
+def masked(text: str, secrets: dict[str, str]) -> str:
     for value, name in secrets.items():
         text = text.replace(value, name)
     return text

@@ -63,6 +63,7 @@ def test_every_page_fits_the_screen_and_serves_screen_readers(
     for address in (
         "/",
         "/nothing-here/",
+        "/two-worlds/",
         "/accounts/login/",
         "",
         "/studies/",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -38,8 +39,14 @@ def _score(noisy: Whole) -> Scores:
 
 CONTRACT = Contract(
     name="histogram",
+    # People with one entry, and with three.
     small=tuple(
-        Small(rows=np.arange(cells)[:, None], statistic=partial(histogram, cells=cells), claimed=SENSITIVITY) for cells in (2, 3, 5)
+        Small(
+            rows=np.array(list(product(range(cells), repeat=entries))),
+            statistic=partial(histogram, cells=cells),
+            claimed=SENSITIVITY.times(entries),
+        )
+        for cells, entries in ((2, 1), (3, 1), (5, 1), (3, 3))
     ),
     release=lambda counts: private_histogram(counts, epsilon=EPSILON),
     audit=Audit(Loss.pure(EPSILON), _draw),

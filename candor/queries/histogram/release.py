@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from candor.errors import DataError
-from candor.privacy.noise import Noisy, discrete_gaussian, discrete_laplace
+from candor.privacy.noise import Noisy, with_noise
 from candor.privacy.sensitivity import Sensitivity, Whole
 
 SENSITIVITY = Sensitivity.of_histogram()
@@ -32,18 +32,15 @@ def histogram(codes: ArrayLike, *, cells: int) -> Whole:
     return np.bincount(places.ravel(), minlength=cells)
 
 
-def private_histogram(counts: ArrayLike, *, rho: float | None = None, epsilon: float | None = None) -> Noisy:
+def private_histogram(counts: ArrayLike, *, rho: float | None = None, epsilon: float | None = None, entries: int = 1) -> Noisy:
     """Counts of disjoint cells with discrete Gaussian noise for a ρ, or discrete Laplace noise for a pure ε.
 
-    Sensitivity (one row replaced): one cell loses a person and another gains one, so L1 is 2, and L2 is √2.
+    Sensitivity (one row replaced): one cell loses a person and another gains one, so L1 is 2, and L2 is √2. Where up to c entries of a
+    person are counted, both are c times as large.
 
     Raises
     ------
     DataError
         Not exactly one of `rho` and `epsilon` is given, or the counts are not whole numbers.
     """
-    if (rho is None) == (epsilon is None):
-        raise DataError("say either rho (Gaussian noise) or epsilon (Laplace noise)")
-    if rho is not None:
-        return discrete_gaussian(counts, sensitivity=SENSITIVITY, rho=rho)
-    return discrete_laplace(counts, sensitivity=SENSITIVITY, epsilon=epsilon or 0.0)
+    return with_noise(counts, sensitivity=SENSITIVITY.times(entries), rho=rho, epsilon=epsilon)

@@ -161,3 +161,14 @@ def test_the_planned_number_must_be_a_number_of_people(mirrored: Design, planned
 def test_an_empty_cell_is_an_error(mirrored: Design) -> None:
     with pytest.raises(TooFewResponsesError):
         sequential_estimate([[[1, 1], [0, 0]], [[1, 1], [1, 1]]], design=mirrored, planned_n=10)
+
+
+def test_an_effect_of_certain_sign_has_an_interval_on_one_side(mirrored: Design) -> None:
+    """x̂ = .07 may be zero, so ratios below −.95 and above .66 fit; but Δ is positive, and τ with it."""
+    counts = np.array([[[260, 140], [260, 140]], [[190, 210], [180, 220]]])
+    look = sequential_estimate(counts, design=mirrored, planned_n=1600)
+    found, cheaters = of_method(look), look.cheater_proportion
+    assert cheaters is not None
+    assert cheaters.interval.high == 1.0
+    assert found.honest_times_effect.interval.low > 0
+    assert (found.interval.low, found.interval.high) == (pytest.approx(0.657, abs=0.001), 1.0)

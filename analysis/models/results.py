@@ -209,7 +209,10 @@ class Release(Lease):
     authors = models.JSONField(help_text="Names, in the order of the citation.")
     licence = models.CharField(max_length=20)
     questions = models.JSONField(help_text="Names of the sensitive questions whose answers are in it.")
-    background = models.CharField(max_length=10, choices=BackgroundHandling, default=BackgroundHandling.LEFT_OUT)
+    background = models.CharField(max_length=12, choices=BackgroundHandling, default=BackgroundHandling.LEFT_OUT)
+    reason_for_exact_counts = models.TextField(
+        blank=True, db_default="", max_length=2000, help_text="Why counts are exact although the study has a privacy budget."
+    )
     simulated = models.BooleanField(
         default=False, db_default=False, help_text="Bots' answers, which are a data set of their own beside people's."
     )

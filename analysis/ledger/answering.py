@@ -1,0 +1,66 @@
+"""How a worker answers a question: the exact numbers, then the charge is drawn for good, then noise, then the answer.
+
+Noise is drawn at most once for a charge. Whoever dies before the charge is drawn leaves nothing, and the next worker begins anew; who dies
+after it leaves the charge spent; and once what was released is stored, the next worker writes the answer from that.
+"""
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from analysis.ledger.errors import LedgerError, QuestionError
+from analysis.ledger.questions import Question, read_question
+from analysis.ledger.units import Units
+from analysis.models import Asking, ChargeStep, Reached, Snapshot, SnapshotStatus
+from analysis.sources.selectors import schema_of_snapshot, table_of
+from candor.errors import MethodError
+from jobs.registry import QUICK, job
+
+
+class OverchargedError(AssertionError):
+    """A bug: noise that costs more than the price that was reserved for it."""
+
+
+@job(kind="question", model=Asking, expects=(LedgerError, QuestionError, MethodError), priority=QUICK)
+def answer(asking: Asking) -> None:
+    """Answer a question whose price is reserved."""
+    question = read_question(asking.charge.document)
+    if asking.released is None:
+        _release(asking, question)
+    charge = asking.charge
+    schema = schema_of_snapshot(charge.budget.source, charge.snapshot)
+    found = question.explain(asking.released, schema, charge.n)
+    with transaction.atomic():
+        ChargeStep.objects.create(charge=charge, place=2, reached=Reached.ANSWERED, answer=found, reached_on=timezone.localdate())
+        asking.finish()
+
+
+def _release(asking: Asking, question: Question) -> None:
+    charge = asking.charge
+    if charge.steps.exists():
+        raise LedgerError(_("The worker stopped between drawing the noise and storing it. The charge is spent; the noise is lost."))
+    table = table_of(charge.budget.source, charge.snapshot)
+    if table is None:
+        raise LedgerError(_not_there())
+    exact = question.exact(table)
+    _draw(asking)
+    released, loss = question.release(exact)
+    cost, price = Units.of(loss), Units(rho=charge.rho_units, epsilon=charge.epsilon_units)
+    if cost.rho > price.rho or (price.epsilon is not None and (cost.epsilon is None or cost.epsilon > price.epsilon)):
+        raise OverchargedError(f"expected a loss of at most {price.loss}, found {loss} for {charge.sha256}")
+    asking.write(released=released)
+
+
+@transaction.atomic
+def _draw(asking: Asking) -> None:
+    """From here on the charge is spent. The rows must still be those of the charge, and this worker's claim must stand."""
+    charge = asking.charge
+    asking.write()
+    there = Snapshot.objects.filter(source=charge.budget.source_id, number=charge.snapshot, status=SnapshotStatus.READY)
+    if not there.select_for_update().values_list("pk", flat=True):
+        raise LedgerError(_not_there())
+    ChargeStep.objects.create(charge=charge, place=1, reached=Reached.DRAWN, reached_on=timezone.localdate())
+
+
+def _not_there() -> str:
+    return _("The table changed before any noise was drawn: somebody withdrew, or the data were deleted. The charge was returned.")

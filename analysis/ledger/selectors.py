@@ -1,0 +1,140 @@
+"""Reading the ledger: what a question would cost, and what became of those that were asked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.db.models import Prefetch, QuerySet
+from django.utils.translation import gettext as _
+
+from analysis.ledger.accounts import Account, account_of
+from analysis.ledger.errors import LedgerError
+from analysis.ledger.questions import Json, Question, read_question
+from analysis.ledger.units import Units
+from analysis.models import Budget, Charge, ChargeStep, Reached, Source
+from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
+from analysis.sources.tables import Schema
+from candor.privacy.losses import Loss
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One charge and what became of it. `state` is reserved, drawn, answered or returned."""
+
+    charge: Charge
+    state: str
+    answer: Json
+    reason: str
+    """Why it was returned, or why there is no answer."""
+    waits: bool
+    """Whether a worker is at it, or will be."""
+    price: Units
+
+    @property
+    def loss(self) -> Loss:
+        return self.price.loss
+
+    @property
+    def spends(self) -> bool:
+        return self.state != Reached.RETURNED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """A question before it is asked. `earlier`: the same one was asked before; asking again costs nothing."""
+
+    question: Question
+    price: Units
+    account: Account
+    earlier: Asked | None
+    obstacle: str
+
+    @property
+    def loss(self) -> Loss:
+        return self.price.loss
+
+
+def budget_of(source: Source) -> Budget:
+    """Raises LedgerError for a source without a budget."""
+    budget = Budget.objects.select_related("source__study", "source__data_set").filter(source=source).first()
+    if budget is None:
+        raise LedgerError(_("No privacy budget was approved here, so no question can be asked."))
+    return budget
+
+
+def preview(source: Source, document: Mapping[str, Json]) -> Preview:
+    """What the question would cost, and what is left. Nothing is spent. Raises QuestionError, and LedgerError where there is no table."""
+    budget, question = budget_of(source), read_question(document)
+    earlier, account = same_question(budget, question), account_of(budget)
+    if earlier is not None:
+        return Preview(question=question, price=earlier.price, account=account, earlier=earlier, obstacle="")
+    price = Units.of(question.price(*table_now(source)[1:]))
+    return Preview(question=question, price=price, account=account, earlier=None, obstacle=refusal(budget, account, price))
+
+
+def table_now(source: Source) -> tuple[int, Schema, int]:
+    """Number, schema and n of the snapshot that questions are asked about now. Raises LedgerError, with the reason why there is none."""
+    if why := obstacle(source):
+        raise LedgerError(why)
+    snapshot = newest_snapshot(source)
+    assert snapshot is not None
+    assert snapshot.n is not None
+    return snapshot.number, schema_of_snapshot(source, snapshot.number), snapshot.n
+
+
+def refusal(budget: Budget, account: Account, price: Units) -> str:
+    """Why the ledger does not let this be spent, with what is left; empty if it does."""
+    if price == Units():
+        return ""
+    if budget.frozen_on is not None:
+        return _("An IRB officer froze this budget: %(reason)s") % {"reason": budget.frozen_because}
+    if account.fits(price):
+        return ""
+    loss, left = price.loss, Units(rho=account.rho_left, epsilon=account.pure_left).loss
+    return _("The question costs %(cost)s. What is left: ρ = %(rho)s, or ε = %(epsilon)s for one question with pure ε.") % {
+        "cost": f"ρ = {loss.rho:.3g}" if loss.pure_epsilon is None else f"ε = {loss.pure_epsilon:.3g}",
+        "rho": f"{left.rho:.3g}",
+        "epsilon": f"{left.pure_epsilon:.3g}",
+    }
+
+
+def same_question(budget: Budget, question: Question) -> Asked | None:
+    """The newest charge for the same question that has an answer, or can still have one."""
+    for charge in _charges(budget).filter(sha256=question.sha256).order_by("-number"):
+        asked = asked_of(charge)
+        if asked.state == Reached.ANSWERED or asked.waits or can_be_finished(charge):
+            return asked
+    return None
+
+
+def can_be_finished(charge: Charge) -> bool:
+    """Whether the noise is there, and only the answer has to be written from it."""
+    return charge.asking.released is not None
+
+
+def asked_of(charge: Charge) -> Asked:
+    steps = list(charge.steps.all())
+    state = steps[-1].reached if steps else "reserved"
+    return Asked(
+        charge=charge,
+        state=state,
+        answer=steps[-1].answer if steps else None,
+        reason=steps[-1].reason if state == Reached.RETURNED else charge.asking.error,
+        waits=charge.asking.due_at is not None,
+        price=Units(rho=charge.rho_units, epsilon=charge.epsilon_units),
+    )
+
+
+def asked_before(budget: Budget) -> list[Asked]:
+    """Everything that was ever asked, in the order of the ledger."""
+    return [asked_of(charge) for charge in _charges(budget)]
+
+
+def asked_with(budget: Budget, number: int) -> Asked | None:
+    """The question with this number in the ledger."""
+    charge = _charges(budget).filter(number=number).first()
+    return asked_of(charge) if charge else None
+
+
+def _charges(budget: Budget) -> QuerySet[Charge]:
+    steps = Prefetch("steps", ChargeStep.objects.order_by("place"))
+    return Charge.objects.filter(budget=budget).select_related("asking", "asked_by").prefetch_related(steps).order_by("number")

@@ -1,0 +1,143 @@
+"""Spending a budget, freezing it, and making it smaller. Each takes the budget's lock first and reads the stored state again under it."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts.models import User
+from analysis import actions
+from analysis.ledger.accounts import account_of
+from analysis.ledger.errors import LedgerError
+from analysis.ledger.questions import Json, read_question
+from analysis.ledger.selectors import Asked, asked_with, can_be_finished, refusal, same_question, table_now
+from analysis.ledger.units import Units, rounded_down
+from analysis.models import Asking, Budget, Charge, Source
+from audit.services import record
+from candor.privacy.conversion import rho_within
+from jobs.tasks import send
+
+LONGEST_REASON = 2000
+
+
+def open_budget(source: Source, *, epsilon: float, delta: float) -> Budget:
+    """The budget of a new source, as it was approved."""
+    budget = Budget(source=source, epsilon=epsilon, delta=delta, **_units(epsilon, delta))
+    budget.full_clean()
+    budget.save()
+    return budget
+
+
+@transaction.atomic
+def ask(source: Source, document: Mapping[str, Json], *, actor: User) -> Asked:
+    """Reserve the price of a question and have a worker answer it. The same question again gives the earlier charge and costs nothing.
+
+    Callers have checked that this person may ask. Raises QuestionError and LedgerError; nothing is spent then.
+    """
+    budget = _locked(source)
+    question = read_question(document)
+    if (earlier := same_question(budget, question)) is not None:
+        if not earlier.waits and can_be_finished(earlier.charge):  # its noise is there: write the answer
+            _have_it_answered(earlier.charge.asking)
+        return earlier
+    number, schema, n = table_now(source)
+    price = Units.of(question.price(schema, n))
+    account = account_of(budget)
+    if why := refusal(budget, account, price):
+        raise LedgerError(why)
+    charge = Charge.objects.create(
+        budget=budget,
+        number=Charge.objects.filter(budget=budget).count() + 1,
+        kind=question.kind,
+        document=question.document,
+        sha256=question.sha256,
+        rho_units=price.rho,
+        epsilon_units=price.epsilon,
+        snapshot=number,
+        n=n,
+        asked_by=actor,
+        asked_on=timezone.localdate(),
+    )
+    asking = Asking.objects.create(charge=charge, due_at=timezone.now())
+    transaction.on_commit(partial(send, asking))
+    record(
+        actor=actor,
+        action=actions.QUESTION_ASKED,
+        subject=source.whole,
+        details={"number": charge.number, "question": charge.sha256, "rho": price.loss.rho, "pure_epsilon": price.loss.pure_epsilon},
+    )
+    asked = asked_with(budget, charge.number)
+    assert asked is not None
+    return asked
+
+
+@transaction.atomic
+def freeze(source: Source, *, reason: str, actor: User) -> None:
+    """Let nothing more be spent. Answers that are there stay."""
+    budget = _locked(source)
+    if budget.frozen_on is not None:
+        raise LedgerError(_("This budget is frozen already."))
+    if not (reason := reason.strip()[:LONGEST_REASON]):
+        raise LedgerError(_("Expected a reason in words, found none."))
+    budget.frozen_on, budget.frozen_by, budget.frozen_because = timezone.localdate(), actor, reason
+    budget.save()
+    record(actor=actor, action=actions.BUDGET_FROZEN, subject=source.whole, details={"reason": reason})
+
+
+@transaction.atomic
+def unfreeze(source: Source, *, actor: User) -> None:
+    """Let the budget be spent again."""
+    budget = _locked(source)
+    if budget.frozen_on is None:
+        raise LedgerError(_("This budget is not frozen."))
+    budget.frozen_on, budget.frozen_by, budget.frozen_because = None, None, ""
+    budget.save()
+    record(actor=actor, action=actions.BUDGET_UNFROZEN, subject=source.whole)
+
+
+@transaction.atomic
+def lower(source: Source, *, epsilon: float, delta: float, actor: User) -> None:
+    """Make the budget smaller, but never smaller than what is spent."""
+    budget = _locked(source)
+    if not (0 < epsilon <= budget.epsilon and 0 <= delta <= budget.delta):
+        raise LedgerError(
+            _("Expected a budget of at most ε = %(epsilon)s and δ = %(delta)s, found ε = %(asked)s and δ = %(asked_delta)s.")
+            % {"epsilon": f"{budget.epsilon:g}", "delta": f"{budget.delta:g}", "asked": f"{epsilon:g}", "asked_delta": f"{delta:g}"}
+        )
+    before = account_of(budget)
+    units = _units(epsilon, delta)
+    over_rho = before.spent.rho > units["rho_units"]
+    over_sum = before.spent.epsilon is None or before.spent.epsilon > units["epsilon_units"]
+    if over_rho and over_sum:
+        raise LedgerError(
+            _("Expected a budget of at least what is spent, ε = %(spent)s; found ε = %(asked)s.")
+            % {"spent": f"{before.epsilon_spent:.4g}", "asked": f"{epsilon:g}"}
+        )
+    changed = {"epsilon": [budget.epsilon, epsilon], "delta": [budget.delta, delta]}
+    Budget.objects.filter(pk=budget.pk).update(epsilon=epsilon, delta=delta, **units)
+    record(actor=actor, action=actions.BUDGET_LOWERED, subject=source.whole, details=changed)
+
+
+def _locked(source: Source) -> Budget:
+    """The budget, locked until the transaction ends: all who spend it stand in line here."""
+    budget = (
+        Budget.objects.select_for_update(of=("self",)).select_related("source__study", "source__data_set").filter(source=source).first()
+    )
+    if budget is None:
+        raise LedgerError(_("No privacy budget was approved here, so no question can be asked."))
+    return budget
+
+
+def _have_it_answered(asking: Asking) -> None:
+    """Put work that ended without an answer back into the queue."""
+    waiting = Asking.objects.filter(pk=asking.pk, due_at=None)
+    if waiting.update(**Asking.WAITING, due_at=timezone.now(), attempts=0, error=""):
+        asking.refresh_from_db()
+        transaction.on_commit(partial(send, asking))
+
+
+def _units(epsilon: float, delta: float) -> dict[str, int]:
+    """The budget in whole units, rounded down."""
+    return {"epsilon_units": rounded_down(epsilon), "rho_units": rounded_down(rho_within(epsilon, delta))}

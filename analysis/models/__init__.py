@@ -1,0 +1,25 @@
+"""The tables of analysis, by subject."""
+
+from analysis.models.ledger import Asking as Asking
+from analysis.models.ledger import AskingStatus as AskingStatus
+from analysis.models.ledger import Budget as Budget
+from analysis.models.ledger import Charge as Charge
+from analysis.models.ledger import ChargeStep as ChargeStep
+from analysis.models.ledger import Reached as Reached
+from analysis.models.results import OPEN_RELEASES as OPEN_RELEASES
+from analysis.models.results import PUBLIC_RELEASES as PUBLIC_RELEASES
+from analysis.models.results import BackgroundHandling as BackgroundHandling
+from analysis.models.results import Blinding as Blinding
+from analysis.models.results import Chunk as Chunk
+from analysis.models.results import ChunkFamily as ChunkFamily
+from analysis.models.results import Diagnosis as Diagnosis
+from analysis.models.results import DiagnosisStatus as DiagnosisStatus
+from analysis.models.results import Release as Release
+from analysis.models.results import ReleaseStatus as ReleaseStatus
+from analysis.models.results import Run as Run
+from analysis.models.results import RunKind as RunKind
+from analysis.models.results import RunStatus as RunStatus
+from analysis.models.sources import DataSet as DataSet
+from analysis.models.sources import Snapshot as Snapshot
+from analysis.models.sources import SnapshotStatus as SnapshotStatus
+from analysis.models.sources import Source as Source

@@ -1,0 +1,109 @@
+"""Frozen tables about which questions can be asked under a budget: closed studies, and data sets that somebody brought."""
+
+from typing import ClassVar, Self
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from jobs.models import Lease
+from surveys.models import Study
+
+
+class DataSet(models.Model):
+    """A table that somebody brought. Its rows stand in the snapshot of its source."""
+
+    slug = models.SlugField(unique=True, max_length=50)
+    title = models.CharField(max_length=200)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="data_sets")
+    created_on = models.DateField(auto_now_add=True)
+    forgotten_on = models.DateField(null=True, blank=True, help_text="Since this day its rows are deleted.")
+
+    class Meta:
+        ordering = ("slug",)
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Source(models.Model):
+    """One frozen table: a closed study or a data set. Its budget and its ledger outlive its rows."""
+
+    study = models.OneToOneField(Study, null=True, blank=True, on_delete=models.PROTECT, related_name="source")
+    data_set = models.OneToOneField(DataSet, null=True, blank=True, on_delete=models.PROTECT, related_name="source")
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(study__isnull=False, data_set=None) | models.Q(study=None, data_set__isnull=False),
+                name="source_is_a_study_or_a_data_set",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return str(self.whole)
+
+    @property
+    def whole(self) -> Study | DataSet:
+        """The study or the data set."""
+        found = self.study or self.data_set
+        assert found is not None
+        return found
+
+
+class SnapshotStatus(models.TextChoices):
+    MAKING = "making", _("Being made")
+    READY = "ready", _("Ready")
+    REPLACED = "replaced", _("Replaced: somebody withdrew")
+    DELETED = "deleted", _("Deleted with the operational data")
+    FAILED = "failed", _("Failed")
+
+
+class Snapshot(Lease):
+    """The rows of a source as they stand, in columns and in no order; the work order while a worker makes it.
+
+    A snapshot never changes. After a withdrawal there is a new one, and the rows of the old one are deleted in the same transaction.
+    """
+
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="snapshots")
+    number = models.PositiveIntegerField()
+    status = models.CharField(max_length=10, choices=SnapshotStatus, default=SnapshotStatus.MAKING)
+    n = models.PositiveIntegerField(null=True, blank=True, help_text="Participants in it. This number is public.")
+    schema = models.JSONField(null=True, blank=True, help_text="Its columns, with everything that a value may be.")
+    data = models.BinaryField(null=True, blank=True, help_text="The columns, as NumPy stores them.")
+    rows_read = models.PositiveIntegerField(default=0)
+    made_on = models.DateField(null=True, blank=True)
+
+    RELATED = ("source__study",)
+    DAY_OF_THE_END = "made_on"
+    DONE: ClassVar = {"status": SnapshotStatus.READY}
+    FAILED: ClassVar = {"status": SnapshotStatus.FAILED, "data": None}
+
+    class Meta(Lease.Meta):
+        ordering = ("source", "number")
+        constraints = (
+            *Lease.Meta.constraints,
+            models.UniqueConstraint(fields=("source", "number"), name="snapshot_number_is_unique"),
+            models.UniqueConstraint(
+                fields=("source",), condition=models.Q(status__in=("making", "ready")), name="one_snapshot_of_a_source"
+            ),
+            models.CheckConstraint(condition=models.Q(due_at__isnull=True) | models.Q(status="making"), name="made_snapshot_keeps_no_time"),
+            models.CheckConstraint(
+                condition=models.Q(status="ready", n__isnull=False, schema__isnull=False, data__isnull=False)
+                | (~models.Q(status="ready") & models.Q(data__isnull=True)),
+                name="only_a_ready_snapshot_has_rows",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"snapshot {self.number} of {self.source}: {self.status}"
+
+    @classmethod
+    def end(cls, rows: "models.QuerySet[Self]", **values: object) -> int:
+        """Only the day stays."""
+        return super().end(rows, made_on=timezone.localdate(), **values)
+
+    @property
+    def progress(self) -> str:
+        return f"{self.rows_read} rows" if self.rows_read else ""

@@ -1,0 +1,45 @@
+"""Reading sources: the table as it stands, and why there may be none."""
+
+from django.utils.translation import gettext as _
+
+from analysis.models import Snapshot, SnapshotStatus, Source
+from analysis.sources.tables import Schema, Table
+from surveys.models import ENDED, Study
+
+
+def source_of(study: Study) -> Source | None:
+    """The source that a study became when it was closed; None for one without a budget."""
+    return Source.objects.filter(study=study).first()
+
+
+def newest_snapshot(source: Source) -> Snapshot | None:
+    """Without its rows."""
+    return Snapshot.objects.filter(source=source).defer("data").order_by("-number").first()
+
+
+def obstacle(source: Source) -> str:
+    """Why no question can be asked now, in a sentence; empty if one can."""
+    study = source.study
+    if study is not None and study.status not in ENDED:
+        return _("Questions are asked about a closed study; this one is %(status)s.") % {"status": study.get_status_display().lower()}
+    snapshot = newest_snapshot(source)
+    if source.whole.forgotten_on is not None or (snapshot and snapshot.status == SnapshotStatus.DELETED):
+        return _("The data are deleted, as the protocol says. Earlier answers stay; there can be no new ones.")
+    if snapshot is None or snapshot.status == SnapshotStatus.MAKING:
+        return _("The table is being made. Ask again in a minute.")
+    if snapshot.status == SnapshotStatus.FAILED:
+        return _("The table could not be made: %(error)s") % {"error": snapshot.error}
+    return ""
+
+
+def schema_of_snapshot(source: Source, number: int) -> Schema:
+    """The columns that a snapshot has or had."""
+    return Schema.model_validate(Snapshot.objects.values_list("schema", flat=True).get(source=source, number=number))
+
+
+def table_of(source: Source, number: int) -> Table | None:
+    """The rows of this snapshot; None if they are deleted. For workers."""
+    snapshot = Snapshot.objects.filter(source=source, number=number, status=SnapshotStatus.READY).first()
+    if snapshot is None or snapshot.data is None or snapshot.n is None:
+        return None
+    return Table.from_bytes(bytes(snapshot.data), schema=Schema.model_validate(snapshot.schema), n=snapshot.n)

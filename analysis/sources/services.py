@@ -1,0 +1,43 @@
+"""Snapshots: taken when a study is closed, again after each withdrawal, and deleted with the operational data."""
+
+from functools import partial
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from analysis.models import Snapshot, SnapshotStatus, Source
+from analysis.sources.tables import Table
+from jobs.tasks import send
+
+CURRENT = (SnapshotStatus.MAKING, SnapshotStatus.READY)
+
+
+@transaction.atomic
+def take_snapshot(source: Source) -> Snapshot:
+    """Have a worker read the source. The rows of an earlier snapshot are deleted in the same transaction."""
+    _end(source, SnapshotStatus.REPLACED)
+    number = Snapshot.objects.filter(source=source).aggregate(most=Max("number", default=0))["most"] + 1
+    snapshot = Snapshot.objects.create(source=source, number=number, due_at=timezone.now())
+    transaction.on_commit(partial(send, snapshot))
+    return snapshot
+
+
+def keep_table(snapshot: Snapshot, table: Table) -> None:
+    """Store the rows of a snapshot that this worker holds: the source can be asked about from now on."""
+    snapshot.finish(n=table.n, schema=table.schema.model_dump(mode="json"), data=table.to_bytes(), rows_read=table.n)
+
+
+def renew_after_withdrawal(sender: object, *, study_id: int, **kwargs: object) -> None:
+    """Somebody who was counted withdrew, or others are held back to hide it: the rows are read again."""
+    if (source := Source.objects.filter(study=study_id).first()) is not None and source.whole.forgotten_on is None:
+        take_snapshot(source)
+
+
+def delete_when_data_are_forgotten(sender: object, *, study_id: int, **kwargs: object) -> None:
+    if (source := Source.objects.filter(study=study_id).first()) is not None:
+        _end(source, SnapshotStatus.DELETED)
+
+
+def _end(source: Source, status: SnapshotStatus) -> None:
+    Snapshot.end(Snapshot.objects.filter(source=source, status__in=CURRENT), status=status, data=None)

@@ -1,0 +1,193 @@
+"""A closed study as a frozen table: its participants' background, quiz and reported answers, one row each, in an order drawn by chance."""
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from django.db.models import Case, Max, QuerySet, Value, When
+
+from analysis.answers.letter_grades import points_of
+from analysis.sources.tables import MISSING, Array, Column, Kind, Role, Schema, Table
+from analysis.sources.tables import Value as Declared
+from surveys.definition import DIRECT, StudyDefinition
+from surveys.models import Participant, Step, Study
+from surveys.questions.background import Group, MultipleChoice, Number, Option, OrdinalScale, Question, ShortText, SingleChoice
+from surveys.questions.parts import Text
+
+CHUNK = 20_000
+NO, YES = "no", "yes"
+_entropy = secrets.SystemRandom()
+
+Person = tuple[Any, ...]
+Write = Callable[[Array, int, object], None]
+
+
+def schema_of(definition: StudyDefinition) -> Schema:
+    """What the table of a study with this definition holds. Short texts are in no table."""
+    arms = tuple(Declared(name=arm.name, label=arm.label) for arm in definition.arms)
+    subsamples = (*definition.die.subsamples, *((DIRECT,) if definition.direct_group else ()))
+    columns = [
+        Column(name="arm", label=Text("Arm"), role=Role.DESIGN, kind=Kind.CATEGORY, values=arms),
+        Column(name="subsample", label=Text("Subsample"), role=Role.DESIGN, kind=Kind.CATEGORY, values=_named(subsamples)),
+    ]
+    for question in definition.background:
+        columns += _columns_of(question)
+    columns += [
+        Column(
+            name=f"quiz.{item.name}",
+            label=item.text,
+            role=Role.QUIZ,
+            kind=Kind.CATEGORY,
+            values=_declared(item.options),
+            right=item.answer,
+        )
+        for item in definition.quiz
+    ]
+    columns += [
+        Column(
+            name=f"answer.{asked.name}",
+            label=asked.text,
+            role=Role.REPORTED,
+            kind=Kind.CATEGORY,
+            values=(Declared(name=NO, label=asked.no), Declared(name=YES, label=asked.yes)),
+        )
+        for asked in definition.questions
+    ]
+    return Schema(columns=tuple(columns))
+
+
+def people_in_table(study: Study) -> "QuerySet[Participant]":
+    """Everybody in the shown numbers who finished. Where nobody but bots came, these are the rows; never both together."""
+    finished = Participant.objects.filter(study=study, step=Step.FINISHED, counted=True)
+    people = finished.filter(is_bot=False)
+    return people if people.exists() else finished
+
+
+def table_of_study(study: Study, definition: StudyDefinition, *, tell: Callable[[int], None]) -> Table:
+    """Read the study's rows, a chunk at a time. `tell` hears how many were read.
+
+    A value that the protocol in force does not declare, of somebody who answered an earlier version, counts as not given; numbers are
+    brought within their bounds.
+    """
+    schema, people = schema_of(definition), people_in_table(study)
+    expected = people.count()
+    arrays = {column.name: column.empty(expected) for column in schema.columns}
+    writers = {column.name: _writer(column) for column in schema.columns}
+    groups = [question for question in definition.background if isinstance(question, Group)]
+    n = 0
+    for person in _rows(people, definition):
+        if n == expected:  # somebody was let in again meanwhile; there will be a newer snapshot
+            break
+        for name, given in _values(person, definition, groups):
+            writers[name](arrays[name], n, given)
+        n += 1
+        if n % CHUNK == 0:
+            tell(n)
+    order = order_by_chance(n)
+    for name in arrays:  # one after the other, so that there are never two copies of all
+        arrays[name] = arrays[name][:n][order]
+    return Table(schema=schema, n=n, arrays=arrays)
+
+
+def order_by_chance(n: int) -> Array:
+    """A permutation from the operating system's entropy: nobody can undo it."""
+    return np.argsort(np.frombuffer(secrets.token_bytes(8 * n), dtype=np.uint64), kind="stable")
+
+
+def _rows(people: "QuerySet[Participant]", definition: StudyDefinition) -> Iterator[Person]:
+    answers = {
+        f"answer_{place}": Max(
+            Case(
+                When(responses__question=question.name, responses__reported_yes=True, then=Value(1)),
+                When(responses__question=question.name, then=Value(0)),
+            )
+        )
+        for place, question in enumerate(definition.questions)
+    }
+    columns = ("arm", "subsample", "background", "quiz", *answers)
+    return people.annotate(**answers).values_list(*columns).iterator(chunk_size=CHUNK // 10)
+
+
+def _values(person: Person, definition: StudyDefinition, groups: Sequence[Group]) -> Iterator[tuple[str, object]]:
+    """What is given, by column."""
+    arm, subsample, background, quiz, *reported = person
+    yield "arm", arm
+    yield "subsample", subsample
+    for question in definition.background:
+        if question.name in background and not isinstance(question, ShortText | Group):
+            yield f"background.{question.name}", background[question.name]
+    for group in groups:
+        entries = background.get(group.name)
+        if isinstance(entries, list):
+            yield f"background.{group.name}", len(entries)
+            drawn = _entropy.sample(entries, len(entries))
+            for field in group.fields:
+                yield f"background.{group.name}.{field.name}", [entry.get(field.name) for entry in drawn]
+    for item in definition.quiz:
+        yield f"quiz.{item.name}", quiz.get(item.name)
+    for place, asked in enumerate(definition.questions):
+        yield f"answer.{asked.name}", None if reported[place] is None else (NO, YES)[reported[place]]
+
+
+def _columns_of(question: Question) -> list[Column]:
+    name = f"background.{question.name}"
+    if isinstance(question, Group):
+        number = {"minimum": 0, "maximum": question.at_most, "whole": True}
+        entries = Column(name=name, label=question.text, role=Role.BACKGROUND, kind=Kind.NUMBER, **number)
+        return [entries, *(_column(field, f"{name}.{field.name}", entries=question.at_most) for field in question.fields)]
+    return [] if isinstance(question, ShortText) else [_column(question, name)]
+
+
+def _column(question: Question, name: str, *, entries: int | None = None) -> Column:
+    common: dict[str, Any] = {"name": name, "label": question.text, "role": Role.BACKGROUND, "entries": entries}
+    match question:
+        case Number():
+            bounds = {"minimum": question.minimum, "maximum": question.maximum, "whole": question.whole}
+            return Column(kind=Kind.NUMBER, **bounds, **common)
+        case MultipleChoice():
+            return Column(kind=Kind.CHOICES, values=_declared(question.options), **common)
+        case OrdinalScale():
+            return Column(kind=Kind.CATEGORY, values=_declared(question.options, question.scores), **common)
+        case SingleChoice():
+            return Column(kind=Kind.CATEGORY, values=_declared(question.options, points_of(question) or {}), **common)
+    raise TypeError(f"expected a kind of background question that has a column, found {type(question).__name__}")
+
+
+def _declared(options: Sequence[Option], scores: Mapping[str, float] | None = None) -> tuple[Declared, ...]:
+    return tuple(Declared(name=option.name, label=option.text, score=(scores or {}).get(option.name)) for option in options)
+
+
+def _named(names: Sequence[str]) -> tuple[Declared, ...]:
+    return tuple(Declared(name=name, label=Text(name)) for name in names)
+
+
+def _writer(column: Column) -> Write:
+    """What writes one participant's value into the column's array."""
+    one = _one_writer(column)
+    return one if column.entries is None else partial(_write_entries, one, column.entries)
+
+
+def _write_entries(one: Write, most: int, array: Array, row: int, given: object) -> None:
+    for place, entry in enumerate(given[:most] if isinstance(given, list) else ()):
+        one(array[row], place, entry)
+
+
+def _one_writer(column: Column) -> Write:
+    codes: dict[object, int] = {name: place for place, name in enumerate(column.names)}
+    low, high = column.minimum or 0.0, column.maximum or 0.0
+
+    def category(array: Array, place: int, given: object) -> None:
+        array[place] = codes.get(given, MISSING) if isinstance(given, str) else MISSING
+
+    def choices(array: Array, place: int, given: object) -> None:
+        if isinstance(given, list):
+            array[place] = 0
+            array[place, [codes[name] for name in given if name in codes]] = 1
+
+    def number(array: Array, place: int, given: object) -> None:
+        if isinstance(given, int | float):
+            array[place] = min(max(float(given), low), high)
+
+    return {Kind.CATEGORY: category, Kind.CHOICES: choices, Kind.NUMBER: number}[column.kind]

@@ -1,0 +1,1 @@
+"""Which declared value most people have: its name alone, no count."""

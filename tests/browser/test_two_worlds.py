@@ -1,0 +1,50 @@
+"""The game of the two worlds: its picture keeps its promise, guesses are counted, nothing is sent, and the numbers stand without a script."""
+
+import math
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+ADDRESS = "/two-worlds/"
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def heights(page: Page, world: str) -> list[float]:
+    return [float(one) for one in page.locator(f".{world}").evaluate_all("bars => bars.map((bar) => bar.getAttribute('height'))")]
+
+
+def test_no_bar_is_higher_than_the_caption_says(page: Page) -> None:
+    page.goto(ADDRESS)
+    for presses in (0, 10, 10, 40):
+        for _ in range(presses):
+            page.get_by_role("slider").press("ArrowRight")
+        epsilon = 0.1 * 100 ** (int(page.get_by_role("slider").input_value()) / 40)
+        ratios = [one / other for one, other in zip(heights(page, "world-no"), heights(page, "world-yes"), strict=True)]
+        assert max(*ratios, *(1 / ratio for ratio in ratios)) == pytest.approx(math.exp(epsilon), rel=1e-6)
+        expect(page.locator("figcaption")).to_contain_text(f"{math.exp(epsilon):,.1f} times")
+
+
+def test_guesses_are_counted_and_nothing_is_sent(page: Page) -> None:
+    page.goto(ADDRESS)
+    page.wait_for_load_state("networkidle")
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.get_by_role("slider").fill("40")  # hardly any noise: the number gives the world away
+    for round_number in range(1, 7):
+        page.get_by_role("button", name="Publish a number").press("Enter")
+        published = int(page.locator("[data-number]").inner_text())
+        page.get_by_role("button", name="They said yes" if published >= 24 else "They said no").press("Enter")
+        expect(page.locator("[data-result]")).to_contain_text(re.compile(rf"\d of {round_number} guesses"))
+    assert int(re.search(r"(\d) of 6", page.locator("[data-result]").inner_text()).group(1)) >= 5
+    assert requests == []
+    assert page.evaluate("[document.cookie, localStorage.length, sessionStorage.length]") == ["", 0, 0]
+
+
+def test_without_a_script_the_promise_stands_in_numbers(new_page: Callable[..., Page]) -> None:
+    page = new_page(java_script_enabled=False, locale="de-DE")
+    page.goto(ADDRESS)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Zwei Welten")
+    expect(page.get_by_role("row")).to_have_count(6)
+    expect(page.get_by_role("slider")).to_be_hidden()

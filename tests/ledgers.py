@@ -1,0 +1,100 @@
+"""A closed study with a privacy budget, and a kind of question that tests ask: how many people solved a quiz item."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from analysis.ledger.errors import QuestionError
+from analysis.ledger.questions import KINDS, Question, question_kind
+from analysis.ledger.services import ask
+from analysis.models import Asking, Budget, Snapshot, Source
+from analysis.sources.tables import Schema, Table
+from candor.privacy.losses import NO_LOSS, Loss
+from candor.privacy.noise import discrete_gaussian, discrete_laplace
+from candor.privacy.sensitivity import Sensitivity
+from surveys.models import Study
+from tests.jobs import work_on
+from tests.releases import closed_study
+
+EPSILON, DELTA = 1.0, 1e-6
+
+
+def register() -> None:
+    """The tests' own kind of question; once in a process."""
+    if "solved" not in KINDS:
+        question_kind(Solved)
+
+
+class Solved(Question):
+    """How many people solved a quiz item. `marker` makes different questions of the same one."""
+
+    kind: Literal["solved"] = "solved"
+    item: str
+    rho: float | None = None
+    epsilon: float | None = None
+    marker: str = ""
+
+    def price(self, schema: Schema, n: int) -> Loss:
+        if self.item not in [column.name for column in schema.columns]:
+            raise QuestionError(f"expected a quiz item, found {self.item}")
+        if self.rho is not None:
+            return Loss.zcdp(self.rho)
+        return Loss.pure(self.epsilon) if self.epsilon is not None else NO_LOSS
+
+    def exact(self, table: Table) -> Any:
+        return np.array([np.sum(table.right_answers(self.item) == 1)])
+
+    def release(self, exact: Any) -> tuple[Any, Loss]:
+        sensitivity = Sensitivity(l1=1, l2_squared=1, linf=1)
+        if self.rho is not None:
+            noisy = discrete_gaussian(exact, sensitivity=sensitivity, rho=self.rho)
+        elif self.epsilon is not None:
+            noisy = discrete_laplace(exact, sensitivity=sensitivity, epsilon=self.epsilon)
+        else:
+            return {"people": exact.tolist()}, NO_LOSS
+        return {"people": noisy.values.tolist(), "noise_sd": noisy.noise_sd}, noisy.loss
+
+    def explain(self, released: Any, schema: Schema, n: int) -> Any:
+        return {**released, "of": n}
+
+
+def study_with_budget(*, epsilon: float = EPSILON, delta: float = DELTA, **changes: Any) -> Study:
+    """A closed study whose snapshot waits for a worker."""
+    register()
+    return closed_study(privacy_budget={"epsilon": epsilon, "delta": delta}, **changes)
+
+
+def open_source(**changes: Any) -> Source:
+    """The source of such a study, ready to be asked about."""
+    source = Source.objects.get(study=study_with_budget(**changes))
+    made = make_snapshot(source)
+    assert made.status == "ready", made.error
+    return source
+
+
+def make_snapshot(source: Source) -> Snapshot:
+    """Do the work on the newest snapshot."""
+    snapshot = Snapshot.objects.filter(source=source).latest("number")
+    work_on(snapshot)
+    snapshot.refresh_from_db()
+    return snapshot
+
+
+def solved(**fields: Any) -> dict[str, Any]:
+    return {"kind": "solved", "item": "quiz.groups", **fields}
+
+
+def asked_and_answered(source: Source, **fields: Any) -> Any:
+    """Ask, and have a worker answer it."""
+    owner = source.study.owner if source.study else source.data_set.owner
+    asked = ask(source, solved(**fields), actor=owner)
+    work_on(asked.charge.asking)
+    return ask(source, solved(**fields), actor=owner)
+
+
+def budget_of(source: Source) -> Budget:
+    return Budget.objects.get(source=source)
+
+
+def askings() -> list[Asking]:
+    return list(Asking.objects.order_by("pk"))
