@@ -157,9 +157,9 @@ class AssignmentSerializer(DataclassSerializer):
     help_texts: ClassVar = {
         "clusters": "How many sections people with an answer were in.",
         "strata": "1: sections were drawn all together.",
-        "degrees_of_freedom": "Of Student's t, for every effect.",
+        "degrees_of_freedom": "They are those of Student's t, for every effect.",
         "randomisation_p_values": "For every effect: how often a difference as large comes if the arms of the sections are drawn again.",
-        "intraclass_correlation": "Of the reported answers.",
+        "intraclass_correlation": "It is that of the reported answers.",
         "clusters_per_arm": "How many sections of one size those of each arm are worth.",
         "design_effect": "For every effect: how many times the variance of as many people who are assigned one by one.",
     }

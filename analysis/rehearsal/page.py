@@ -55,7 +55,7 @@ class RehearsalView:
     turned_away: int
     is_working: bool
     intraclass_correlation: float | None
-    """Of true answers in sections that are assigned as a whole; None where people are assigned one by one."""
+    """The one planted in sections that are assigned as a whole; None where people are assigned one by one."""
 
     @property
     def seconds(self) -> int:

@@ -58,7 +58,7 @@ class Findable:
 
     @property
     def about_sections(self) -> str:
-        """What it costs that sections are assigned as a whole; empty where people are assigned one by one."""
+        """The price of assigning sections as a whole; empty where people are assigned one by one."""
         if self.section_size <= 1:
             return ""
         return _(
@@ -112,7 +112,7 @@ def findable(definition: StudyDefinition) -> Findable | FindableShare:
 
 
 def about_sections(definition: StudyDefinition) -> str:
-    """What it costs that sections are assigned as a whole; empty where people are assigned one by one."""
+    """The price of assigning sections as a whole; empty where people are assigned one by one."""
     found = findable(definition)
     return found.about_sections if isinstance(found, Findable) else ""
 

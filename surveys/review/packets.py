@@ -109,7 +109,7 @@ class Packet:
     section_labels: tuple[str, ...]
     """Labels of the sections that are assigned as a whole."""
     price_of_sections: str
-    """What they cost in precision."""
+    """The precision that they cost, in words."""
     subgroups: tuple[str, ...]
     analysis_plan: str
     planned_tests: tuple[tuple[str, str], ...]

@@ -280,7 +280,7 @@ def test_after_the_end_the_results_are_those_of_the_library() -> None:
 
 
 def test_ordinary_intervals_would_be_too_short_here() -> None:
-    """What the page would show if it took people of a section for independent: the reason for all of this."""
+    """The reason for all of this: people of a section are taken for independent by every other method."""
     study = closed_with(400, die=TELLING_DIE)
     alike = Participant.objects.filter(study=study, background__section__in=["1", "2"])
     Response.objects.filter(participant__in=alike).update(reported_yes=True)

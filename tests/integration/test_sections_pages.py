@@ -58,7 +58,7 @@ def test_the_builder_stores_sections_shows_them_again_and_keeps_what_was_typed_w
     assert "Chance gives each section its arm" in page.text_content()
     assert client.post(address, typed_on(page) | {"sections": "12"}).status_code == 302
     assert page_of(client.get(address)).xpath('string(//textarea[@name="sections"])').strip() == "12"
-    assert client.post(address, typed_on(page) | {"unit": "individual"}).status_code == 302
+    assert client.post(address, typed_on(page_of(client.get(address))) | {"unit": "individual"}).status_code == 302
     study.refresh_from_db()
     assert "sections" not in study.definition["allocation"]
 
@@ -110,8 +110,9 @@ def test_officers_read_what_sections_mean_and_students_that_theirs_is_kept() -> 
 def test_the_study_page_and_the_codes_give_links_of_sections() -> None:
     study = recruiting_study(allocation=IN_EIGHT | {"sections": LABELS}, entry={"kind": "codes"})
     client = logged_in(study.owner)
-    shown = text_of(client.get(reverse("surveys:study", args=[study.slug])))
-    assert f"Wednesday http://testserver/s/{study.slug}/?section=3" in shown
+    rows = page_of(client.get(reverse("surveys:study", args=[study.slug]))).xpath('//*[@id="section-links"]//tbody/tr')
+    assert rows[2].xpath("string(th)") == "Wednesday"
+    assert rows[2].xpath("string(td)") == f"http://testserver/s/{study.slug}/?section=3"
     codes = reverse("surveys:codes", args=[study.slug])
     seed = page_of(client.get(codes)).xpath('//input[@name="seed"]/@value')[0]
     made = client.post(codes, {"action": "table", "count": "2", "seed": seed, "section": "2"}).content.decode()
@@ -125,6 +126,7 @@ def test_the_preview_shows_the_question_for_the_section() -> None:
     assert page.xpath('//input[@name="section"]/@value') == ["1", "2", "3", "4"]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_bots_walk_such_a_study_with_a_planted_correlation_that_is_found() -> None:
     study = recruiting_study(allocation=IN_EIGHT, accepts_bots=True, die=TELLING_DIE)
     protocol = protocol_in_force(study).definition
