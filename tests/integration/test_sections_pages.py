@@ -118,6 +118,11 @@ def test_the_study_page_and_the_codes_give_links_of_sections() -> None:
     made = client.post(codes, {"action": "table", "count": "2", "seed": seed, "section": "2"}).content.decode()
     assert made.count(f"http://testserver/s/{study.slug}/?section=2#code=") == 2
     assert client.post(codes, {"action": "make", "count": "2", "seed": seed, "section": "9"}).status_code == 422
+    api = f"/api/v1/studies/{study.slug}/codes/made/"
+    (one,) = client.post(api, {"count": 1, "section": "4"}, content_type="application/json").json()
+    assert "/?section=4#code=" in one["link"]
+    refused = client.post(api, {"count": 1, "section": "9"}, content_type="application/json")
+    assert (refused.status_code, refused.json()["title"]) == (404, "This study has no such section")
 
 
 def test_the_preview_shows_the_question_for_the_section() -> None:
