@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
@@ -178,12 +178,27 @@ class StudyDefinition(Part):
     analysis: PlannedTests = PlannedTests()
     subgroups: Subgroups = ()
     analysis_plan: Text | None = None
-    # The effects among which none may be called certain by mistake: those of one question, or of all questions of the study.
-    family: Literal["question", "study"] = "question"
     release_plan: Text | None = None
     retention: Retention = Retention()
     privacy_budget: PrivacyBudget | None = None
     translations: dict[Language, Annotated[tuple[Translated, ...], Field(max_length=10_000)]] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older_family(cls, document: Any) -> Any:
+        """Older documents have `family: study` where all questions are one family, and `family: question` where none is named."""
+        if not isinstance(document, dict) or "family" not in document:
+            return document
+        rest = {key: value for key, value in document.items() if key != "family"}
+        if document["family"] not in ("question", "study"):
+            raise ValueError(f"family: expected question or study; other families stand in analysis, got {document['family']!r}")
+        if document["family"] == "question":
+            return rest
+        questions, analysis = rest.get("questions"), rest.get("analysis", {})
+        if not isinstance(questions, list) or not isinstance(analysis, dict):
+            return rest  # which is refused
+        names = [one.get("name") for one in questions if isinstance(one, dict)]
+        return rest | {"analysis": {**analysis, "families": {"study": names}}}
 
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Self:
