@@ -66,7 +66,7 @@ def budget_of(source: Source) -> Budget:
 
 
 def preview(source: Source, document: Mapping[str, Json]) -> Preview:
-    """The price of the question, and the rest of the budget. Nothing is spent. Raises QuestionError, and LedgerError where there is no table."""
+    """The price of the question, and the rest of the budget. Raises QuestionError, and LedgerError where there is no table."""
     budget, question = budget_of(source), read_question(document)
     earlier, account = same_question(budget, question), account_of(budget)
     if earlier is not None:

@@ -54,8 +54,8 @@ class Spending:
     def multiplier(self, sensitivity: Sensitivity, *, level: float = LEVEL) -> float:
         """How many standard deviations hold the noise with this probability: exact for Laplace, 1.96 for Gaussian noise and 95 %.
 
-        For discrete Laplace noise with p = e^(−1/scale), P(|Z| ≥ k) = 2pᵏ/(1 + p). A sum of several such numbers is nearer to normal, so the
-        multiplier errs on the safe side.
+        Discrete Laplace noise has P(|Z| ≥ k) = 2pᵏ/(1 + p) with p = e^(−1/scale). A sum of several such numbers is nearer to normal, so
+        the multiplier errs on the safe side.
         """
         if self.rho is not None:
             return NormalDist().inv_cdf((1 + level) / 2)
