@@ -72,7 +72,7 @@ def tells_otherwise(study: Study, **answers: Any) -> None:
 
 
 def asked_as_its_analyst(study: Study, people: dict[str, User]) -> Answers:
-    """What somebody sees who may only ask about everybody."""
+    """The pages of somebody who may only ask about everybody."""
     client = Client()
     client.force_login(people["asker"])
     return {
