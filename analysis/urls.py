@@ -8,11 +8,12 @@ from analysis.diagnosis.api import Diagnoses, StopDiagnosis
 from analysis.diagnosis.views import diagnosis
 from analysis.inbox.api import ReviewQueue
 from analysis.inbox.views import inbox
+from analysis.learning import views as learning
 from analysis.learning.budget_page import BudgetPage
+from analysis.learning.feedback import feedback
 from analysis.learning.networks.views import networks
 from analysis.learning.questions.api import PreviewQuestion, Questions
 from analysis.learning.questions.views import questions
-from analysis.learning.views import analytics
 from analysis.ledger.api import FrozenBudget, Ledger
 from analysis.ledger.views import ledger
 from analysis.preregistration.api import PreregistrationReport
@@ -23,8 +24,11 @@ from analysis.rehearsal.views import rehearsal
 app_name = "analysis"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("analysis.planning.urls")),
-    path("studies/<slug:slug>/analytics/", analytics, name="analytics"),
+    path("s/<slug:slug>/feedback/", feedback, name="feedback"),
+    path("studies/<slug:slug>/analytics/", learning.analytics, name="analytics"),
     path("studies/<slug:slug>/analytics/networks/", networks, name="analytics_networks"),
+    path("studies/<slug:slug>/analytics/difficulties/", learning.difficulties, name="analytics_difficulties"),
+    path("studies/<slug:slug>/analytics/difficulties/<int:number>.json", learning.difficulties_file, name="analytics_difficulties_file"),
     path("studies/<slug:slug>/build/budget/", BudgetPage.as_view(), name="build_budget"),
     path("studies/<slug:slug>/analytics/questions/", questions, name="analytics_questions"),
     path("studies/<slug:slug>/analytics/ledger/", ledger, name="analytics_ledger"),

@@ -12,7 +12,7 @@ LAPLACE, GAUSSIAN = "laplace", "gaussian"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """An equal share of what is left, for each of so many questions: the noise on a statistic of these sensitivities, and its loss."""
+    """An equal share of what is left, for each of so many questions: the noise that it buys on one statistic, and its loss."""
 
     mechanism: str
     noise_sd: float

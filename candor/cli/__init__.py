@@ -20,6 +20,7 @@ main = CommandGroup(
         "simulate": LazyCommand("candor.cli.simulate:simulate", "Simulate the answers that a trial would collect."),
         "query": LazyCommand("candor.cli.query:query", "Ask one question about a table, under a privacy budget in a file."),
         "pool": LazyCommand("candor.cli.pool:pool", "Pool the effects of several studies from their data packages."),
+        "difficulties": LazyCommand("candor.cli.analytics.difficulties:difficulties", "Difficulties of quiz items, with noise."),
         "topics": LazyCommand("candor.cli.analytics.topics:topics", "Count students by topic and affect of their texts, with noise."),
         "replicate": LazyCommand("candor.cli.replicate:replicate", "Compute the numbers of a data package again, by its own program."),
         "verify": LazyCommand("candor.cli.verify:verify", "Check that a data package is as it was signed."),

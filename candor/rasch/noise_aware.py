@@ -30,8 +30,8 @@ JITTER = 1e-6
 PRIOR_ITEMS, PRIOR_VARIANCE = 2.0, 1.0
 """The variance of the difficulties is estimated as if two more items of variance 1 had been seen: with few items it would collapse to 0."""
 ROUNDS = 8
-"""Turns of items and abilities. Later ones move a difficulty by less than a third of its SD, towards the noise in the scores:
-after 20 turns the intervals of 30 hard and easy items in two classes cover .925 instead of .938."""
+"""Turns of items and abilities. Later ones move a difficulty by less than a third of its standard deviation, towards the noise in the
+scores: after 20 turns the intervals of 30 hard and easy items in two classes cover .925 instead of .938."""
 FIRST_UPDATES, UPDATES, LAST_UPDATES = 12, 5, 6
 """Updates of mean and variance of the difficulties in the first, in each, and after the last turn."""
 DENSITY_STEPS, LONGEST_STEP = 3, 1.5
@@ -50,7 +50,7 @@ _PRECISION = np.linalg.inv(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyStatistics:
-    """What was released: counts with noise, and the variance of the noise, which is public.
+    """All that was released: counts with noise, and the variance of the noise, which is public.
 
     Attributes
     ----------
