@@ -16,6 +16,7 @@ from analysis.live.results_document import ResultsDocument, StudyCounts
 from analysis.models import Run
 from analysis.selectors import Work
 from analysis.stored_results import Balance, Difference, DirectGroup, DirectOutcome, MarkedEffect, MarkedSequence, MarkedSequentialEffect
+from candor.clusters.inference import AssignmentInference
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.results import BootstrapSummary, CheaterProportion, Effect, Interval
@@ -80,8 +81,8 @@ def _field(hint: object, **options: Unpack[Options]) -> AnyField:
         return _field(only, **(options | {"allow_null": True}))
     if get_origin(hint) is tuple:
         of = get_args(hint)[0]
-        is_plain = of in PLAIN or get_origin(of) in (Union, types.UnionType)
-        return serializers.ListField(child=_field(of), **options) if is_plain else _serializer(of)(many=True, **options)
+        parts = isinstance(of, type) and is_dataclass(of)
+        return _serializer(of)(many=True, **options) if parts else serializers.ListField(child=_field(of), **options)
     if isinstance(hint, type) and is_dataclass(hint):
         return _serializer(hint)(**options)
     return PLAIN[hint](**options)
@@ -149,6 +150,19 @@ class EffectInGroupSerializer(DataclassSerializer):
     """The effect in a subgroup; the whole comparison says that it is not for publication."""
 
     of = Effect
+
+
+class AssignmentSerializer(DataclassSerializer):
+    of = AssignmentInference
+    help_texts: ClassVar = {
+        "clusters": "How many sections people with an answer were in.",
+        "strata": "1: sections were drawn all together.",
+        "degrees_of_freedom": "They are those of Student's t, for every effect.",
+        "randomisation_p_values": "For every effect: how often a difference as large comes if the arms of the sections are drawn again.",
+        "intraclass_correlation": "It is that of the reported answers.",
+        "clusters_per_arm": "How many sections of one size those of each arm are worth.",
+        "design_effect": "For every effect: how many times the variance of as many people who are assigned one by one.",
+    }
 
 
 class SequentialEffectSerializer(DataclassSerializer):

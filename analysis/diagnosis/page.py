@@ -42,6 +42,7 @@ class DiagnosisRow:
     contrast: str
     bias: str
     spread: str
+    region: str
     coverage: str
     unbounded: str
     power: str
@@ -90,12 +91,13 @@ def _rows(plan: Plan, found: Sequence[tuple[Setting, tuple[Found, ...]]], labels
                 contrast="" if plan.design.is_survey else f"{labels.get(one.treatment, one.treatment)} − {control}",
                 bias=in_hundredths(one.bias),
                 spread=in_hundredths(one.spread),
+                region=in_hundredths(one.region),
                 coverage=in_hundredths(one.coverage),
                 unbounded=in_hundredths(one.unbounded),
                 power=in_hundredths(one.power),
                 wrong_sign=in_hundredths(one.wrong_sign),
                 contradicted=in_hundredths(one.contradicted),
-                is_poor=is_poor(one.coverage, level=plan.level),
+                is_poor=is_poor(one.region, level=plan.level),
             )
 
 
@@ -118,11 +120,11 @@ def _sentences(plan: Plan, found: Sequence[tuple[Setting, tuple[Found, ...]]]) -
             if plan.expected.effects[0] == 0
             else _("If nobody cheats and nobody leaves, the study finds the effect of %(points)s points %(times)d times in 100.") % words
         )
-    covered = [(one.coverage.value, setting, one) for setting, one in every if one.coverage.value is not None]
+    covered = [(one.region.value, setting, one) for setting, one in every if one.region.value is not None]
     if covered:
         value, setting, one = min(covered, key=lambda row: row[0])
         words = {"setting": _in_words(setting, survey=plan.design.is_survey), "times": round(100 * value), "level": round(100 * plan.level)}
-        if is_poor(one.coverage, level=plan.level):
+        if is_poor(one.region, level=plan.level):
             yield (
                 _("It is misled most if %(setting)s: its %(level)d %% interval then holds the truth only %(times)d times in 100.") % words
             )
@@ -159,9 +161,9 @@ def in_hundredths(number: Number) -> str:
     Examples
     --------
     >>> in_hundredths(Number(value=0.804, error=0.0063)), in_hundredths(Number(value=None, error=None))
-    ('80.4 ± 0.6', '–')
+    ('80.4\xa0±\xa00.6', '–')
     """
     if number.value is None or number.error is None:
         return "–"
     value = number_format(f"{100 * number.value:.1f}").replace("-", "−")
-    return f"{value} ± {number_format(f'{max(100 * number.error, 0.1):.1f}')}"
+    return f"{value}\u00a0±\u00a0{number_format(f'{max(100 * number.error, 0.1):.1f}')}"

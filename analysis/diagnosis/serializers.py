@@ -47,6 +47,7 @@ class FoundSerializer(serializers.Serializer[object]):
     estimated = serializers.FloatField(help_text="Share of studies with an estimate at all.")
     bias = SimulatedNumberSerializer()
     spread = SimulatedNumberSerializer(help_text="Standard deviation of the estimates.")
+    region = SimulatedNumberSerializer()
     coverage = SimulatedNumberSerializer()
     unbounded = SimulatedNumberSerializer(help_text="Share of studies whose interval has no end.")
     power = SimulatedNumberSerializer()

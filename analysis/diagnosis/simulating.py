@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from candor.diagnosis.diagnose import Plan
     from candor.diagnosis.tallies import Tally
 
-FEW = 20
+FEW = 4
 """Parts between two looks at the row: about a quarter of a second."""
 
 

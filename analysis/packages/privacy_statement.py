@@ -33,8 +33,8 @@ def privacy_statement(content: Content) -> PrivacyStatement:
         )
     if content.in_sections:
         not_covered.append(
-            "Sections were assigned as a whole. Each has a random number in the data, and ten people or more in every subsample. Whoever "
-            "knows how large the sections are can guess which number is which; the die stands between every report and the truth."
+            "Sections were assigned as a whole. Each has a random number in the data, and ten people or more in every subsample. People "
+            "who know how large the sections are can guess which number is which; the die stands between every report and the truth."
             if any(row.cluster for row in content.rows)
             else "Sections were assigned as a whole. The data do not tell who was in which section, because some have fewer than ten "
             "people in a subsample; so nobody can compute standard errors from them."

@@ -163,7 +163,14 @@ def _content_of(release: Release) -> Content:
             for one in study.allocation_lists.select_related("study").order_by("number")
         ],
         plans=plans,
-        results={"software": software(), "level": LEVEL, "bootstrap": resampling, "n": len(rows), "outcomes": outcomes},
+        results={
+            "software": software(),
+            "level": LEVEL,
+            "bootstrap": resampling,
+            "n": len(rows),
+            "outcomes": outcomes,
+            **replicate.planned_tests(tables, document),
+        },
     )
 
 

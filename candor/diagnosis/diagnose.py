@@ -14,7 +14,7 @@ from candor.diagnosis.tallies import Found, Tally, simulate
 from candor.errors import MethodError
 
 PART = 2000
-"""Studies that are simulated at once: about ten milliseconds."""
+"""Studies that are simulated at once: less than a tenth of a second."""
 MOST_STUDIES = 100_000
 
 

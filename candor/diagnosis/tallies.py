@@ -18,6 +18,9 @@ from candor.estimators.cheaters import constrained_honest_proportion
 from candor.estimators.contrasts import p_values
 from candor.estimators.intervals import fieller_limits, normal_quantile
 from candor.estimators.joint_estimates import ROUNDING, JointEstimates
+from candor.likelihood.maximum import maximise
+from candor.likelihood.polytope import Polytope
+from candor.likelihood.region import model_test, quantile, quantile_for_effects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,8 @@ class Found:
         Mean estimate minus truth; an estimate beyond −1 or 1 counts as −1 or 1.
     spread : Number
         Standard deviation of these estimates.
+    region : Number
+        Share of studies whose likelihood region, the headline, holds τ, of those without an empty cell.
     coverage : Number
         Share of studies whose interval holds the truth: Fieller's for τ and for the prevalence, Wald's for Δ.
     unbounded : Number
@@ -66,6 +71,7 @@ class Found:
     estimated: float
     bias: Number
     spread: Number
+    region: Number
     coverage: Number
     unbounded: Number
     power: Number
@@ -79,9 +85,11 @@ class Tally:
 
     studies: int
     contradicted: int
+    complete: int
     estimated: tuple[int, ...]
     total: tuple[float, ...]
     squares: tuple[float, ...]
+    in_region: tuple[int, ...]
     covered: tuple[int, ...]
     unbounded: tuple[int, ...]
     rejected: tuple[int, ...]
@@ -110,6 +118,7 @@ class Tally:
                 estimated=self.estimated[index] / self.studies,
                 bias=self._bias(index, truth),
                 spread=self._spread(index),
+                region=share(self.in_region[index], self.complete),
                 coverage=share(self.covered[index], self.estimated[index]),
                 unbounded=share(self.unbounded[index], self.estimated[index]),
                 power=NOTHING if design.is_survey else share(self.rejected[index], self.studies),
@@ -206,6 +215,7 @@ def simulate(design: Design, expected: Expected, setting: Setting, *, studies: i
     cells = answer_probabilities(design, expected, setting).ravel()
     drawn = rng.multinomial(expected.n, [*cells, max(1 - cells.sum(), 0.0)], size=studies)[:, :-1]
     counts = drawn.reshape(studies, *design.shape, 2).astype(float)
+    complete = counts[(counts.sum(axis=-1) > 0).all(axis=(1, 2))]
     fit = maximum_likelihood_fit(counts, design)
     joint = _prevalence(fit, counts, design) if design.is_survey else _joint(fit, counts, design)
     identified = design.is_survey or design.identification.effect
@@ -222,9 +232,11 @@ def simulate(design: Design, expected: Expected, setting: Setting, *, studies: i
     return Tally(
         studies=studies,
         contradicted=int(np.count_nonzero(contradicted)),
+        complete=len(complete),
         estimated=_counted(there),
         total=_summed(np.where(there, estimates, 0.0)),
         squares=_summed(np.where(there, estimates, 0.0) ** 2),
+        in_region=_counted(_in_region(complete, design, expected, level=level)),
         covered=_counted(covered),
         unbounded=_counted(there & ~ended),
         rejected=_counted(rejected),
@@ -239,6 +251,25 @@ def _joint(fit: CellFit, counts: FloatArray, design: Design) -> JointEstimates:
         return fit.joint_estimates(null_variance=null_variance)
     used = constrained_honest_proportion(counts, fit.coefficients[..., fit.model.honest], design)
     return fit.joint_estimates(honest_proportion_used=used, null_variance=null_variance)
+
+
+def _in_region(counts: FloatArray, design: Design, expected: Expected, *, level: float) -> npt.NDArray[np.bool_]:
+    """Whether the likelihood region of every study and contrast holds τ, or the prevalence of a survey; where answers contradict the model
+    it is shown empty.
+    """
+    polytope = Polytope(design=design)
+    if design.is_survey:
+        held, critical = [polytope.at_prevalence(0, expected.prevalence)], quantile(level)
+    else:
+        held = [polytope.at_effect(index, effect) for index, effect in enumerate(expected.effects)]
+        critical = quantile_for_effects(polytope, level=level)
+    if not len(counts):
+        return np.zeros((0, len(held)), dtype=bool)
+    table = counts.reshape(len(counts), -1, 2)
+    top = maximise(table, polytope.free())
+    fits = model_test(table, polytope, top)[1] >= 1 - level
+    heights = [maximise(table, one).log_likelihood for one in held]
+    return np.stack([fits & (2 * (top.log_likelihood - height) <= critical**2) for height in heights], axis=-1)
 
 
 def _prevalence(fit: CellFit, counts: FloatArray, design: Design) -> JointEstimates:

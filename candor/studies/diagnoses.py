@@ -7,10 +7,12 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from candor.designs.sources import DesignSource, read_design
 from candor.diagnosis.diagnose import Plan, settings_for, settings_of
+from candor.diagnosis.kept import KeptDiagnosis, keep
 from candor.diagnosis.people import Cheating, DropOut, Expected, Setting
 from candor.diagnosis.tallies import Found, Number, Tally
 from candor.errors import MethodError
@@ -18,7 +20,8 @@ from candor.figures.tables import paragraph, table
 
 EXPLAINED = (
     "Each setting was simulated {studies} times with {n} people; in brackets the Monte-Carlo error of the last digits shown. {truth} "
-    "Coverage is that of the {interval} interval at {level:g} %; power is the share of studies that reject no effect, wrong sign the share "
+    "Region is the share of studies whose likelihood region at {level:g} %, the headline, holds the effect; coverage is that of the "
+    "{interval} interval; power is the share of studies that reject no effect, wrong sign the share "
     "of those that do so in the wrong direction, noticed the share whose specification test says at 5 % that the model does not fit."
 )
 EXPLAINED_OF_SURVEYS = (
@@ -44,6 +47,7 @@ def diagnose(
     studies: int = 4000,
     level: float = 0.95,
     seed: int | None = None,
+    resume: Path | None = None,
     progress: Callable[[int], object] = lambda done: None,
 ) -> Diagnosis:
     """Simulate a design under plausible ways to cheat and to leave, and say what its estimates are worth in each.
@@ -74,6 +78,8 @@ def diagnose(
         Confidence level.
     seed : int, optional
         The same seed gives the same numbers. Default: a fresh one, which the result names.
+    resume : Path, optional
+        A file that is written while studies are simulated, and from which the same diagnosis goes on; it brings its seed.
     progress : callable
         Is told, again and again, how many more studies were simulated.
 
@@ -88,6 +94,8 @@ def diagnose(
         When the design cannot be read.
     MethodError
         When an expectation is impossible, or a survey's design leaves the prevalence open.
+    DataError
+        When `resume` is a file of something else, or of another diagnosis.
 
     References
     ----------
@@ -108,6 +116,8 @@ def diagnose(
     by_arm = dict(effects) if isinstance(effects, Mapping) else dict.fromkeys(found.treatments, effects)
     if unknown := sorted(set(by_arm) - set(found.treatments)):
         raise MethodError(f"there is no treatment arm {unknown[0]!r}; the design has {', '.join(map(repr, found.treatments))}")
+    kept = KeptDiagnosis.read(resume) if resume else None
+    fresh = secrets.randbits(32) if kept is None else kept.seed
     plan = Plan(
         design=found,
         expected=Expected(
@@ -119,12 +129,18 @@ def diagnose(
         ),
         settings=settings_for(found, _settings(cheating, leaving)),
         studies=studies,
-        seed=secrets.randbits(32) if seed is None else seed,
+        seed=fresh if seed is None else seed,
         level=level,
     )
-    tallies: dict[int, Tally] = {}
-    for done, so_far in plan.carry_on():
+    begun, tallies = 0, dict[int, Tally]()
+    if resume and kept:
+        kept.require(plan, path=resume)
+        begun, tallies = kept.done, dict(kept.tallies)
+        progress(sum(size for _setting, _part, size in plan.parts[:begun]))
+    for done, so_far in plan.carry_on(tallies, done=begun):
         tallies = so_far
+        if resume:
+            keep(resume, plan, done=done, tallies=tallies)
         progress(plan.parts[done - 1][2])
     return Diagnosis(plan=plan, rows=plan.rows(tallies))
 
@@ -156,13 +172,14 @@ class Diagnosis:
             level=100 * self.plan.level,
         )
         tested = [] if design.is_survey else ["power", "wrong sign"]
-        header = ["cheaters", "who leaves", "arm" if design.is_survey else "contrast", "bias", "spread", "coverage", "no end", *tested]
+        first = ["cheaters", "who leaves", "arm" if design.is_survey else "contrast"]
+        header = [*first, "bias", "spread", "region", "coverage", "no end", *tested]
         rows = [
             [
                 setting.cheating.replace("_", " "),
                 setting.drop_out.replace("_", " "),
                 one.treatment if design.is_survey else f"{one.treatment} − {design.control}",
-                *(_with_error(number) for number in (one.bias, one.spread, one.coverage, one.unbounded)),
+                *(_with_error(number) for number in (one.bias, one.spread, one.region, one.coverage, one.unbounded)),
                 *(_with_error(number) for number in ((one.power, one.wrong_sign) if tested else ())),
                 _with_error(one.contradicted),
             ]

@@ -14,13 +14,9 @@ from surveys.definition import Retention
 from surveys.drafting.edits import Edit, Keys
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.markdown import sanitised_html
-from surveys.plans import MOST_SUBGROUP_QUESTIONS
+from surveys.questions.plans import MOST_SUBGROUP_QUESTIONS
 
 LONGEST_PREVIEW = 20_000
-FAMILIES = (
-    ("question", gettext_lazy("The effects of each question: 5 % for every question")),
-    ("study", gettext_lazy("The effects of all questions together: 5 % for the whole study")),
-)
 
 
 class MarkdownPage(DraftPage):
@@ -83,14 +79,13 @@ class Plans(DraftPage):
 
     part = "plans"
     template_name = "surveys/builder/plans.html"
-    keys = ("analysis_plan", "family", "release_plan", "retention")
+    keys = ("analysis_plan", "release_plan", "retention")
 
     def typed(self) -> Typed:
         languages = self.definition.languages
         return {
             **dict(typed_text("analysis_plan", self.document.get("analysis_plan"), languages)),
             **dict(typed_text("release_plan", self.document.get("release_plan"), languages)),
-            "family": self.definition.family,
             "months": typed_value(self.definition.retention.months_after_closing),
         }
 
@@ -100,12 +95,7 @@ class Plans(DraftPage):
             "months", what=_("The number of months"), minimum=0, maximum=120, missing=_("Write after how many months.")
         )
         retention = {"months_after_closing": months} if months != Retention().months_after_closing else None
-        family = form.choice("family", [name for name, _label in FAMILIES], missing=_("Choose which effects share the 5 %."))
-        whole = {"family": family if family != FAMILIES[0][0] else None, "retention": retention}
-        return {key: given for key, given in (plans | whole).items() if given}
-
-    def context_of(self, form: DraftForm) -> dict[str, object]:
-        return {"families": FAMILIES}
+        return {key: given for key, given in (plans | {"retention": retention}).items() if given}
 
 
 @require_role(*Role)

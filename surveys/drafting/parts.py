@@ -36,7 +36,7 @@ PARTS = (
         name="plans",
         label=_("Plans for the data"),
         route="surveys:build_plans",
-        keys=("analysis_plan", "family", "release_plan", "retention"),
+        keys=("analysis_plan", "release_plan", "retention"),
     ),
     Part(name="file", label=_("As text"), route="surveys:build_file"),
 )

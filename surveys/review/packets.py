@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from candor.designs.design import Design
+from surveys.allocation.findable import about_sections
 from surveys.definition import QuizItem, StudyDefinition, texts_of
 from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
@@ -13,13 +14,13 @@ from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.translations import Outdated, outdated_in, remembering
 from surveys.journey.presentation import DieView, FieldView, Presentation, VideoView, field_view, present
 from surveys.models import Media, PacketSection, Protocol
+from surveys.preregistration.planned_tests import planned_tests_in_words
 from surveys.privacy.budgets import bought_in_words, budget_in_words, rarity
 from surveys.privacy.exact import shown_exactly
 from surveys.privacy.limits import reason_is_needed
 from surveys.privacy.words import privacy_in_words
 from surveys.questions.background import Group, ShortText
 from surveys.review.changes import Change, changes_between, section_of
-from surveys.review.planned_tests import planned_tests_in_words
 from surveys.study_file import define
 
 ADDRESS_OF_NOTHING = "#"
@@ -106,6 +107,10 @@ class Packet:
     arm_blocks: tuple[int, ...]
     strata: tuple[str, ...]
     """Background questions with lists for each answer."""
+    section_labels: tuple[str, ...]
+    """Labels of the sections that are assigned as a whole."""
+    price_of_sections: str
+    """The precision that they cost, in words."""
     subgroups: tuple[str, ...]
     analysis_plan: str
     planned_tests: tuple[tuple[str, str], ...]
@@ -168,6 +173,7 @@ def packet_of(
         media_address=media_address,
     )
     design, budget = definition.design(), definition.privacy_budget
+    questions = {one.name: one.text.in_language(language) for one in definition.questions}
     return Packet(
         version=protocol.version,
         sha256=protocol.sha256,
@@ -192,7 +198,9 @@ def packet_of(
         subsample_blocks=_blocks(definition, sum(definition.subsample_weights.values())),
         arm_blocks=_blocks(definition, sum(definition.arm_weights.values())),
         strata=tuple(one.text.in_language(language) for one in definition.background if one.name in definition.allocation.strata),
-        planned_tests=tuple(planned_tests_in_words(definition, language)),
+        section_labels=tuple(definition.sections.values()),
+        price_of_sections=about_sections(definition),
+        planned_tests=tuple(planned_tests_in_words(definition.analysis, questions)),
         subgroups=tuple(definition.possible_subgroups[name].text.in_language(language) for name in definition.subgroups),
         analysis_plan=definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
         release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",

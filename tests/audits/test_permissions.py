@@ -139,6 +139,9 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "analysis:analytics_difficulties": (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
     "analysis:analytics_difficulties_file":(LOGIN, 404, 404,    404,    404,    404,    404,    404,    404),
     "analysis:feedback":               (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:analytics_questions":    (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "analysis:api_analytics_questions":(NO,     404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:api_analytics_preview":  (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:analytics_ledger":       (LOGIN,  200,    200,    404,    404,    404,    200,    404,    200),
     "analysis:api_analytics_ledger":   (NO,     200,    200,    404,    404,    404,    200,    404,    200),
     "analysis:api_analytics_frozen":   (NO,     405,    405,    405,    405,    405,    405,    405,    405),
@@ -262,6 +265,7 @@ SENT: dict[str, tuple[Any, ...]] = {
     "surveys:api_make_codes":          (NO,     415,    415,    404,    404,    404,    404,    404,    415),
     "analysis:compute":                (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
     "analysis:blinding":               (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
+    "analysis:api_analytics_preview":  (NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_analytics_frozen":   (NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "surveys:api_action":              (NO,     409,    409,    409,    409,    404,    409,    404,    409),
     "surveys:comment":                 (LOGIN,  OUT,    OUT,    OUT,    OUT,    404,    OUT,    404,    OUT),
@@ -273,6 +277,7 @@ SENT: dict[str, tuple[Any, ...]] = {
 OPEN_TO_ITS_ANALYST: dict[str, Any] = {
     "analysis:analytics": 200,
     "analysis:analytics_networks": 200,
+    "analysis:analytics_questions": 200,
 }
 ARGUMENTS = {
     "uidb36": "1",

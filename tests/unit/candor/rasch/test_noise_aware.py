@@ -117,7 +117,7 @@ def test_given_answers_are_the_people_who_count():
     )
     np.testing.assert_allclose(found.difficulties, np.linspace(-2, 2, 6), atol=0.1)
     assert found.abilities.assumed
-    # Of people who answered, fewer tell less.
+    # Fewer people tell less.
     assert found.standard_deviations[4] > 1.5 * found.standard_deviations[1]
 
 

@@ -45,8 +45,8 @@ class PlannedMargin(Part):
 
 
 class PlannedTests(Part):
-    """Tests that are named before anybody answers. `families`: questions that answer one question together, by the family's name;
-    `margins`: by question.
+    """Tests that are named before anybody answers. `families`: questions that answer one question together and share the error
+    probability, at every look and at the end, by the family's name; `margins`: by question.
     """
 
     # In the order of their names, because a database may give them back in another order than the author's.
