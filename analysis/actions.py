@@ -23,3 +23,4 @@ QUESTION_ASKED = register("ledger.question_asked", "A question was asked under a
 BUDGET_FROZEN = register("ledger.frozen", "An IRB officer froze a privacy budget: nothing more can be spent")
 BUDGET_UNFROZEN = register("ledger.unfrozen", "An IRB officer let a privacy budget be spent again")
 BUDGET_LOWERED = register("ledger.lowered", "A privacy budget was made smaller")
+SNAPSHOT_AGAIN = register("source.made_again", "The table of a source, which could not be made, was asked for again")

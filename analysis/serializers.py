@@ -81,8 +81,8 @@ def _field(hint: object, **options: Unpack[Options]) -> AnyField:
         return _field(only, **(options | {"allow_null": True}))
     if get_origin(hint) is tuple:
         of = get_args(hint)[0]
-        parts = isinstance(of, type) and is_dataclass(of)
-        return _serializer(of)(many=True, **options) if parts else serializers.ListField(child=_field(of), **options)
+        is_plain = of in PLAIN or get_origin(of) in (Union, types.UnionType)
+        return serializers.ListField(child=_field(of), **options) if is_plain else _serializer(of)(many=True, **options)
     if isinstance(hint, type) and is_dataclass(hint):
         return _serializer(hint)(**options)
     return PLAIN[hint](**options)

@@ -1,7 +1,7 @@
 """Do the intervals cover, and do the tests keep their level? A simulation study over sample size, cheaters, effect and design.
 
     python -m benchmarks.coverage                      minutes; resumes where it stopped
-    python -m benchmarks.coverage --replicates 2000 --doubly-robust 40 --bootstraps 40 --trials 100 --output quick.jsonl
+    python -m benchmarks.coverage --replicates 2000 --share .1 --output quick.jsonl
     python -m benchmarks.coverage --table benchmarks/coverage.md
 
 Every setting is one line of a JSON Lines file, and its random numbers depend on the seed and the setting alone. So a run that was
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,21 +24,13 @@ from zlib import crc32
 import click
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 from scipy.stats import chi2
 
-from benchmarks.coverage_intervals import INTERVALS, LEVEL, Trials, fieller_covers
-from candor.adjustment.adjusted_study import adjusted_study
-from candor.adjustment.doubly_robust import doubly_robust_estimates, efficient_estimates
+from benchmarks.coverage_by_trial import KINDS, Truth
+from benchmarks.coverage_intervals import INTERVALS, LEVEL, Trials
 from candor.designs.design import Design
 from candor.estimators.cell_means import maximum_likelihood_fit
-from candor.estimators.difference_in_means import difference_in_means_kernel
-from candor.estimators.joint_estimates import JointEstimates
-from candor.planning.simulation import Behaviour, LatentModel, simulate_counts, simulate_trial
-from candor.resampling.bootstrap import bootstrap
-from candor.resampling.resampled_counts import ResampledCounts
-from candor.resampling.summaries import bootstrap_summary
-from candor.sequences.boundary import anytime_multiplier, tuned_rho
+from candor.planning.simulation import Behaviour, LatentModel, simulate_counts
 
 Array = NDArray[np.float64]
 Result = dict[str, float]
@@ -57,7 +49,8 @@ DESIGNS: dict[str, tuple[dict[str, dict[str, str]], str, Behaviour]] = {
     "symmetric, q known": (SYMMETRIC, "always_no", Behaviour.ALWAYS_NO),
     "symmetric, q unknown": (SYMMETRIC, "any", Behaviour.RANDOM),
 }
-NOT_COVERAGE = ("_unbounded", "_no_estimate", "_trials", "specification_test", "empty_cell")
+NOT_COVERAGE = ("specification_test", "empty_cell")
+COUNTS = "counts"
 SMALLEST = 0.935
 """An interval that covers less than this somewhere has its sentence in `SENTENCES`."""
 
@@ -100,13 +93,12 @@ class Setting:
 
     @property
     def model(self) -> LatentModel:
-        """The population; one background variable matters to those who look at it."""
+        """The population."""
         return LatentModel(
             prevalence=self.prevalence,
             effects={"treatment": self.effect},
             cheater_proportion=self.cheaters,
             cheater_behaviour=DESIGNS[self.design][2],
-            background_effects={"ability": 1.0},
         )
 
     def rng(self, seed: int, task: str) -> np.random.Generator:
@@ -118,11 +110,6 @@ GRID = [
     Setting(design=design, n=n, cheaters=cheaters, effect=effect, prevalence=prevalence, treated=treated)
     for design, n, treated, cheaters, effect, prevalence in product(DESIGNS, SIZES, TREATED, CHEATERS, EFFECTS, PREVALENCES)
 ]
-SPARSE = [
-    Setting(design=design, n=n, cheaters=cheaters, effect=effect)
-    for design, n, cheaters, effect in product(("six-sided, mirrored", "three subsamples"), (200, 2000), (0.0, 0.3), (0.0, 0.3))
-]
-"""The settings of what costs seconds a trial."""
 
 
 def from_counts(setting: Setting, *, replicates: int, rng: np.random.Generator) -> Result:
@@ -142,112 +129,20 @@ def from_counts(setting: Setting, *, replicates: int, rng: np.random.Generator) 
     }
 
 
-def coverage_of(joint: JointEstimates, effect: float, prefix: str) -> Result:
-    """Coverage of both intervals by a batch of estimates; ``reported`` counts what people see, where "unbounded" excludes nothing."""
-    z = float(ndtri((1 + LEVEL) / 2))
-    in_set = fieller_covers(joint, effect, multiplier=z)
-    bounded = joint.honest_proportion**2 > z**2 * joint.honest_proportion_variance
-    wald = np.abs(joint.effect[..., 0] - effect) <= z * joint.standard_error[..., 0]
-    has_estimate = ~np.isnan(joint.effect[..., 0])
-    return {
-        f"{prefix}_fieller": float(in_set.mean()),
-        f"{prefix}_reported": float((~bounded | (in_set & (joint.honest_proportion > 0))).mean()),
-        f"{prefix}_unbounded": float((~bounded).mean()),
-        f"{prefix}_wald": float(wald[has_estimate].mean()),
-        f"{prefix}_no_estimate": float((~has_estimate).mean()),
-    }
-
-
-def resampled(setting: Setting, *, replicates: int, rng: np.random.Generator, resamples: int = 500) -> Result:
-    """Percentile and BCa intervals of the difference in means; one that has no end excludes nothing on that side."""
-    design = setting.trial_design
-    found: dict[str, list[bool]] = {"percentile": [], "bca": []}
-    for counts in simulate_counts(design, setting.model, n=setting.n, trials=replicates, rng=rng):
-        if (counts.sum(axis=-1) == 0).any():
-            continue
-        study = ResampledCounts(counts, design=design)
-        value = float(difference_in_means_kernel(study.counts, design).effect[0])
-        if np.isnan(value):
-            continue
-        run = bootstrap(study, replicates=resamples, seed=int(rng.integers(2**32)), workers=1)
-        summary = bootstrap_summary(
-            run.effects["difference_in_means"][:, 0],
-            estimate=float(study.estimates["difference_in_means"][0]),
-            acceleration=float(study.accelerations["difference_in_means"][0]),
-            level=LEVEL,
-            seed=run.seed,
-        )
-        found["percentile"].append(_covers(summary.low, summary.high, setting.effect))
-        found["bca"].append(summary.bca is None or summary.bca.contains(setting.effect))
-    return {f"bootstrap_{kind}": float(np.mean(covered)) for kind, covered in found.items()} | {"bootstrap_trials": len(found["bca"])}
-
-
-def with_covariates(setting: Setting, *, replicates: int, rng: np.random.Generator) -> Result:
-    """Intervals of the estimators that use a covariate; working models are chosen anew in every trial."""
-    design = setting.trial_design
-    estimates: dict[str, list[JointEstimates]] = {"doubly_robust": [], "efficient_with_covariates": []}
-    for _ in range(replicates):
-        trial = simulate_trial(design, setting.model, n=setting.n, rng=rng)
-        study = adjusted_study(trial.reported, trial.arm, trial.subsample, trial.covariates, design=design)
-        for method, estimate in (("doubly_robust", doubly_robust_estimates), ("efficient_with_covariates", efficient_estimates)):
-            estimates[method].append(estimate(study).joint)
-    return {
-        name: share for method, found in estimates.items() for name, share in coverage_of(stacked(found), setting.effect, method).items()
-    }
-
-
-def stacked(estimates: Sequence[JointEstimates]) -> JointEstimates:
-    """Estimates of many trials as one batch."""
-    fields = ("honest_times_effect", "honest_times_effect_variance", "honest_proportion", "honest_proportion_variance", "covariance")
-    columns = {field: np.stack([getattr(one, field) for one in estimates]) for field in (*fields, "honest_proportion_used")}
-    numerators = [one.numerator_used for one in estimates if one.numerator_used is not None]
-    return JointEstimates(**columns, numerator_used=np.stack(numerators) if numerators else None)
-
-
-def monitored(setting: Setting, *, replicates: int, rng: np.random.Generator, first_look: int = 100) -> Result:
-    """Share of trials in which the sequence covers the effect after every single participant from the first look on."""
-    design = setting.trial_design
-    looks = np.arange(first_look, setting.n + 1)
-    rho = tuned_rho(setting.n, level=LEVEL)
-    multipliers = np.array([anytime_multiplier(float(n), rho=rho, level=LEVEL) for n in looks])
-    always = {"anytime": 0, "fixed_n": 0}
-    for _ in range(replicates):
-        trial = simulate_trial(design, setting.model, n=setting.n, rng=rng)
-        steps = np.zeros((setting.n, *design.shape, 2))
-        steps[np.arange(setting.n), trial.arm, trial.subsample, trial.reported.astype(int)] = 1
-        joint = difference_in_means_kernel(np.cumsum(steps, axis=0)[looks - 1], design)
-        always["anytime"] += bool(fieller_covers(joint, setting.effect, multiplier=multipliers).all())
-        always["fixed_n"] += bool(fieller_covers(joint, setting.effect, multiplier=float(ndtri((1 + LEVEL) / 2))).all())
-    return {f"always_covered_{kind}": covered / replicates for kind, covered in always.items()}
-
-
-def _covers(low: float | None, high: float | None, effect: float) -> bool:
-    return (low is None or low <= effect) and (high is None or effect <= high)
-
-
-Task = Callable[[Setting, int, np.random.Generator], Result]
-TASKS: dict[str, Task] = {
-    "counts": lambda setting, replicates, rng: from_counts(setting, replicates=replicates, rng=rng),
-    "bootstrap": lambda setting, replicates, rng: resampled(setting, replicates=replicates, rng=rng),
-    "covariates": lambda setting, replicates, rng: with_covariates(setting, replicates=replicates, rng=rng),
-    "monitoring": lambda setting, replicates, rng: monitored(setting, replicates=replicates, rng=rng),
-}
-
-
-def missing_work(done: set[tuple[str, str]], replicates: dict[str, int]) -> list[tuple[str, Setting]]:
+def missing_work(done: set[tuple[str, str]], trials: Mapping[str, int]) -> list[tuple[str, Setting | Truth]]:
     """Tasks that the file of results does not have."""
-    return [
-        (task, setting)
-        for task in TASKS
-        for setting in (GRID if task == "counts" else SPARSE)
-        if replicates[task] and (task, setting.key) not in done
-    ]
+    settings = {COUNTS: GRID} | {name: one.settings for name, one in KINDS.items()}
+    return [(task, one) for task, some in settings.items() if trials[task] for one in some if (task, one.key) not in done]
 
 
-def line_of(task: str, setting: Setting, replicates: int, seed: int) -> dict[str, Any]:
+def line_of(task: str, setting: Setting | Truth, trials: int, seed: int) -> dict[str, Any]:
     """Do one piece of work and describe it as a line of the file of results."""
-    result = TASKS[task](setting, replicates, setting.rng(seed, task))
-    return {"task": task, "setting": setting.key, "seed": seed, "replicates": replicates, "result": result}
+    rng = setting.rng(seed, task)
+    if isinstance(setting, Setting):
+        result = from_counts(setting, replicates=trials, rng=rng)
+    else:
+        result = KINDS[task].measured(setting, trials=trials, rng=rng)
+    return {"task": task, "setting": setting.key, "seed": seed, "replicates": trials, "result": result}
 
 
 def summary(lines: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -263,58 +158,53 @@ def table(lines: Sequence[dict[str, Any]], *, seed: int, day: str) -> Iterator[s
     yield "# Coverage of the intervals"
     yield ""
     yield f"Written by `python -m benchmarks.coverage --table benchmarks/coverage.md` on {day}, seed {seed}. Nominal coverage is {LEVEL:g}."
-    yield "Every number is a share of trials in one setting, with a Monte-Carlo error of √(.95·.05/trials): ± .0034 for 4,000."
-    measures = [name for name in dict.fromkeys(name for line in lines for name in line["result"]) if not name.endswith(NOT_COVERAGE)]
+    yield "Every number is a share of trials in one setting, with an error of √(.95·.05/trials): ± .0034 for 4,000, ± .0056 for 1,500."
+    counts = [line for line in lines if line["task"] == COUNTS]
     for design in ("all designs", *DESIGNS):
-        chosen = [line for line in lines if design == "all designs" or line["setting"].split(", n=")[0] == design]
-        if not chosen:
-            continue
-        yield ""
-        yield f"## {design[0].upper()}{design[1:]}"
-        yield ""
-        yield "| interval | trials | settings | smallest | mean | largest | below .935 | smallest at |"
-        yield "|---|---|---|---|---|---|---|---|"
-        for measure in measures:
-            found = sorted((line["result"][measure], line["setting"], line["replicates"]) for line in chosen if measure in line["result"])
-            if found:
-                middle, low = sum(value for value, *_ in found) / len(found), sum(value < SMALLEST for value, *_ in found)
-                where = found[0][1].removeprefix(f"{design}, ")
-                shares = f"{found[0][0]:.4f} | {middle:.4f} | {found[-1][0]:.4f}"
-                yield f"| {measure} | {found[0][2]:,} | {len(found)} | {shares} | {low} | {where} |"
+        chosen = [line for line in counts if design == "all designs" or line["setting"].split(", n=")[0] == design]
+        yield from _part(f"{design[0].upper()}{design[1:]}", chosen, design=design)
+    yield from _part("Intervals that are computed one trial at a time", [line for line in lines if line["task"] != COUNTS])
     yield ""
     yield "## Where an interval covers less than .935"
     yield ""
-    for measure in measures:
+    for measure in _measures(lines):
         if min(line["result"].get(measure, 1) for line in lines) < SMALLEST:
             yield f"* {measure}: {SENTENCES[measure]}"
 
 
+def _measures(lines: Sequence[dict[str, Any]]) -> list[str]:
+    return [name for name in dict.fromkeys(name for line in lines for name in line["result"]) if name not in NOT_COVERAGE]
+
+
+def _part(title: str, lines: Sequence[dict[str, Any]], *, design: str = "") -> Iterator[str]:
+    """One section of the table; none where nothing was run."""
+    if not lines:
+        return
+    yield from ("", f"## {title}", "", "| interval | trials | settings | smallest | mean | largest | below .935 | smallest at |")
+    yield "|---|---|---|---|---|---|---|---|"
+    for measure in _measures(lines):
+        found = sorted((line["result"][measure], line["setting"], line["replicates"]) for line in lines if measure in line["result"])
+        middle, low = sum(value for value, *_ in found) / len(found), sum(value < SMALLEST for value, *_ in found)
+        where = found[0][1].removeprefix(f"{design}, ")
+        shares = f"{found[0][0]:.4f} | {middle:.4f} | {found[-1][0]:.4f}"
+        yield f"| {measure} | {found[0][2]:,} | {len(found)} | {shares} | {low} | {where} |"
+
+
 @click.command()
 @click.option("--replicates", default=4_000, show_default=True, help="Trials per setting for intervals from counts.")
-@click.option("--bootstraps", default=200, show_default=True, help="Trials per setting that are resampled 500 times.")
-@click.option("--doubly-robust", default=200, show_default=True, help="Trials per setting with a covariate.")
-@click.option("--trials", default=400, show_default=True, help="Trials watched after every participant.")
+@click.option("--share", default=1.0, show_default=True, help="Of the trials of intervals that are computed one trial at a time; 0: none.")
 @click.option("--seed", default=20211205, show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one per core. The numbers do not depend on it.")
 @click.option("--output", type=click.Path(path_type=Path), default=Path("var/benchmarks/coverage.jsonl"), show_default=True)
 @click.option(
     "--table", "table_file", type=click.Path(path_type=Path), help="Write the table of what the output file has, and run nothing."
 )
-def main(
-    replicates: int,
-    bootstraps: int,
-    doubly_robust: int,
-    trials: int,
-    seed: int,
-    workers: int | None,
-    output: Path,
-    table_file: Path | None,
-) -> None:
+def main(replicates: int, share: float, seed: int, workers: int | None, output: Path, table_file: Path | None) -> None:
     """Run the settings that the output file lacks, then summarise the file."""
-    wanted = {"counts": replicates, "bootstrap": bootstraps, "covariates": doubly_robust, "monitoring": trials}
+    wanted = {COUNTS: replicates} | {name: round(share * one.trials) for name, one in KINDS.items()}
     output.parent.mkdir(parents=True, exist_ok=True)
     lines = [json.loads(line) for line in output.read_text().splitlines()] if output.exists() else []
-    lines = [line for line in lines if line["seed"] == seed and line["replicates"] == wanted[line["task"]]]
+    lines = [line for line in lines if line["seed"] == seed and line["replicates"] == wanted.get(line["task"])]
     if table_file:
         table_file.write_text("\n".join(table(lines, seed=seed, day=datetime.now(UTC).date().isoformat())) + "\n")
         return

@@ -87,6 +87,11 @@ class Seat:
         """People who run or review the study may read its log. It names arms, so nobody who is blinded reads it."""
         return self.may_change or (self.user.role == Role.IRB_OFFICER and not self.is_blinded and self.may_see_study)
 
+    @property
+    def may_read_ledger(self) -> bool:
+        """People who run or review the study read what was asked about it, and by whom; analysts read the answers alone."""
+        return self.may_read_log
+
     @cached_property
     def may_review(self) -> bool:
         """Whether this person may decide about the study: an IRB officer who has no part in it, and who never wrote on it."""
@@ -157,6 +162,11 @@ def access_owned_study(user: User, slug: str) -> Seat:
 def access_log(user: User, slug: str) -> Seat:
     """The study, if this person may read its log."""
     return _seat(user, studies_of(user), slug, when=lambda seat: seat.may_read_log)
+
+
+def access_ledger(user: User, slug: str) -> Seat:
+    """The study, if this person may read the ledger of its privacy budget."""
+    return _seat(user, studies_of(user), slug, when=lambda seat: seat.may_read_ledger)
 
 
 def study_in_public(slug: str) -> Study:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
@@ -16,11 +16,10 @@ from candor.designs.design import Design
 from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
-from surveys.questions.assignment import MOST_STRATA, Allocation
+from surveys.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.background import BackgroundQuestion, Options, OrdinalScale, Question, ShortText, SingleChoice
-from surveys.questions.parts import Language, Name, NonEmpty, Part, Text, different, some, unique_names
-from surveys.questions.planned_tests import PlannedTests
-from surveys.questions.sections import LEAST_PER_ARM, SECTION
+from surveys.questions.parts import Language, Name, NonEmpty, Part, Text, some, unique_names
+from surveys.questions.sections import LEAST_PER_ARM, SECTION, SectionLabels
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
 DIRECT = "direct"
@@ -28,13 +27,9 @@ DIRECT = "direct"
 
 # Far beyond every study, and near enough that nothing computed from them overflows.
 LARGEST_COUNT = 10**9
+MOST_STRATA = 60
 BETWEEN_ANSWERS = ", "
 MOST_LANGUAGES = 50
-MOST_SUBGROUP_QUESTIONS = 3
-LARGEST_BUDGET = 10
-"""The largest ε of a privacy budget: more would protect nobody."""
-PEOPLE_PER_FAILURE = 10
-"""δ of a privacy budget is below 1 in so many times the planned people, or it would allow somebody's answers to be published."""
 MOST_GROUPS = 8
 """As many groups as `candor.subgroups.disclosure` compares."""
 
@@ -129,6 +124,21 @@ class DirectGroup(Part):
     consent: Text
 
 
+class Allocation(Part):
+    """How the concealed list is drawn. `block_multiples`: a block is a random one of these multiples of the sum of the weights.
+
+    `strata`: background questions with one choice each; every combination of answers has lists of its own. `unit`: chance gives an arm to
+    each person, or to each of the `sections` as a whole.
+    """
+
+    scheme: Literal["simple", "complete", "permuted_block"] = "permuted_block"
+    planned_participants: Annotated[int, Field(ge=2, le=1_000_000)]
+    block_multiples: Annotated[tuple[Annotated[int, Field(ge=1, le=20)], ...], Field(min_length=1)] = (1, 2, 3)
+    strata: Annotated[tuple[Name, ...], Field(max_length=2)] = ()
+    unit: Literal["individual", "cluster"] = "individual"
+    sections: SectionLabels = ()
+
+
 class Entry(Part):
     """`kind` is one of `surveys.ways_in`; `completion_url` is the way back."""
 
@@ -144,17 +154,6 @@ class Retention(Part):
     """When operational data (background and quiz answers, tokens, panel numbers, entry codes) are deleted; reported answers stay."""
 
     months_after_closing: Annotated[int, Field(ge=0, le=120)] = 12
-
-
-class PrivacyBudget(Part):
-    """How much privacy everything but the answers with the die may cost a participant, all questions of all analysts together: (ε, δ)."""
-
-    epsilon: Annotated[float, Field(gt=0, le=LARGEST_BUDGET)]
-    delta: Annotated[float, Field(gt=0, lt=1)]
-
-
-Subgroups = Annotated[tuple[Name, ...], Field(max_length=MOST_SUBGROUP_QUESTIONS), AfterValidator(different)]
-"""The background questions by whose answers the effects will be compared, named before anybody has answered; the first has precedence."""
 
 
 class StudyDefinition(Part):
@@ -179,12 +178,27 @@ class StudyDefinition(Part):
     analysis: PlannedTests = PlannedTests()
     subgroups: Subgroups = ()
     analysis_plan: Text | None = None
-    # The effects among which none may be called certain by mistake: those of one question, or of all questions of the study.
-    family: Literal["question", "study"] = "question"
     release_plan: Text | None = None
     retention: Retention = Retention()
     privacy_budget: PrivacyBudget | None = None
     translations: dict[Language, Annotated[tuple[Translated, ...], Field(max_length=10_000)]] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older_family(cls, document: Any) -> Any:
+        """Older documents have `family: study` where all questions are one family, and `family: question` where none is named."""
+        if not isinstance(document, dict) or "family" not in document:
+            return document
+        rest = {key: value for key, value in document.items() if key != "family"}
+        if document["family"] not in ("question", "study"):
+            raise ValueError(f"family: expected question or study; other families stand in analysis, got {document['family']!r}")
+        if document["family"] == "question":
+            return rest
+        questions, analysis = rest.get("questions"), rest.get("analysis", {})
+        if not isinstance(questions, list) or not isinstance(analysis, dict):
+            return rest  # which is refused
+        names = [one.get("name") for one in questions if isinstance(one, dict)]
+        return rest | {"analysis": {**analysis, "families": {"study": names}}}
 
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Self:
@@ -198,7 +212,8 @@ class StudyDefinition(Part):
             raise ValueError(f"analysis names questions that are not there: {some(sorted(absent))}")
         self._require_strata()
         self._require_sections()
-        self._require_small_delta()
+        if self.privacy_budget is not None:
+            self.privacy_budget.require_small_delta(self.allocation.planned_participants)
         if DIRECT in self.die.subsamples:
             raise ValueError(f"die.subsamples: the name {DIRECT} is kept for people who are asked without a die; choose another")
         for where, text in texts_of(self):
@@ -243,7 +258,9 @@ class StudyDefinition(Part):
         labels, weights = self.allocation.sections, self.arm_weights.values()
         if not self.in_sections:
             if labels:
-                raise ValueError("allocation.sections are assigned as a whole: write unit: cluster, or leave them out")
+                raise ValueError(
+                    "allocation.sections are for sections that are assigned as a whole: write unit: cluster, or leave them out"
+                )
             return
         if len(labels) < (needed := -(-LEAST_PER_ARM // min(weights)) * sum(weights)):
             raise ValueError(
@@ -251,12 +268,12 @@ class StudyDefinition(Part):
                 f"weights of arms that takes {needed} sections, got {len(labels)}"
             )
         unfit = {
-            "arms: a survey with one arm gives nobody an arm": self.is_survey,
             "allocation.strata: they are drawn for people one by one": self.allocation.strata,
+            "arms: with one of them there is nothing to assign sections to": self.is_survey,
             "arms: a quota would close a section half-way": any(arm.quota is not None for arm in self.arms),
-            "direct_group: its comparison takes people for independent": self.direct_group,
-            "analysis.margins: their tests take people for independent": self.analysis.margins,
-            "subgroups: their comparison takes people for independent": self.subgroups,
+            "direct_group: its comparison is known for people who are assigned one by one alone": self.direct_group,
+            "analysis.margins: their tests are known for people who are assigned one by one alone": self.analysis.margins,
+            "subgroups: their comparison is known for people who are assigned one by one alone": self.subgroups,
             f"background: the name {SECTION} is kept for the section": SECTION in (question.name for question in self.background),
         }
         if found := [reason for reason, there in unfit.items() if there]:
@@ -273,11 +290,6 @@ class StudyDefinition(Part):
         return {str(number): label for number, label in enumerate(self.allocation.sections, start=1)}
 
     @property
-    def section_size(self) -> float:
-        """How many people are expected in a section; 1 where people are assigned one by one."""
-        return self.planned_with_die / len(self.sections) if self.in_sections else 1.0
-
-    @property
     def is_survey(self) -> bool:
         """Whether there is one arm: then the study measures how many say yes, and compares nothing."""
         return len(self.arms) == 1
@@ -286,17 +298,12 @@ class StudyDefinition(Part):
     def has_lecture(self) -> bool:
         return any(arm.video.sources for arm in self.arms)
 
-    def _require_small_delta(self) -> None:
-        budget, planned = self.privacy_budget, self.allocation.planned_participants
-        if budget is not None and budget.delta >= 1 / (PEOPLE_PER_FAILURE * planned):
-            raise ValueError(
-                f"privacy_budget.delta must be below 1 / ({PEOPLE_PER_FAILURE} × {planned} planned participants) = "
-                f"{1 / (PEOPLE_PER_FAILURE * planned):.2g}, got {budget.delta:g}"
-            )
-
     @property
     def strata(self) -> list[str]:
-        """The strata, the last of each question for people who leave it out: one without a name if there are none. A section is one."""
+        """The names of the strata, the last one of each question for people who leave it out; one without a name where there are none.
+
+        A section that is assigned as a whole is a stratum with one arm.
+        """
         if self.in_sections:
             return list(self.sections)
         answers = [[*(option.name for option in self._choices[name].options), ""] for name in self.allocation.strata]

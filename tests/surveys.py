@@ -8,6 +8,8 @@ SURVEY_DIE = {
     "subsamples": {"1": {"yes": [1], "no": [2, 3, 4, 5, 6, 7, 8]}, "2": {"yes": list(range(1, 14)), "no": [14]}},
     "cheaters": "always_no",
 }
+# Nothing is assumed of cheaters, and two subsamples tell no prevalence.
+LEFT_OPEN = {"sides": 6, "subsamples": {"1": {"yes": [1], "no": [2, 3]}, "2": {"yes": [1, 2], "no": [3]}}, "cheaters": "any"}
 
 
 def one_arm(**changes: Any) -> dict[str, Any]:

@@ -41,7 +41,8 @@ class Diagnoses(APIView):
         sent = AskedSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         definition = definition_for(seat)
-        diagnose(seat.study, definition=definition, asked=sent.asked(people=definition.planned_with_die), actor=user)
+        asked = sent.asked(people=definition.planned_with_die, compares=not definition.is_survey)
+        diagnose(seat.study, definition=definition, asked=asked, actor=user)
         return Response(_state(seat.study), status=202)
 
     @extend_schema(operation_id="studies_delete_diagnosis", request=None, responses={204: None})

@@ -18,7 +18,7 @@ class DiagnosisForm(forms.Form):
     )
     prevalence = TypedNumber(
         label=_("Prevalence"),
-        help_text=_("How many of 100 honest ones in the control arm truly say yes."),
+        help_text=_("How many of 100 honest ones truly say yes; with several arms, in the control arm."),
         min_value=0,
         max_value=100,
         initial=40,
@@ -49,8 +49,10 @@ class DiagnosisForm(forms.Form):
         initial=4000,
     )
 
-    def __init__(self, data: QueryDict | None = None, *, people: int) -> None:
+    def __init__(self, data: QueryDict | None = None, *, people: int, compares: bool = True) -> None:
         super().__init__(data, initial={"people": people})
+        if not compares:
+            del self.fields["effect"]
 
     def clean(self) -> dict[str, object]:
         cleaned = super().clean() or {}
@@ -63,7 +65,7 @@ class DiagnosisForm(forms.Form):
         return Asked(
             people=given["people"],
             prevalence=given["prevalence"] / 100,
-            effect=given["effect"] / 100,
+            effect=given.get("effect", 0) / 100,
             cheater_proportion=given["cheaters"] / 100,
             drop_out=given["dropout"] / 100,
             studies=given["studies"],

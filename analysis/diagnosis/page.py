@@ -42,6 +42,7 @@ class DiagnosisRow:
     contrast: str
     bias: str
     spread: str
+    region: str
     coverage: str
     unbounded: str
     power: str
@@ -57,6 +58,7 @@ class DiagnosisView:
     rows: tuple[DiagnosisRow, ...]
     sentences: tuple[str, ...]
     is_identified: bool
+    is_survey: bool
     has_changed: bool
 
     @property
@@ -74,6 +76,7 @@ def diagnosis_view(diagnosis: Diagnosis, definition: StudyDefinition, *, languag
         rows=tuple(_rows(plan, found, labels)),
         sentences=tuple(_sentences(plan, found)),
         is_identified=plan.design.identification.effect,
+        is_survey=plan.design.is_survey,
         has_changed=definition.design().to_document() != diagnosis.design,
     )
 
@@ -84,16 +87,17 @@ def _rows(plan: Plan, found: Sequence[tuple[Setting, tuple[Found, ...]]], labels
         for one in contrasts:
             yield DiagnosisRow(
                 cheating=str(CHEATING[setting.cheating]),
-                leaving=str(LEAVING[setting.drop_out]),
-                contrast=f"{labels.get(one.treatment, one.treatment)} − {control}",
+                leaving=_leaving_in_words(setting, survey=plan.design.is_survey),
+                contrast="" if plan.design.is_survey else f"{labels.get(one.treatment, one.treatment)} − {control}",
                 bias=in_hundredths(one.bias),
                 spread=in_hundredths(one.spread),
+                region=in_hundredths(one.region),
                 coverage=in_hundredths(one.coverage),
                 unbounded=in_hundredths(one.unbounded),
                 power=in_hundredths(one.power),
                 wrong_sign=in_hundredths(one.wrong_sign),
                 contradicted=in_hundredths(one.contradicted),
-                is_poor=is_poor(one.coverage, level=plan.level),
+                is_poor=is_poor(one.region, level=plan.level),
             )
 
 
@@ -104,6 +108,8 @@ def is_poor(coverage: Number, *, level: float) -> bool:
 
 def _sentences(plan: Plan, found: Sequence[tuple[Setting, tuple[Found, ...]]]) -> Iterator[str]:
     """The usual case, and the worst ones."""
+    if plan.design.is_survey:
+        yield from _sentences_about_the_spread(found)
     every = [(setting, one) for setting, contrasts in found for one in contrasts]
     usual = [one for setting, one in every if setting == Setting(Cheating.NONE, DropOut.NONE) and one.power.value is not None]
     if usual:
@@ -114,11 +120,11 @@ def _sentences(plan: Plan, found: Sequence[tuple[Setting, tuple[Found, ...]]]) -
             if plan.expected.effects[0] == 0
             else _("If nobody cheats and nobody leaves, the study finds the effect of %(points)s points %(times)d times in 100.") % words
         )
-    covered = [(one.coverage.value, setting, one) for setting, one in every if one.coverage.value is not None]
+    covered = [(one.region.value, setting, one) for setting, one in every if one.region.value is not None]
     if covered:
         value, setting, one = min(covered, key=lambda row: row[0])
-        words = {"setting": _in_words(setting), "times": round(100 * value), "level": round(100 * plan.level)}
-        if is_poor(one.coverage, level=plan.level):
+        words = {"setting": _in_words(setting, survey=plan.design.is_survey), "times": round(100 * value), "level": round(100 * plan.level)}
+        if is_poor(one.region, level=plan.level):
             yield (
                 _("It is misled most if %(setting)s: its %(level)d %% interval then holds the truth only %(times)d times in 100.") % words
             )
@@ -126,12 +132,27 @@ def _sentences(plan: Plan, found: Sequence[tuple[Setting, tuple[Found, ...]]]) -
             yield _("In no setting does its interval hold the truth clearly less often than it promises.") % words
     wrong = [(one.wrong_sign.value, setting) for setting, one in every if one.wrong_sign.value]
     if wrong and (largest := max(wrong, key=lambda row: row[0]))[0] >= 0.005:
-        words = {"setting": _in_words(largest[1]), "times": max(round(100 * largest[0]), 1)}
+        words = {"setting": _in_words(largest[1], survey=False), "times": max(round(100 * largest[0]), 1)}
         yield _("Of 100 effects that it claims, up to %(times)d have the wrong sign, if %(setting)s.") % words
 
 
-def _in_words(setting: Setting) -> str:
-    return _("%(cheating)s and %(leaving)s") % {"cheating": CHEATING[setting.cheating], "leaving": LEAVING[setting.drop_out]}
+def _sentences_about_the_spread(found: Sequence[tuple[Setting, tuple[Found, ...]]]) -> Iterator[str]:
+    """How near a survey comes to the truth in the usual case."""
+    for setting, (one,) in found:
+        if setting == Setting(Cheating.NONE, DropOut.NONE) and one.spread.value is not None:
+            words = {"points": number_format(f"{200 * one.spread.value:.0f}")}
+            yield (
+                _("If nobody cheats and nobody leaves, the estimate lies within ± %(points)s points of the truth 95 times in 100.") % words
+            )
+
+
+def _in_words(setting: Setting, *, survey: bool) -> str:
+    words = {"cheating": CHEATING[setting.cheating], "leaving": _leaving_in_words(setting, survey=survey)}
+    return _("%(cheating)s and %(leaving)s") % words
+
+
+def _leaving_in_words(setting: Setting, *, survey: bool) -> str:
+    return _("people with a true yes leave") if survey and setting.drop_out == DropOut.TREATED_YES else str(LEAVING[setting.drop_out])
 
 
 def in_hundredths(number: Number) -> str:
@@ -140,9 +161,9 @@ def in_hundredths(number: Number) -> str:
     Examples
     --------
     >>> in_hundredths(Number(value=0.804, error=0.0063)), in_hundredths(Number(value=None, error=None))
-    ('80.4 ± 0.6', '–')
+    ('80.4\xa0±\xa00.6', '–')
     """
     if number.value is None or number.error is None:
         return "–"
     value = number_format(f"{100 * number.value:.1f}").replace("-", "−")
-    return f"{value} ± {number_format(f'{max(100 * number.error, 0.1):.1f}')}"
+    return f"{value}\u00a0±\u00a0{number_format(f'{max(100 * number.error, 0.1):.1f}')}"

@@ -13,18 +13,23 @@ LEAVING = ("none", "anybody", "treated", "treated_yes")
 
 class AskedSerializer(serializers.Serializer[object]):
     people = WholeField(low=1, high=MOST_PEOPLE, required=False, help_text="Default: as many as are planned with the die.")
-    prevalence = NumberField(low=0, high=1, default=0.4, help_text="Share of honest ones in the control arm who truly say yes.")
-    effect = NumberField(low=-1, high=1, default=0.2, help_text="How much larger it is in every other arm.")
+    prevalence = NumberField(
+        low=0, high=1, default=0.4, help_text="Share of honest ones who truly say yes; with several arms, in the control arm."
+    )
+    effect = NumberField(
+        low=-1, high=1, default=0.2, help_text="How much larger it is in every other arm; left out of account in a survey."
+    )
     cheaters = NumberField(low=0, high=0.95, default=0.1, help_text="Share who do not follow the die, where anybody cheats.")
     dropout = NumberField(low=0, high=0.9, default=0.1, help_text="Share who leave, of those who may leave.")
     studies = WholeField(low=FEWEST_STUDIES, high=MOST_STUDIES, default=4000, help_text="Simulated studies for each setting.")
 
-    def asked(self, *, people: int) -> Asked:
+    def asked(self, *, people: int, compares: bool) -> Asked:
+        """A survey, which compares nothing, has no effect."""
         given = self.validated_data
         return Asked(
             people=given.get("people", people),
             prevalence=given["prevalence"],
-            effect=given["effect"],
+            effect=given["effect"] if compares else 0.0,
             cheater_proportion=given["cheaters"],
             drop_out=given["dropout"],
             studies=given["studies"],
@@ -42,6 +47,7 @@ class FoundSerializer(serializers.Serializer[object]):
     estimated = serializers.FloatField(help_text="Share of studies with an estimate at all.")
     bias = SimulatedNumberSerializer()
     spread = SimulatedNumberSerializer(help_text="Standard deviation of the estimates.")
+    region = SimulatedNumberSerializer()
     coverage = SimulatedNumberSerializer()
     unbounded = SimulatedNumberSerializer(help_text="Share of studies whose interval has no end.")
     power = SimulatedNumberSerializer()

@@ -57,11 +57,14 @@ class Asked:
 @transaction.atomic
 def diagnose(study: Study, *, definition: StudyDefinition, asked: Asked, actor: User) -> Diagnosis:
     """Simulate the design of `definition`; the new diagnosis takes the place of an older one."""
+    design = definition.design()
+    if design.is_survey and not design.identification.prevalence:
+        raise DiagnosisError(_("This die leaves open how many truly say yes, so that no study estimates it and none can be diagnosed."))
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     Diagnosis.objects.filter(study=study).delete()
     found = Diagnosis(
         study=study,
-        design=definition.design().to_document(),
+        design=design.to_document(),
         seed=secrets.randbits(32),
         due_at=timezone.now(),
         **asdict(asked),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from candor.diagnosis.diagnose import Plan
     from candor.diagnosis.tallies import Tally
 
-FEW = 20
+FEW = 4
 """Parts between two looks at the row: about a quarter of a second."""
 
 
@@ -35,7 +35,7 @@ def simulate_few(diagnosis: Diagnosis) -> None:
 def plan_of(diagnosis: Diagnosis) -> Plan:
     """All settings of a diagnosis, from its row."""
     from candor.designs.design import Design
-    from candor.diagnosis.diagnose import Plan, settings_of  # SciPy, which web processes can do without
+    from candor.diagnosis.diagnose import Plan, settings_for  # SciPy, which web processes can do without
     from candor.diagnosis.people import Expected
 
     design = Design.from_document(diagnosis.design)
@@ -48,7 +48,7 @@ def plan_of(diagnosis: Diagnosis) -> Plan:
             cheater_proportion=diagnosis.cheater_proportion,
             drop_out=diagnosis.drop_out,
         ),
-        settings=settings_of(),
+        settings=settings_for(design),
         studies=diagnosis.studies,
         seed=diagnosis.seed,
     )

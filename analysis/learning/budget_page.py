@@ -5,9 +5,9 @@ from typing import ClassVar
 from django.utils.translation import gettext as _
 
 from surveys.builder.frame import LookingPage
-from surveys.definition import LARGEST_BUDGET, PEOPLE_PER_FAILURE, PrivacyBudget
 from surveys.drafting.edits import Edit, Keys
 from surveys.drafting.forms import DraftForm, Typed, typed_value
+from surveys.plans import LARGEST_BUDGET, PEOPLE_PER_FAILURE, PrivacyBudget
 from surveys.privacy.budgets import USUAL_EPSILON, bought_by, budget_in_words, in_words, usual_rarity
 
 SMALLEST_EPSILON = 0.01

@@ -3,8 +3,8 @@
 from analysis.ledger.services import open_budget
 from analysis.models import Source
 from analysis.sources.services import take_snapshot
-from surveys.definition import PrivacyBudget
 from surveys.models import Participant, Study
+from surveys.plans import PrivacyBudget
 from surveys.protocols import frozen_protocol, protocol_in_force
 
 

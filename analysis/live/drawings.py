@@ -15,11 +15,11 @@ from analysis.figures.intervals import (
     running_figure,
 )
 from analysis.live.page import LiveView
-from analysis.live.wording import method_name
 from analysis.stored_results import NOTABLE
 from candor.figures.drawing import Drawing
 from candor.figures.forest import ForestRow
 from candor.results import Prevalence, SequentialPrevalence
+from surveys.preregistration.method_names import method_name
 
 
 def figures_of(live: LiveView) -> dict[str, Callable[[], Drawing | None]]:

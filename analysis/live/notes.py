@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from analysis.live.wording import METHODS, method_name
+from surveys.preregistration.method_names import METHODS, method_name
 
 Labels = Mapping[str, str]
 """The label of each arm by its name."""

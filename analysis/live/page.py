@@ -22,7 +22,6 @@ from analysis.live.wording import (
     cheater_sentence,
     contrast_in_words,
     effect_sentence,
-    method_name,
     missing_sentence,
     prevalence_sentence,
     specification_sentence,
@@ -52,6 +51,7 @@ from candor.results import (
 from surveys.batches.selectors import BatchProgress, batch_progress
 from surveys.definition import StudyDefinition
 from surveys.models import Study
+from surveys.preregistration.method_names import method_name
 from surveys.protocols import frozen_protocol, protocol_at_launch
 
 
@@ -279,10 +279,10 @@ class LiveView:
 
     def _sentences(self, sequence: MarkedSequence) -> Iterator[str]:
         stated = self._stated_rate
-        yield cheater_sentence(sequence.cheater_proportion, stated_rate=stated)
         if self.definition.is_survey:
             value, interval = next(((one.value, one.interval) for one in sequence.prevalence), (None, None))
             yield prevalence_sentence(value, interval, stated_rate=stated)
+        yield cheater_sentence(sequence.cheater_proportion, stated_rate=stated)
         for effect in sequence.headline:
             found, names = FoundEffect.of(effect), self._shown_arms(effect)
             if sequence.cheater_proportion is not None:

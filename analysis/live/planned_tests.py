@@ -12,7 +12,7 @@ from analysis.stored_results import Results
 from candor.equivalence.margins import MarginTest
 from candor.estimators.multiplicity import FamilyTest
 from surveys.definition import StudyDefinition
-from surveys.review.planned_tests import margin_in_words
+from surveys.preregistration.planned_tests import margin_in_words
 
 LEVEL = 0.05
 

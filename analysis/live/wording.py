@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
 from candor.clusters.inference import FEW_CLUSTERS, AssignmentInference
 from candor.estimators.missing_answers import MissingAnswers
@@ -214,17 +214,3 @@ def assignment_sentences(assignment: AssignmentInference | None) -> Iterator[str
             "When the arms of the sections are drawn again, a difference as large as the found one comes in %(shares)s of the draws, if no "
             "arm changes any answer."
         ) % {"shares": _(" and ").join(f"{100 * p_value:.1f} %" for p_value in drawn)}
-
-
-METHODS = {
-    "difference_in_means": gettext_lazy("difference in means"),
-    "efficient": gettext_lazy("efficient"),
-    "efficient_arm_specific_cheaters": gettext_lazy("efficient, cheaters may differ by arm"),
-    "doubly_robust": gettext_lazy("doubly robust, with background answers"),
-    "efficient_with_covariates": gettext_lazy("efficient, with background answers"),
-    "efficient_clustered": gettext_lazy("efficient, sections assigned as a whole"),
-}
-
-
-def method_name(method: str) -> str:
-    return str(METHODS.get(method, method))

@@ -50,6 +50,8 @@ class Content:
     """Privacy loss of one answer."""
     background: Sequence[Cell] | None
     """None: left out."""
+    analytics: Mapping[str, Any] | None
+    """The ledger of the privacy budget with all answers; None: left out."""
     reason_for_exact_counts: str
     """Why the counts are exact although the study has a privacy budget; empty where that needs no reason."""
     smallest_count: int
@@ -92,7 +94,13 @@ class Content:
 
     @property
     def keywords(self) -> list[str]:
-        return [*([SIMULATED_DATA] if self.simulated else []), "randomised experiment", "randomised response", "local differential privacy"]
+        kind = "survey" if self.is_survey else "randomised experiment"
+        return [*([SIMULATED_DATA] if self.simulated else []), kind, "randomised response", "local differential privacy"]
+
+    @property
+    def is_survey(self) -> bool:
+        """Whether there was one arm."""
+        return len(self.protocol["design"]["arms"]) == 1
 
     @property
     def questions(self) -> Sequence[Mapping[str, str]]:
@@ -112,9 +120,9 @@ class Content:
     def description(self) -> str:
         """One paragraph for catalogues."""
         kind = "Simulated answers of bots, not of people," if self.simulated else "Answers"
-        arms = len(self.protocol["design"]["arms"])
+        asked = "survey" if self.is_survey else f"randomised experiment with {len(self.protocol['design']['arms'])} arms"
         return (
-            f"{kind} to {len(self.questions)} sensitive yes/no questions in a randomised experiment with {arms} arms. Each answer was "
+            f"{kind} to {len(self.questions)} sensitive yes/no questions in a {asked}. Each answer was "
             "given after a private die that sometimes says what to answer, so no row tells what is true of its person; the "
             f"probabilities are in protocol.json. {len(self.rows)} rows, one for each {self.unit}."
         )
@@ -151,7 +159,11 @@ def columns_of(content: Content) -> list[Column]:
         for question in content.questions
     ]
     return [
-        Column(name="arm", label="Arm to which the person was randomised", values=arms),
+        Column(
+            name="arm",
+            label="The group, of which there is one" if content.is_survey else "Arm to which the person was randomised",
+            values=arms,
+        ),
         Column(name="subsample", label="Subsample to which the person was randomised; it decides what the die forces", values=subsamples),
         *clusters,
         *answers,

@@ -15,6 +15,11 @@ SCHEMA = "http://www.ddialliance.org/Specification/DDI-Codebook/2.5/XMLSchema/co
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
 NAMESPACES: Any = {None: NAMESPACE, "xsi": XSI}  # the stubs do not know the nameless one
 DATA_FILE = "F1"
+DATA_KIND = {
+    False: "Experimental data: answers under randomised response",
+    True: "Survey data: answers under randomised response",
+}
+"""By whether the study was a survey."""
 NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 """XML cannot hold them, and nobody can see them."""
 
@@ -70,7 +75,7 @@ def _study_description(root: etree._Element, content: Content) -> None:
     summary = _add(information, "sumDscr")
     _add(summary, "anlyUnit", "Individual")
     _add(summary, "universe", "Those who consented and answered all questions")
-    _add(summary, "dataKind", "Simulated data" if content.simulated else "Experimental data: answers under randomised response")
+    _add(summary, "dataKind", "Simulated data" if content.simulated else DATA_KIND[content.is_survey])
     collection = _add(_add(study, "method"), "dataColl")
     allocation = content.protocol["allocation"]
     _add(collection, "sampProc", f"Randomised by concealed lists (scheme: {allocation['scheme']}), see allocation-proof.txt")

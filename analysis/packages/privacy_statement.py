@@ -48,7 +48,14 @@ def privacy_statement(content: Content) -> PrivacyStatement:
         not_covered.append(
             f"Counts of background answers are exact in this release, outside of the study's privacy budget. The reason: {reason}"
         )
-    if content.background is None:
+    if (ledger := content.analytics) is not None:
+        epsilon, delta = ledger["spent"]["epsilon"], ledger["budget"]["delta"]
+        not_covered.append(
+            f"The statistics in analytics.json are not protected by the die but by noise. Together they are ({epsilon:.4g}, {delta:g})-"
+            "differentially private: neighbours differ in everything that one participant told, and the number of participants, "
+            f"{ledger['participants']}, is public. Asking more, within the budget, adds to it."
+        )
+    elif content.background is None:
         not_covered.append("Background and quiz answers are not in this release.")
     else:
         not_covered.append(

@@ -77,7 +77,7 @@ def protocol_document(
             "subsample_weights": definition.subsample_weights,
             "planned_with_die": opened_with.planned_with_die,
         },
-        "family": opened_with.family,
+        "analysis": opened_with.analysis.model_dump(mode="json"),
         "privacy_budget": definition.privacy_budget and {**definition.privacy_budget.model_dump(), "not_covered": list(exactly)},
         "consent": [{"protocol_version": number, "text": text(one.consent)} for number, one in consents],
     }

@@ -6,8 +6,11 @@ from typing import Any, Literal
 
 from django.utils.translation import gettext as _
 
-from analysis.live.wording import method_name
 from analysis.stored_results import MarkedEffect, QuestionEstimate, Results
+from candor.results import Prevalence
+from surveys.preregistration.documents import planned_tests_of
+from surveys.preregistration.method_names import method_name
+from surveys.preregistration.planned_tests import planned_tests_in_words
 from surveys.preregistration.selectors import KeptPlan
 
 Verdict = Literal["as_planned", "otherwise", "not_done"]
@@ -20,7 +23,7 @@ class PlannedAnalysis:
     planned: str
     verdict: Verdict
     differences: tuple[str, ...]
-    effect: MarkedEffect | None = None
+    effect: MarkedEffect | Prevalence | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +48,13 @@ def report_of(plans: Sequence[KeptPlan], results: Results | None) -> Report | No
     return Report(
         plan=plans[0],
         amendments=tuple(plans[1:]),
-        analyses=(_sample(document, results), *hypotheses, *_subgroups(document, results)),
+        analyses=(
+            _sample(document, results),
+            *hypotheses,
+            *_prevalences(document, results),
+            *_planned_tests(document, results),
+            *_subgroups(document, results),
+        ),
         exploratory=tuple(_exploratory(document, results)),
     )
 
@@ -53,6 +62,8 @@ def report_of(plans: Sequence[KeptPlan], results: Results | None) -> Report | No
 def _sample(document: Mapping[str, Any], results: Results | None) -> PlannedAnalysis:
     planned, counted = document["sample"]["planned_with_die"], 0 if results is None else results.n
     said = _("Answers with the die from %(planned)d people") % {"planned": planned}
+    if strata := document["sample"].get("strata"):
+        said = _("%(sample)s, assigned within strata of %(questions)s") % {"sample": said, "questions": ", ".join(strata)}
     if not counted:
         return PlannedAnalysis(planned=said, verdict="not_done", differences=())
     differences = []
@@ -76,6 +87,32 @@ def _hypothesis(hypothesis: Mapping[str, str], document: Mapping[str, Any], resu
         return PlannedAnalysis(planned=said, verdict="not_done", differences=())
     differences = tuple(_differences(primary, effects, document))
     return PlannedAnalysis(planned=said, verdict="otherwise" if differences else "as_planned", differences=differences, effect=primary)
+
+
+def _planned_tests(document: Mapping[str, Any], results: Results | None) -> Iterator[PlannedAnalysis]:
+    """Every margin and every family: whether the test was made, and against this margin or over these questions."""
+    planned, texts = planned_tests_of(document), {one["question"]: one["text"] for one in document["hypotheses"]}
+    margins = {name: (tests[0].margin, tests[0].worse) for name, tests in results.margins.items() if tests} if results else {}
+    families: dict[str, set[str]] = {}
+    for test in results.families if results else ():
+        families.setdefault(test.family, set()).add(test.question)
+    compared: list[tuple[object, object]] = [
+        *((margins.get(name), (one.points / 100, one.worse)) for name, one in planned.margins.items()),
+        *((families.get(name), set(members)) for name, members in planned.families.items()),
+    ]
+    for (term, words), (done, wanted) in zip(planned_tests_in_words(planned, texts), compared, strict=True):
+        verdict: Verdict = "not_done" if done is None else "as_planned" if done == wanted else "otherwise"
+        differences = (_("Another margin or other questions were tested."),) if verdict == "otherwise" else ()
+        yield PlannedAnalysis(planned=f"{term}: {words}", verdict=verdict, differences=differences)
+
+
+def _prevalences(document: Mapping[str, Any], results: Results | None) -> Iterator[PlannedAnalysis]:
+    """Each question of a survey; plans that were kept before there were any name none."""
+    for one in document.get("prevalences", ()):
+        estimate = None if results is None else results.estimate(one["question"])
+        found = next((share for share in estimate.prevalence if share.arm == one["arm"]), None) if estimate else None
+        said = _("How many truly say yes to “%(question)s”") % {"question": one["text"]}
+        yield PlannedAnalysis(planned=said, verdict="not_done" if found is None else "as_planned", differences=(), effect=found)
 
 
 def _subgroups(document: Mapping[str, Any], results: Results | None) -> Iterator[PlannedAnalysis]:

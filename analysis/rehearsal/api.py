@@ -42,7 +42,8 @@ class Rehearsal(APIView):
         seat = access_own_study(user, slug)
         asked = PlantedSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        rehearse(seat.study, protocol=protocol_view_for(seat), planted=asked.planted(), actor=user)
+        protocol = protocol_view_for(seat)
+        rehearse(seat.study, protocol=protocol, planted=asked.planted(compares=not protocol.definition.is_survey), actor=user)
         return Response(_state(seat.study), status=202)
 
     @extend_schema(operation_id="studies_delete_rehearsal", request=None, responses={204: None})

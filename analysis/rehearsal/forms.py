@@ -43,7 +43,7 @@ class PlantedForm(forms.Form):
     bots = TypedNumber(label=_("Bots"), whole=True, min_value=1, max_value=MOST_BOTS, initial=400)
     prevalence = TypedNumber(
         label=_("Prevalence"),
-        help_text=_("How many of 100 honest ones in the control arm truly say yes."),
+        help_text=_("How many of 100 honest ones truly say yes; with several arms, in the control arm."),
         min_value=0,
         max_value=100,
         initial=40,
@@ -69,8 +69,10 @@ class PlantedForm(forms.Form):
         initial=0,
     )
 
-    def __init__(self, data: QueryDict | None = None, *, asks_directly: bool) -> None:
+    def __init__(self, data: QueryDict | None = None, *, asks_directly: bool, compares: bool = True) -> None:
         super().__init__(data)
+        if not compares:
+            del self.fields["effect"]
         if not asks_directly:
             del self.fields["under_reporting"]
 
@@ -85,7 +87,7 @@ class PlantedForm(forms.Form):
         return Planted(
             bots=given["bots"],
             prevalence=given["prevalence"] / 100,
-            effect=given["effect"] / 100,
+            effect=given.get("effect", 0) / 100,
             cheater_proportion=given["cheaters"] / 100,
             behaviour=given["behaviour"],
             drops_out=given["dropout"] / 100,

@@ -54,6 +54,7 @@ class RehearsalView:
     behaviour: str
     turned_away: int
     is_working: bool
+    is_survey: bool
     intraclass_correlation: float | None
     """The one planted in sections that are assigned as a whole; None where people are assigned one by one."""
 
@@ -80,6 +81,7 @@ def rehearsal_view(sandbox: Study, *, language: str) -> RehearsalView:
         behaviour=str(dict(BEHAVIOURS).get(bot_run.behaviour, bot_run.behaviour)),
         turned_away=turned_away,
         is_working=bot_run.status == BotRunStatus.RUNNING or bool(waits),
+        is_survey=definition.is_survey,
         intraclass_correlation=INTRACLASS_CORRELATION if definition.in_sections else None,
     )
 
@@ -117,14 +119,14 @@ def _comparisons(
             effect.interval,
             bootstrap=_spread(boot.low, boot.high) if boot else "",
         )
-    cheaters = outcome.cheater_proportion
-    yield _compared(
-        _("Share who did not follow the die"), _("share of cheaters"), bot_run.cheater_proportion, cheaters.value, cheaters.interval
-    )
     prevalence = {arm.name: bot_run.prevalence + (bot_run.effect if arm.name != definition.control else 0.0) for arm in definition.arms}
     for one in outcome.prevalence:
         what = _("Prevalence: %(arm)s") % {"arm": labels[one.arm]}
         yield _compared(what, _("prevalence"), prevalence[one.arm], one.value, one.interval)
+    cheaters = outcome.cheater_proportion
+    yield _compared(
+        _("Share who did not follow the die"), _("share of cheaters"), bot_run.cheater_proportion, cheaters.value, cheaters.interval
+    )
     for gap in under_reporting:
         if gap.value is not None:
             what = _("Denied without a die: %(arm)s") % {"arm": labels[gap.arm]}

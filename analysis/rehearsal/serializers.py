@@ -18,8 +18,8 @@ def _proportion(name: str, help_text: str) -> NumberField:
 
 class PlantedSerializer(serializers.Serializer[object]):
     bots = WholeField(low=1, high=MOST_BOTS, default=PlantedForm.base_fields["bots"].initial)
-    prevalence = _proportion("prevalence", "Share of honest ones in the control arm who truly say yes.")
-    effect = _proportion("effect", "How much larger it is in every other arm.")
+    prevalence = _proportion("prevalence", "Share of honest ones who truly say yes; with several arms, in the control arm.")
+    effect = _proportion("effect", "How much larger it is in every other arm; left out of account in a survey.")
     cheaters = _proportion("cheaters", "Share who do not follow the die.")
     behaviour = serializers.ChoiceField(
         choices=BEHAVIOURS, default=PlantedForm.base_fields["behaviour"].initial, help_text="Behaviour of people who do not follow the die."
@@ -27,12 +27,13 @@ class PlantedSerializer(serializers.Serializer[object]):
     dropout = _proportion("dropout", "Share who leave in the middle.")
     under_reporting = _proportion("under_reporting", "Share who deny a true yes when they are asked without a die, in studies that do so.")
 
-    def planted(self) -> Planted:
+    def planted(self, *, compares: bool) -> Planted:
+        """A survey, which compares nothing, has no effect."""
         given = self.validated_data
         return Planted(
             bots=given["bots"],
             prevalence=given["prevalence"],
-            effect=given["effect"],
+            effect=given["effect"] if compares else 0.0,
             cheater_proportion=given["cheaters"],
             behaviour=given["behaviour"],
             drops_out=given["dropout"],

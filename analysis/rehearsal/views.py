@@ -24,7 +24,8 @@ def rehearsal(request: HttpRequest, slug: str) -> HttpResponse:
     seat = access_own_study(user, slug)
     study = seat.study
     sent = request.POST if request.POST.get("action") == "start" else None
-    form = PlantedForm(sent, asks_directly=definition_for(seat).direct_group is not None)
+    definition = definition_for(seat)
+    form = PlantedForm(sent, asks_directly=definition.direct_group is not None, compares=not definition.is_survey)
     match request.POST.get("action"):
         case "start" if form.is_valid():
             rehearse(study, protocol=protocol_view_for(seat), planted=form.planted(), actor=user)

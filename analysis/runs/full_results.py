@@ -129,7 +129,7 @@ class QuestionAnalysis:
                 self.counts,
                 design=self.design,
                 planned_n=self.plan.planned_n,
-                questions=self.plan.questions,
+                questions=self.plan.sharing(self.question),
                 adjusted=adjusted,
             ),
             missing=self.missing,

@@ -134,7 +134,7 @@ def first_results(study: Study, definition: StudyDefinition) -> Results:
         try:
             outcomes[question] = QuestionEstimate.of(
                 estimate_outcome(counts, design=design),
-                sequence=sequential_estimate(counts, design=design, planned_n=plan.planned_n, questions=plan.questions),
+                sequence=sequential_estimate(counts, design=design, planned_n=plan.planned_n, questions=plan.sharing(question)),
                 missing=missing_answers(counts, assigned - counts.sum(axis=-1), design=design),
             )
         except MethodError as error:

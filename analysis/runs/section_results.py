@@ -62,7 +62,7 @@ def _outcome(people: People, definition: StudyDefinition, question: str, *, plan
         planned_n=plan.planned_n,
         rho=tuned_rho(plan.planned_n),
         level=LEVEL,
-        family=plan.questions * len(design.treatments),
+        family=plan.sharing(question) * len(design.treatments),
         assumption=outcome.assumption,
         waits_for=AT_THE_END,
     )

@@ -6,8 +6,11 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from accounts.models import User
+from analysis import actions
 from analysis.models import Snapshot, SnapshotStatus, Source
 from analysis.sources.tables import Table
+from audit.services import record
 from jobs.tasks import send
 
 CURRENT = (SnapshotStatus.MAKING, SnapshotStatus.READY)
@@ -21,6 +24,17 @@ def take_snapshot(source: Source) -> Snapshot:
     snapshot = Snapshot.objects.create(source=source, number=number, due_at=timezone.now())
     transaction.on_commit(partial(send, snapshot))
     return snapshot
+
+
+@transaction.atomic
+def make_again(source: Source, *, actor: User) -> bool:
+    """Take the snapshot again after a failure. False: it did not fail."""
+    newest = Snapshot.objects.select_for_update(of=("self",)).filter(source=source).order_by("-number").defer("data").first()
+    if newest is None or newest.status != SnapshotStatus.FAILED or source.whole.forgotten_on is not None:
+        return False
+    take_snapshot(source)
+    record(actor=actor, action=actions.SNAPSHOT_AGAIN, subject=source.whole)
+    return True
 
 
 def keep_table(snapshot: Snapshot, table: Table) -> None:

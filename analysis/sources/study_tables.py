@@ -13,11 +13,25 @@ from analysis.sources.tables import MISSING, Array, Column, Kind, Role, Schema, 
 from analysis.sources.tables import Value as Declared
 from surveys.definition import DIRECT, StudyDefinition
 from surveys.models import Participant, Step, Study
-from surveys.questions.background import Group, MultipleChoice, Number, Option, OrdinalScale, Question, ShortText, SingleChoice
+from surveys.questions.background import (
+    MOST_FRIENDS,
+    Circle,
+    Group,
+    MultipleChoice,
+    Number,
+    Option,
+    OrdinalScale,
+    Question,
+    ShortText,
+    SingleChoice,
+    pairs_among,
+)
 from surveys.questions.parts import Text
 
 CHUNK = 20_000
 NO, YES = "no", "yes"
+CIRCLE = {"friends": MOST_FRIENDS, "pairs": pairs_among(MOST_FRIENDS)}
+"""The two columns of a circle, and the most of each."""
 _entropy = secrets.SystemRandom()
 
 Person = tuple[Any, ...]
@@ -116,8 +130,11 @@ def _values(person: Person, definition: StudyDefinition, groups: Sequence[Group]
     yield "arm", arm
     yield "subsample", subsample
     for question in definition.background:
-        if question.name in background and not isinstance(question, ShortText | Group):
+        if question.name in background and not isinstance(question, ShortText | Circle | Group):
             yield f"background.{question.name}", background[question.name]
+        elif isinstance(question, Circle) and isinstance(given := background.get(question.name), dict):
+            for key in CIRCLE:
+                yield f"background.{question.name}.{key}", given.get(key)
     for group in groups:
         entries = background.get(group.name)
         if isinstance(entries, list):
@@ -137,6 +154,9 @@ def _columns_of(question: Question) -> list[Column]:
         number = {"minimum": 0, "maximum": question.at_most, "whole": True}
         entries = Column(name=name, label=question.text, role=Role.BACKGROUND, kind=Kind.NUMBER, **number)
         return [entries, *(_column(field, f"{name}.{field.name}", entries=question.at_most) for field in question.fields)]
+    if isinstance(question, Circle):
+        common: dict[str, Any] = {"label": question.text, "role": Role.BACKGROUND, "kind": Kind.NUMBER, "minimum": 0, "whole": True}
+        return [Column(name=f"{name}.{key}", maximum=most, **common) for key, most in CIRCLE.items()]
     return [] if isinstance(question, ShortText) else [_column(question, name)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
@@ -39,6 +40,11 @@ from candor.studies.diagnoses import diagnose as diagnosed
     "--studies", type=click.IntRange(2, MOST_STUDIES), default=4000, show_default=True, help="Simulated studies for each setting."
 )
 @click.option("--seed", type=click.IntRange(min=0), help="The same seed gives the same numbers; default: a fresh one, told at the end.")
+@click.option(
+    "--resume",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A file to keep the work in: the same command goes on from there after an interruption.",
+)
 @all_of(level_option, format_option)
 def diagnose(
     design_path: Input,
@@ -51,6 +57,7 @@ def diagnose(
     leaving: tuple[str, ...],
     studies: int,
     seed: int | None,
+    resume: Path | None,
     level: float,
     output_format: str,
 ) -> None:
@@ -70,6 +77,7 @@ def diagnose(
             studies=studies,
             level=level,
             seed=seed,
+            resume=resume,
             progress=advance,
         )
     click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(found))

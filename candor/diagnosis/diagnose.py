@@ -14,7 +14,7 @@ from candor.diagnosis.tallies import Found, Tally, simulate
 from candor.errors import MethodError
 
 PART = 2000
-"""Studies that are simulated at once: about ten milliseconds."""
+"""Studies that are simulated at once: less than a tenth of a second."""
 MOST_STUDIES = 100_000
 
 
@@ -49,6 +49,8 @@ class Plan:
             raise MethodError(f"the confidence level must lie between 0 and 1, found {self.level:.6g}")
         if len(self.expected.effects) != len(self.design.treatments):
             raise MethodError(f"expected {len(self.design.treatments)} effects, found {len(self.expected.effects)}")
+        if self.design.is_survey and not self.design.identification.prevalence:
+            raise MethodError("this design leaves the prevalence open: no study estimates it, so that there is nothing to diagnose")
         if self.design.epsilon == float("inf"):
             raise MethodError("a study that protects nobody (epsilon is infinite) is not planned")
 
@@ -91,3 +93,19 @@ def settings_of(
     ['none anybody', 'random anybody']
     """
     return tuple(Setting(Cheating(one), DropOut(other)) for one, other in product(cheating, drop_out))
+
+
+def settings_for(design: Design, settings: Sequence[Setting] | None = None) -> tuple[Setting, ...]:
+    """The settings, by default all, that differ for this design: a survey has no arms between which cheating or leaving could differ.
+
+    Examples
+    --------
+    >>> survey = Design.of(arms=("students",), control="students", cheater_model="always_no", subsamples={
+    ...     "1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}})
+    >>> sorted({str(one.drop_out) for one in settings_for(survey)})
+    ['anybody', 'none', 'treated_yes']
+    """
+    found = settings_of() if settings is None else tuple(settings)
+    if not design.is_survey:
+        return found
+    return tuple(one for one in found if one.cheating != Cheating.ARM_DEPENDENT and one.drop_out != DropOut.TREATED)

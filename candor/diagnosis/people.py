@@ -30,7 +30,10 @@ class Cheating(StrEnum):
 
 
 class DropOut(StrEnum):
-    """The people who leave: nobody; anybody; people of treatment arms; people of treatment arms with a true "yes"."""
+    """The people who leave: nobody; anybody; people of treatment arms; people of treatment arms with a true "yes".
+
+    In a survey everybody counts as treated.
+    """
 
     NONE = "none"
     ANYBODY = "anybody"
@@ -125,7 +128,7 @@ def answer_probabilities(design: Design, expected: Expected, setting: Setting) -
         yes = expected.prevalence + effects.get(arm, 0.0)
         cheats = yes_probabilities(BEHAVIOURS[setting.cheating][treated])
         reports_yes = instructions @ ((1 - share) * yes_probabilities(Behaviour.HONEST) + share * cheats)
-        people = np.array([1 - yes, yes]) * _staying(expected.drop_out, setting.drop_out, treated=treated)
+        people = np.array([1 - yes, yes]) * _staying(expected.drop_out, setting.drop_out, treated=treated or design.is_survey)
         both = np.stack([(1 - reports_yes) @ people, reports_yes @ people], axis=-1)
         found[arm] = arm_share * design.subsample_shares[:, None] * both
     return found

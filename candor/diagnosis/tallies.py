@@ -18,6 +18,9 @@ from candor.estimators.cheaters import constrained_honest_proportion
 from candor.estimators.contrasts import p_values
 from candor.estimators.intervals import fieller_limits, normal_quantile
 from candor.estimators.joint_estimates import ROUNDING, JointEstimates
+from candor.likelihood.maximum import maximise
+from candor.likelihood.polytope import Polytope
+from candor.likelihood.region import model_test, quantile, quantile_for_effects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,27 +31,35 @@ class Number:
     error: float | None
 
 
+NOTHING = Number(value=None, error=None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The effect of a setting on one contrast with control.
+    """The effect of a setting on one contrast with control; in a survey on the prevalence.
 
     Attributes
     ----------
     treatment : str
+        In a survey its one arm.
     truth : float
-        The effect among honest people, before anybody leaves; Δ = xτ where the design does not identify the effect.
+        The effect among honest people, before anybody leaves; Δ = xτ where the design does not identify the effect. In a survey their
+        prevalence.
     estimated : float
         Share of studies with an estimate at all.
     bias : Number
         Mean estimate minus truth; an estimate beyond −1 or 1 counts as −1 or 1.
     spread : Number
         Standard deviation of these estimates.
+    region : Number
+        Share of studies whose likelihood region, the headline, holds τ, of those without an empty cell.
     coverage : Number
-        Share of studies whose interval holds the truth: Fieller's for τ, Wald's for Δ.
+        Share of studies whose interval holds the truth: Fieller's for τ and for the prevalence, Wald's for Δ.
     unbounded : Number
         Share of studies whose interval has no end.
     power : Number
-        Share of studies that reject "no effect", with Holm's adjustment where there are several contrasts.
+        Share of studies that reject "no effect", with Holm's adjustment where there are several contrasts; None in a survey, which
+        tests nothing.
     wrong_sign : Number
         Of the studies that reject, the share that has the wrong sign ("type S"); None without an effect.
     contradicted : Number
@@ -60,6 +71,7 @@ class Found:
     estimated: float
     bias: Number
     spread: Number
+    region: Number
     coverage: Number
     unbounded: Number
     power: Number
@@ -73,9 +85,11 @@ class Tally:
 
     studies: int
     contradicted: int
+    complete: int
     estimated: tuple[int, ...]
     total: tuple[float, ...]
     squares: tuple[float, ...]
+    in_region: tuple[int, ...]
     covered: tuple[int, ...]
     unbounded: tuple[int, ...]
     rejected: tuple[int, ...]
@@ -104,13 +118,14 @@ class Tally:
                 estimated=self.estimated[index] / self.studies,
                 bias=self._bias(index, truth),
                 spread=self._spread(index),
+                region=share(self.in_region[index], self.complete),
                 coverage=share(self.covered[index], self.estimated[index]),
                 unbounded=share(self.unbounded[index], self.estimated[index]),
-                power=share(self.rejected[index], self.studies),
-                wrong_sign=share(self.wrong_sign[index], self.rejected[index]) if truth else Number(value=None, error=None),
+                power=NOTHING if design.is_survey else share(self.rejected[index], self.studies),
+                wrong_sign=share(self.wrong_sign[index], self.rejected[index]) if truth and not design.is_survey else NOTHING,
                 contradicted=share(self.contradicted, self.studies),
             )
-            for index, treatment in enumerate(design.treatments)
+            for index, treatment in enumerate(design.treatments or design.arms)
         )
 
     def _variance(self, index: int) -> float:
@@ -120,13 +135,13 @@ class Tally:
     def _bias(self, index: int, truth: float) -> Number:
         n = self.estimated[index]
         if n < 2:
-            return Number(value=None, error=None)
+            return NOTHING
         return Number(value=self.total[index] / n - truth, error=sqrt(self._variance(index) / n))
 
     def _spread(self, index: int) -> Number:
         n = self.estimated[index]
         if n < 2:
-            return Number(value=None, error=None)
+            return NOTHING
         deviation = sqrt(self._variance(index))
         return Number(value=deviation, error=deviation / sqrt(2 * (n - 1)))
 
@@ -140,13 +155,15 @@ def share(part: int, whole: int) -> Number:
     (Number(value=0.5, error=0.05), Number(value=None, error=None))
     """
     if not whole:
-        return Number(value=None, error=None)
+        return NOTHING
     inside = min(max(part, 0.5), whole - 0.5) / whole
     return Number(value=part / whole, error=sqrt(inside * (1 - inside) / whole))
 
 
 def truths(design: Design, expected: Expected, setting: Setting) -> tuple[float, ...]:
-    """The value with which estimates are compared: τ, or Δ = xτ where the design does not identify τ."""
+    """The value with which estimates are compared: τ, or Δ = xτ where the design does not identify τ; in a survey the prevalence."""
+    if design.is_survey:
+        return (expected.prevalence,)
     if design.identification.effect:
         return expected.effects
     honest = 1.0 if setting.cheating == Cheating.NONE else 1 - expected.cheater_proportion
@@ -198,25 +215,28 @@ def simulate(design: Design, expected: Expected, setting: Setting, *, studies: i
     cells = answer_probabilities(design, expected, setting).ravel()
     drawn = rng.multinomial(expected.n, [*cells, max(1 - cells.sum(), 0.0)], size=studies)[:, :-1]
     counts = drawn.reshape(studies, *design.shape, 2).astype(float)
+    complete = counts[(counts.sum(axis=-1) > 0).all(axis=(1, 2))]
     fit = maximum_likelihood_fit(counts, design)
-    joint = _joint(fit, counts, design)
-    identified = design.identification.effect
-    estimates = np.clip(joint.effect if identified else joint.honest_times_effect, -1, 1)
+    joint = _prevalence(fit, counts, design) if design.is_survey else _joint(fit, counts, design)
+    identified = design.is_survey or design.identification.effect
+    estimates = np.clip(joint.effect if identified else joint.honest_times_effect, 0 if design.is_survey else -1, 1)
     there = np.isfinite(estimates)
     truth = np.array(truths(design, expected, setting))
     low, high = _limits(joint, identified=identified, level=level)
     ended = np.isfinite(low)
     with np.errstate(invalid="ignore", divide="ignore"):
-        rejected = _holm(np.nan_to_num(p_values(joint), nan=1.0)) < 1 - level
+        rejected = (_holm(np.nan_to_num(p_values(joint), nan=1.0)) < 1 - level) & (not design.is_survey)
         covered = there & (~ended | ((low <= truth + ROUNDING) & (truth - ROUNDING <= high)))
         contradicted = (chdtrc(fit.df, np.maximum(fit.statistic, 0)) < 0.05) if fit.df else np.zeros(studies, dtype=bool)
     wrong = rejected & (np.sign(joint.honest_times_effect) != np.sign(truth))
     return Tally(
         studies=studies,
         contradicted=int(np.count_nonzero(contradicted)),
+        complete=len(complete),
         estimated=_counted(there),
         total=_summed(np.where(there, estimates, 0.0)),
         squares=_summed(np.where(there, estimates, 0.0) ** 2),
+        in_region=_counted(_in_region(complete, design, expected, level=level)),
         covered=_counted(covered),
         unbounded=_counted(there & ~ended),
         rejected=_counted(rejected),
@@ -231,6 +251,38 @@ def _joint(fit: CellFit, counts: FloatArray, design: Design) -> JointEstimates:
         return fit.joint_estimates(null_variance=null_variance)
     used = constrained_honest_proportion(counts, fit.coefficients[..., fit.model.honest], design)
     return fit.joint_estimates(honest_proportion_used=used, null_variance=null_variance)
+
+
+def _in_region(counts: FloatArray, design: Design, expected: Expected, *, level: float) -> npt.NDArray[np.bool_]:
+    """Whether the likelihood region of every study and contrast holds τ, or the prevalence of a survey; where answers contradict the model
+    it is shown empty.
+    """
+    polytope = Polytope(design=design)
+    if design.is_survey:
+        held, critical = [polytope.at_prevalence(0, expected.prevalence)], quantile(level)
+    else:
+        held = [polytope.at_effect(index, effect) for index, effect in enumerate(expected.effects)]
+        critical = quantile_for_effects(polytope, level=level)
+    if not len(counts):
+        return np.zeros((0, len(held)), dtype=bool)
+    table = counts.reshape(len(counts), -1, 2)
+    top = maximise(table, polytope.free())
+    fits = model_test(table, polytope, top)[1] >= 1 - level
+    heights = [maximise(table, one).log_likelihood for one in held]
+    return np.stack([fits & (2 * (top.log_likelihood - height) <= critical**2) for height in heights], axis=-1)
+
+
+def _prevalence(fit: CellFit, counts: FloatArray, design: Design) -> JointEstimates:
+    """Π̂ and x̂ of every survey, whose ratio is the prevalence."""
+    honest = fit.model.honest
+    return JointEstimates(
+        honest_times_effect=fit.coefficients[..., :1],
+        honest_times_effect_variance=fit.covariance[..., 0, :1],
+        honest_proportion=fit.coefficients[..., honest],
+        honest_proportion_variance=fit.covariance[..., honest, honest],
+        covariance=fit.covariance[..., honest, :1],
+        honest_proportion_used=constrained_honest_proportion(counts, fit.coefficients[..., honest], design),
+    )
 
 
 def _limits(joint: JointEstimates, *, identified: bool, level: float) -> tuple[FloatArray, FloatArray]:

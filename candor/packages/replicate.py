@@ -9,7 +9,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,13 @@ from numpy.typing import NDArray
 from candor.clusters.clustered_effects import estimate_assigned_together
 from candor.clusters.people import assigned_together
 from candor.designs.design import Design
+from candor.equivalence.margin_tests import margin_tests
+from candor.equivalence.margins import Margin
 from candor.errors import MethodError
 from candor.estimators.missing_answers import missing_answers
-from candor.sequences.looks import decided_together, sequential_estimate
+from candor.estimators.multiplicity import family_tests
+from candor.results import Effect
+from candor.sequences.looks import decided_in_families, family_of, sequential_estimate
 from candor.software import METHOD_VERSION, described
 from candor.studies.answers import Answers
 
@@ -64,12 +68,15 @@ def estimates_of(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every question with all that follows from its public answers, one after the other."""
     lines = list(data)
-    in_clusters = protocol["allocation"].get("unit") == "cluster"
     for name, counts in counts_of(lines, protocol).items():
-        if in_clusters:
+        if _in_clusters(protocol):
             yield name, estimates_in_clusters(lines, protocol, name, n=int(counts.sum()), seed=seed, level=level)
         else:
-            yield name, estimates(counts, protocol, replicates=replicates, seed=seed, level=level)
+            yield name, estimates(name, counts, protocol, replicates=replicates, seed=seed, level=level)
+
+
+def _in_clusters(protocol: Mapping[str, Any]) -> bool:
+    return bool(protocol["allocation"].get("unit") == "cluster")
 
 
 def estimates_in_clusters(
@@ -95,28 +102,59 @@ def estimates_in_clusters(
     return {**asdict(outcome), "assignment": asdict(assignment)}
 
 
-def estimates(counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float) -> dict[str, Any]:
+def estimates(
+    question: str, counts: NDArray[np.int64], protocol: Mapping[str, Any], *, replicates: int, seed: int, level: float
+) -> dict[str, Any]:
     """Everything that follows from the public answers to one question: all methods without covariates, with their bootstrap."""
     answers = Answers(design=Design.from_document(protocol["design"]), counts=counts)
     try:
         outcome = answers.resample(answers.estimate(level=level), replicates=replicates, seed=seed, level=level, workers=1)
-        planned, questions = protocol["allocation"]["planned_with_die"], questions_of_a_family(protocol)
+        planned, questions = protocol["allocation"]["planned_with_die"], len(family_of(question, families_of(protocol)))
         sequence = sequential_estimate(counts, design=answers.design, planned_n=planned, questions=questions, level=level)
     except MethodError as error:
         return {"n": int(counts.sum()), "not_estimated": str(error)}
     return {**asdict(outcome), "sequence": sequence}
 
 
-def questions_of_a_family(protocol: Mapping[str, Any]) -> int:
-    """How many questions share the error probability of the sequences: one, or all that the study asked."""
-    return int(protocol["questions_asked"]) if protocol.get("family") == "study" else 1
+def families_of(protocol: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
+    """The questions that share one error probability, by their family.
+
+    Older packages say whether these are all that the study asked, also those that were not released, which they do not name.
+    """
+    if protocol.get("family") == "study":
+        released = [question["name"] for question in protocol["questions"]]
+        return {"study": [*released, *(f"(not released, {one})" for one in range(len(released), protocol["questions_asked"]))]}
+    return protocol["analysis"]["families"] if "analysis" in protocol else {}
 
 
 def with_directions(outcomes: Mapping[str, dict[str, Any]], protocol: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The outcomes with their sequences as plain values, after the directions of effects were decided in their family."""
     looks = {name: outcome["sequence"] for name, outcome in outcomes.items() if "sequence" in outcome}
-    decided = decided_together(list(looks.values())) if looks and questions_of_a_family(protocol) > 1 else tuple(looks.values())
-    return dict(outcomes) | {name: {**outcomes[name], "sequence": asdict(look)} for name, look in zip(looks, decided, strict=True)}
+    decided = decided_in_families(looks, families_of(protocol))
+    return dict(outcomes) | {name: {**outcomes[name], "sequence": asdict(look)} for name, look in decided.items()}
+
+
+def planned_tests(tables: Mapping[str, NDArray[np.int64]], protocol: Mapping[str, Any]) -> dict[str, Any]:
+    """The tests that the protocol names, against margins and over families; nothing for packages whose protocol is older than these,
+    nor for studies of clusters, which tests against margins do not know.
+
+    A question without enough answers has no test against its margin; in its family it counts as untested, as one that was not released.
+    """
+    if "analysis" not in protocol or _in_clusters(protocol):
+        return {}
+    design, planned = Design.from_document(protocol["design"]), protocol["analysis"]
+    effects: dict[str, tuple[Effect, ...]] = {name: () for members in planned["families"].values() for name in members}
+    margins = {}
+    for name, counts in tables.items():
+        try:
+            effects[name] = Answers(design=design, counts=counts).estimate().effects
+        except MethodError:
+            continue
+        if margin := planned["margins"].get(name):
+            against = Margin(size=margin["points"] / 100, worse=margin["worse"])
+            margins[name] = [asdict(test) for test in margin_tests(counts, design=design, margin=against)]
+    families = family_tests(effects, families=planned["families"], treatments=design.treatments, control=design.control)
+    return {"planned_tests": {"margins": margins, "families": [asdict(test) for test in families]}}
 
 
 def with_missing_answers(
@@ -140,14 +178,15 @@ def recomputed(data: Iterable[str], protocol: Mapping[str, Any], published: Mapp
     """The results of the data, computed again with the number of resamples, seed and level of results.json."""
     options = {**published["bootstrap"], "level": published["level"]}
     lines = list(data)
-    outcomes = dict(estimates_of(lines, protocol, **options))
-    decided = with_directions(outcomes, protocol)
-    return {"n": sum(1 for _row in csv.DictReader(lines)), "outcomes": with_missing_answers(decided, lines, protocol)}
+    decided = with_directions(dict(estimates_of(lines, protocol, **options)), protocol)
+    n = sum(1 for _row in csv.DictReader(lines))
+    tests = planned_tests(counts_of(lines, protocol), protocol)
+    return {"n": n, "outcomes": with_missing_answers(decided, lines, protocol), **tests}
 
 
 def results_of(published: Mapping[str, Any]) -> dict[str, object]:
     """The results in results.json itself, without the inputs of the computation."""
-    return {"n": published["n"], "outcomes": published["outcomes"]}
+    return {name: published[name] for name in ("n", "outcomes", "planned_tests") if name in published}
 
 
 def pairs(published: object, again: object, path: str = "") -> Iterator[Difference]:
@@ -191,6 +230,8 @@ def main(folder: Path) -> int:
         again = recomputed(data, protocol, published)
     outcomes = {name: (published["outcomes"].get(name), again["outcomes"].get(name)) for name in published["outcomes"] | again["outcomes"]}
     same_methods = methods_of(published) == METHOD_VERSION
+    if same_methods and "planned_tests" in published | again:
+        outcomes["(planned tests)"] = (published.get("planned_tests"), again.get("planned_tests"))
     if not same_methods:
         print(ANOTHER_VERSION.format(then=described(published.get("software", {})), before=methods_of(published), now=METHOD_VERSION))
         outcomes = {name: (alike_in_all_versions(before), alike_in_all_versions(after)) for name, (before, after) in outcomes.items()}

@@ -15,10 +15,12 @@ STEPS = 100
 HALVINGS = 40
 LONGEST_STEP = 2.0
 """The farthest that one step of Newton's moves a difficulty, in logits."""
-CONVERGED = 1e-9
+CONVERGED = 1e-6
 """Largest step, in logits, after which the maximum is found: Newton's next step would be about its square."""
+ROUNDING = 1e-14
+"""The error of a log-likelihood in floating point, relative to its size."""
 NUMBERS_AT_ONCE = 1_000_000
-"""Numbers held at a time in the leaves of the trees, of which there are as many as patterns times items."""
+"""Numbers held at a time: each pattern of given answers needs the square of the number of items, several times."""
 
 
 class Derivatives(NamedTuple):
@@ -47,7 +49,7 @@ class ScoreGroups:
     given : ndarray of bool, shape (B, m)
         The patterns of given answers that occur: one, when all rows are complete.
     pattern, score, people : ndarray of int, shape (G,)
-        The groups of people with one pattern and one score, and their sizes.
+        The groups of people with one pattern and one score, in the order of patterns, and their sizes.
     totals : ndarray of int, shape (m,)
         How many of these people solved each item.
     """
@@ -67,9 +69,9 @@ class ScoreGroups:
             given, pattern = np.ones((1, answers.m), dtype=bool), np.zeros(len(scores), dtype=np.int64)
         else:
             given, pattern = np.unique(answers.given, axis=0, return_inverse=True)
-        groups, people = np.unique(np.column_stack([pattern.ravel(), scores])[telling], axis=0, return_counts=True)
+        groups, people = np.unique((pattern.ravel() * (answers.m + 1) + scores)[telling], return_counts=True)
         totals = np.count_nonzero(answers.right[telling], axis=0)
-        return cls(given=given, pattern=groups[:, 0], score=groups[:, 1], people=people, totals=totals)
+        return cls(given=given, pattern=groups // (answers.m + 1), score=groups % (answers.m + 1), people=people, totals=totals)
 
     def derivatives(self, difficulties: FloatArray) -> Derivatives:
         """Evaluate the conditional log-likelihood and its derivatives by the difficulties, shape (m,).
@@ -77,42 +79,35 @@ class ScoreGroups:
         Notes
         -----
         ln L = −Σ sᵢδᵢ − Σ_g n_g ln γ_g(e^{−δ}) over groups g of one pattern and one score. The gradient is Σ_g n_g P(i|g) − sᵢ, minus the
-        second derivatives Σ_g n_g (P(i, j|g) − P(i|g)P(j|g)). P(i|g) is pᵢ times a slope of the tree. Σ n_g P(i, j|g) is the same of a
-        tree in which item i is solved for certain.
+        second derivatives Σ_g n_g (P(i, j|g) − P(i|g)P(j|g)).
         """
         m = len(difficulties)
-        leaves = item_leaves(difficulties, self.given)
+        at_once = max(1, NUMBERS_AT_ONCE // m**2)
+        parts = [self._part(difficulties, first, first + at_once) for first in range(0, len(self.given), at_once)]
+        log_likelihood, expected, information = (sum(numbers) for numbers in zip(*parts, strict=True))
+        return Derivatives(log_likelihood - float(self.totals @ difficulties), expected - self.totals, information)
+
+    def _part(self, difficulties: FloatArray, first: int, last: int) -> tuple[float, FloatArray, FloatArray]:
+        """The sums over the groups of some patterns."""
+        m = len(difficulties)
+        here = slice(*np.searchsorted(self.pattern, [first, last]))
+        pattern, score, people = self.pattern[here] - first, self.score[here], self.people[here]
+        leaves = item_leaves(difficulties, self.given[first:last])
         tree = ScoreTree(leaves)
-        chances = tree.scores[self.pattern, self.score]
+        chances = tree.scores[pattern, score]
         if not np.all(chances > 0):
             raise MethodError(f"difficulties between {difficulties.min():.3g} and {difficulties.max():.3g} are too far apart for {m} items")
         # The chances carry Π σ(δᵢ) over the items of a pattern, which γ does not.
         constants = np.log(leaves[:, :, 0]).sum(axis=1)
-        log_likelihood = -float(self.totals @ difficulties) - float(self.people @ (np.log(chances) - constants[self.pattern]))
+        log_likelihood = -float(people @ (np.log(chances) - constants[pattern]))
 
-        solved = np.empty((len(self.people), m))
-        for part in _parts(len(self.people), leaves[0].size):
-            weights = np.zeros((len(self.people[part]), tree.scores.shape[1]))
-            weights[np.arange(len(weights)), self.score[part]] = 1 / chances[part]
-            pattern = self.pattern[part]
-            solved[part] = (leaves[pattern, :, 1] * ScoreTree(leaves[pattern]).slopes(weights)[..., 1])[:, :m]
-
+        right = leaves[:, :m, 1]
+        solved = right[pattern] * tree.without[pattern, :m, score - 1] / chances[:, None]
         weights = np.zeros_like(tree.scores)
-        weights[self.pattern, self.score] = self.people / chances
-        patterns, items = np.divmod(np.arange(len(leaves) * m), m)
-        both = np.zeros((m, m))
-        for part in _parts(len(items), leaves[0].size):
-            pattern, item = patterns[part], items[part]
-            certain = leaves[pattern]
-            certain[np.arange(len(item)), item, 0] = 0.0
-            np.add.at(both, item, (certain[..., 1] * ScoreTree(certain).slopes(weights[pattern])[..., 1])[:, :m])
-        return Derivatives(log_likelihood, self.people @ solved - self.totals, both - solved.T @ (self.people[:, None] * solved))
-
-
-def _parts(length: int, size: int) -> list[slice]:
-    """Slices of so many things of one size that each slice fits into memory."""
-    at_once = max(1, NUMBERS_AT_ONCE // size)
-    return [slice(first, first + at_once) for first in range(0, length, at_once)]
+        weights[pattern, score] = people / chances
+        both = (right[:, :, None] * right[:, None, :] * tree.without_two(weights)[:, :m, :m]).sum(axis=0)
+        expected = people @ solved
+        return log_likelihood, expected, both + np.diag(expected) - solved.T @ (people[:, None] * solved)
 
 
 def most_likely_difficulties(groups: ScoreGroups, *, ridge: float = 0.0, slope: FloatArray | float = 0.0) -> tuple[FloatArray, Derivatives]:
@@ -161,7 +156,7 @@ def most_likely_difficulties(groups: ScoreGroups, *, ridge: float = 0.0, slope: 
         before = height(difficulties, found)
         for _ in range(HALVINGS):
             there = groups.derivatives(difficulties + step)
-            if height(difficulties + step, there) >= before - 1e-9 * max(1.0, abs(before)) * CONVERGED:
+            if height(difficulties + step, there) >= before - ROUNDING * abs(before):
                 break
             step /= 2
         difficulties, found = difficulties + step, there

@@ -81,13 +81,13 @@ def item_difficulties(answers: QuizAnswers, *, method: str = CONDITIONAL) -> Ite
     Thirty people solved only the first item, ten only the second: the items are ln 3 apart.
 
     >>> found = item_difficulties(QuizAnswers.of([[1, 0]] * 30 + [[0, 1]] * 10 + [[1, 1]] * 5))
-    >>> [round(item.difficulty, 4) for item in found.items], round(np.log(3) / 2, 4)
+    >>> [round(item.difficulty, 4) for item in found.items], round(float(np.log(3)) / 2, 4)
     ([-0.5493, 0.5493], 0.5493)
     """
     if method not in _FITS:
         raise DataError(f"expected the method {' or '.join(_FITS)}, found {method}")
     kept = comparable_items(answers, answers.solved_first_not_second())
-    fit, log_likelihood = _FITS[method](answers.only(kept))
+    fit, log_likelihood = _FITS[method](answers if kept.all() else answers.only(kept))
     places = np.cumsum(kept) - 1
     errors = np.sqrt(np.diag(fit.covariance))
     right, answered = answers.totals(), answers.answered()

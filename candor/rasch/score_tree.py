@@ -1,8 +1,11 @@
-"""Chances of every score, and of every item at a given score: elementary symmetric functions by divide and conquer."""
+"""Chances of every score, and of items and pairs of items at a score: elementary symmetric functions by divide and conquer."""
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import expit
 
 from candor.rasch.answers import BoolArray, FloatArray
@@ -26,7 +29,7 @@ class ScoreTree:
     With qᵢ = σ(δᵢ) and pᵢ = σ(−δᵢ) the coefficient of xʳ is γ_r(e^{−δ})·Πqᵢ, the elementary symmetric function of order r [1]_ up to a
     constant. Everything is a sum of products of numbers that are not negative, so no digit is lost by cancellation, and chances
     cannot overflow: 200 items with difficulties between −6 and 6 keep all their digits. The usual recursion for the functions without
-    item i divides instead, and loses them. M² products, once up and twice down.
+    an item divides instead, and loses them.
 
     References
     ----------
@@ -37,45 +40,66 @@ class ScoreTree:
     def __init__(self, leaves: FloatArray) -> None:
         self.levels = [leaves]
         while self.levels[-1].shape[1] > 1:
-            self.levels.append(_product(self.levels[-1][:, 0::2], self.levels[-1][:, 1::2]))
+            left, right = self.levels[-1][:, 0::2], self.levels[-1][:, 1::2]
+            self.levels.append((left[..., None, :] @ _moved(right, left.shape[-1]))[..., 0, :])
         self.scores = self.levels[-1][:, 0]
 
-    def slopes(self, weights: FloatArray) -> FloatArray:
-        """Derivatives of Σ_r weights_r · scores_r by the leaves, shape (B, M, 2).
+    @cached_property
+    def _without_one(self) -> list[FloatArray]:
+        """For each level, the product of each part of the items without each of its items, shape (B, parts, size, size)."""
+        found = [np.ones((*self.levels[0].shape[:2], 1, 1))]
+        for level in self.levels[:-1]:
+            size = found[-1].shape[-1]
+            left, right = (found[-1][:, side::2] @ _moved(level[:, 1 - side :: 2], size) for side in (0, 1))
+            found.append(np.concatenate([left, right], axis=2))
+        return found
+
+    @property
+    def without(self) -> FloatArray:
+        """The product without each item, shape (B, M, M): coefficients of x⁰ to x^{M − 1}."""
+        return self._without_one[-1][:, 0]
+
+    def without_two(self, weights: FloatArray) -> FloatArray:
+        """Σ_r weights_r times the coefficient of x^{r − 2} of the product without two items, shape (B, M, M), 0 on the diagonal.
 
         Parameters
         ----------
         weights : ndarray, shape (B, M + 1)
+
+        Notes
+        -----
+        Two items part at one node of the tree. The product without them is that of the rest of the tree and of the node's halves, each
+        without one item. So all pairs that part at a node are one product of matrices. M³/3 products in all.
         """
+        b, m = self.levels[0].shape[:2]
+        pairs = np.zeros((b, m, m))
+        # Σ_r weights_r times the coefficient of x^{r − k} of the product of everything outside of a part.
         above = weights[:, None, :]
-        for level in reversed(self.levels[:-1]):
-            below = np.empty_like(level)
-            below[:, 0::2] = _correlation(above, level[:, 1::2])
-            below[:, 1::2] = _correlation(above, level[:, 0::2])
+        for level, without in zip(reversed(self.levels[:-1]), reversed(self._without_one[:-1]), strict=True):
+            size, parts = without.shape[-1], np.arange(above.shape[1])
+            outside = sliding_window_view(above[..., 2:], size, axis=-1)
+            blocks = without[:, 0::2] @ outside @ without[:, 1::2].swapaxes(-1, -2)
+            halves = pairs.reshape(b, len(parts), 2, size, len(parts), 2, size)
+            halves[:, parts, 0, :, parts, 1] = blocks.swapaxes(0, 1)
+            halves[:, parts, 1, :, parts, 0] = blocks.swapaxes(0, 1).swapaxes(-1, -2)
+            windows = sliding_window_view(above, size + 1, axis=-1)
+            below = np.empty((b, 2 * len(parts), size + 1))
+            for side in (0, 1):
+                below[:, side::2] = (windows @ level[:, 1 - side :: 2, :, None])[..., 0]
             above = below
-        return above
+        return pairs
 
 
-def _product(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Products of polynomials, their coefficients along the last axis, all of one length."""
-    length = left.shape[-1]
-    product = np.zeros((*left.shape[:-1], 2 * length - 1))
-    for power in range(length):
-        product[..., power : power + length] += left[..., power, None] * right
-    return product
+def _moved(polynomials: FloatArray, rows: int) -> FloatArray:
+    """For each polynomial the matrix whose row k is the polynomial times xᵏ: to multiply by it is to multiply polynomials."""
+    length = polynomials.shape[-1]
+    padded = np.zeros((*polynomials.shape[:-1], length + 2 * (rows - 1)))
+    padded[..., rows - 1 : rows - 1 + length] = polynomials
+    return np.ascontiguousarray(sliding_window_view(padded, length + rows - 1, axis=-1)[..., ::-1, :])
 
 
-def _correlation(above: FloatArray, sibling: FloatArray) -> FloatArray:
-    """The derivative of a product by one factor: each power of the other moves the weights."""
-    length = sibling.shape[-1]
-    total = np.zeros((*sibling.shape[:-1], length))
-    for power in range(length):
-        total += above[..., power : power + length] * sibling[..., power, None]
-    return total
-
-
-def item_leaves(difficulties: FloatArray, given: BoolArray, *, ability: float = 0.0) -> FloatArray:
-    """Leaves of a `ScoreTree`, shape (B, M, 2): chances of a wrong and of a right answer at one ability.
+def item_leaves(difficulties: FloatArray, given: BoolArray) -> FloatArray:
+    """Leaves of a `ScoreTree`, shape (B, M, 2): chances of a wrong and of a right answer at ability 0.
 
     Parameters
     ----------
@@ -83,12 +107,7 @@ def item_leaves(difficulties: FloatArray, given: BoolArray, *, ability: float = 
     given : ndarray of bool, shape (B, m)
         Which items each of B groups of people answered.
     """
-    m = len(difficulties)
-    leaves = np.zeros((len(given), 1 << max(m - 1, 1).bit_length(), 2))
-    leaves[..., 0] = 1.0
-    leaves[:, :m, 0] = np.where(given, expit(difficulties - ability), 1.0)
-    leaves[:, :m, 1] = np.where(given, expit(ability - difficulties), 0.0)
-    return leaves
+    return _leaves(np.where(given, expit(difficulties), 1.0), np.where(given, expit(-difficulties), 0.0))
 
 
 def score_chances(difficulties: FloatArray, abilities: FloatArray) -> FloatArray:
@@ -99,9 +118,14 @@ def score_chances(difficulties: FloatArray, abilities: FloatArray) -> FloatArray
     >>> score_chances(np.zeros(2), np.zeros(1)).tolist()
     [[0.25, 0.5, 0.25]]
     """
-    m = len(difficulties)
-    leaves = np.zeros((len(abilities), 1 << max(m - 1, 1).bit_length(), 2))
-    leaves[..., 0] = 1.0
     logits = abilities[:, None] - difficulties
-    leaves[:, :m, 0], leaves[:, :m, 1] = expit(-logits), expit(logits)
-    return ScoreTree(leaves).scores[:, : m + 1]
+    return ScoreTree(_leaves(expit(-logits), expit(logits))).scores[:, : len(difficulties) + 1]
+
+
+def _leaves(wrong: FloatArray, right: FloatArray) -> FloatArray:
+    """Both chances side by side, and items without an answer up to a power of two."""
+    m = wrong.shape[1]
+    leaves = np.zeros((len(wrong), 1 << (m - 1).bit_length(), 2))
+    leaves[..., 0] = 1.0
+    leaves[:, :m, 0], leaves[:, :m, 1] = wrong, right
+    return leaves

@@ -8,11 +8,11 @@ from candor.rasch.answers import FloatArray, QuizAnswers
 
 
 def stationary_distribution(rates: FloatArray) -> FloatArray:
-    """Long-run shares of the Markov chain with these rates from i to j, shape (m,).
+    """Long-run shares of the Markov chain with these rates from i to j, shape (…, m).
 
     Parameters
     ----------
-    rates : ndarray, shape (m, m)
+    rates : ndarray, shape (…, m, m)
         None negative. Each item leads to each other. The diagonal is not read.
 
     Notes
@@ -33,22 +33,22 @@ def stationary_distribution(rates: FloatArray) -> FloatArray:
     [0.333333333333, 0.666666666667]
     """
     flow = rates.astype(np.float64)
-    m = len(flow)
+    m = flow.shape[-1]
     for last in range(m - 1, 0, -1):
-        flow[:last, last] /= flow[last, :last].sum()
-        flow[:last, :last] += np.outer(flow[:last, last], flow[last, :last])
-    shares = np.ones(m)
+        flow[..., :last, last] /= flow[..., last, :last].sum(axis=-1, keepdims=True)
+        flow[..., :last, :last] += flow[..., :last, last, None] * flow[..., last, None, :last]
+    shares = np.ones(flow.shape[:-1])
     for item in range(1, m):
-        shares[item] = shares[:item] @ flow[:item, item]
-    return np.asarray(shares / shares.sum())
+        shares[..., item] = (shares[..., :item] * flow[..., :item, item]).sum(axis=-1)
+    return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
 
 
 def spectral_difficulties(solved_first: FloatArray) -> FloatArray:
-    """Difficulties with sum 0, shape (m,), from counts of pairs.
+    """Difficulties with sum 0, shape (…, m), from counts of pairs.
 
     Parameters
     ----------
-    solved_first : ndarray, shape (m, m)
+    solved_first : ndarray, shape (…, m, m)
         Y_ij, how many people solved item i and answered item j wrongly; a noisy count is held to 1 or more before.
 
     Notes
@@ -68,7 +68,7 @@ def spectral_difficulties(solved_first: FloatArray) -> FloatArray:
     [-1.0, 1.0]
     """
     logarithms = np.log(stationary_distribution(solved_first))
-    return np.asarray(logarithms - logarithms.mean())
+    return np.asarray(logarithms - logarithms.mean(axis=-1, keepdims=True))
 
 
 def spectral_covariance(answers: QuizAnswers, difficulties: FloatArray) -> FloatArray:

@@ -60,6 +60,10 @@ class FittedModel:
         found = [self._end(index, error=error, level=level, direction=direction) for direction in (-1.0, 1.0)]
         return Interval(kind="profile", low=found[0], high=found[1], level=level)
 
+    def contains(self, index: int, value: float, *, level: float) -> bool:
+        """Whether the profile interval of a coefficient holds this value."""
+        return 2 * (self.fit.log_likelihood - self._height(index, value, start=self.fit)[0]) <= float(chi2.ppf(level, 1))
+
     def likelihood_ratio_p_value(self, index: int) -> float:
         """The p-value of the test that one coefficient is zero."""
         without = self._height(index, 0.0, start=self.fit)[0]
@@ -82,21 +86,26 @@ class FittedModel:
 
     def _end(self, index: int, *, error: float, level: float, direction: float) -> float | None:
         least = self.fit.log_likelihood - float(chi2.ppf(level, 1)) / 2
-        known = {"fit": self.fit}
+        known, heights = {"fit": self.fit}, dict[float, float]()
 
-        def above(value: float) -> float:
+        def searched(value: float) -> float:
+            """How far the likelihood there is above the least; where another coefficient runs away, a second search gets further."""
             try:
                 height, known["fit"] = self._height(index, value, start=known["fit"])
             except MethodError:
                 height = self._height(index, value, start=self.fit)[0]
-            return height - least
+            heights[value] = max(heights.get(value, -math.inf), height - least)
+            return heights[value]
+
+        def above(value: float) -> float:
+            return heights[value] if value in heights else searched(value)
 
         top = float(self.fit.beta[index])
         step, inner = 1.5 * error, top
         while step < LARGEST_STEP:
             outer = top + direction * step
             try:
-                below = above(outer) < 0
+                below = searched(outer) < 0 and searched(outer) < 0
             except MethodError:
                 return None
             if below:

@@ -159,6 +159,29 @@ def decided_together(looks: Sequence[Look]) -> tuple[Look, ...]:
     )
 
 
+def family_of(question: str, families: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """The questions with which this one shares its error probability, by the families that the protocol names; itself alone in none.
+
+    Examples
+    --------
+    >>> family_of("sleep", {"main": ["attention", "sleep"]}), family_of("retention", {"main": ["attention", "sleep"]})
+    (['attention', 'sleep'], ['retention'])
+    """
+    return next((members for members in families.values() if question in members), [question])
+
+
+def decided_in_families(looks: Mapping[str, Look], families: Mapping[str, Sequence[str]]) -> dict[str, Look]:
+    """The looks at the questions, by their names, with the directions decided together in every family.
+
+    A question of a family that is not among the looks counts with e-values of 1.
+    """
+    found = dict(looks)
+    for members in families.values():
+        there = [name for name in members if name in looks]
+        found |= zip(there, decided_together([looks[name] for name in there]), strict=True)
+    return found
+
+
 def _waits_for(table: FloatArray, design: Design) -> str | None:
     """A sentence about the cell and the answer of which there are fewest, while that is too few."""
     arm, subsample, answer = (int(index) for index in np.unravel_index(int(np.argmin(table)), table.shape))

@@ -7,10 +7,12 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from candor.designs.sources import DesignSource, read_design
-from candor.diagnosis.diagnose import Plan, settings_of
+from candor.diagnosis.diagnose import Plan, settings_for, settings_of
+from candor.diagnosis.kept import KeptDiagnosis, keep
 from candor.diagnosis.people import Cheating, DropOut, Expected, Setting
 from candor.diagnosis.tallies import Found, Number, Tally
 from candor.errors import MethodError
@@ -18,10 +20,17 @@ from candor.figures.tables import paragraph, table
 
 EXPLAINED = (
     "Each setting was simulated {studies} times with {n} people; in brackets the Monte-Carlo error of the last digits shown. {truth} "
-    "Coverage is that of the {interval} interval at {level:g} %; power is the share of studies that reject no effect, wrong sign the share "
+    "Region is the share of studies whose likelihood region at {level:g} %, the headline, holds the effect; coverage is that of the "
+    "{interval} interval; power is the share of studies that reject no effect, wrong sign the share "
     "of those that do so in the wrong direction, noticed the share whose specification test says at 5 % that the model does not fit."
 )
+EXPLAINED_OF_SURVEYS = (
+    "Each setting was simulated {studies} times with {n} people; in brackets the Monte-Carlo error of the last digits shown. {truth} "
+    "Coverage is that of the {interval} interval at {level:g} %; noticed is the share whose specification test says at 5 % that the model "
+    "does not fit."
+)
 OF_THE_EFFECT = "Bias is that of the effect among honest people."
+OF_THE_PREVALENCE = "Bias is that of the prevalence among honest people, which a survey estimates."
 OF_DELTA = "The design does not identify the effect: bias and coverage are those of honest share times effect."
 
 
@@ -29,7 +38,7 @@ def diagnose(
     design: DesignSource,
     *,
     n: int,
-    effects: float | Mapping[str, float],
+    effects: float | Mapping[str, float] = 0.0,
     prevalence: float = 0.4,
     cheater_proportion: float = 0.1,
     drop_out: float = 0.1,
@@ -38,6 +47,7 @@ def diagnose(
     studies: int = 4000,
     level: float = 0.95,
     seed: int | None = None,
+    resume: Path | None = None,
     progress: Callable[[int], object] = lambda done: None,
 ) -> Diagnosis:
     """Simulate a design under plausible ways to cheat and to leave, and say what its estimates are worth in each.
@@ -49,7 +59,7 @@ def diagnose(
     n : int
         People who are assigned to an arm.
     effects : float or mapping of str to float
-        Difference of prevalence to control among honest people: the same for all treatment arms, or by arm (others 0).
+        Difference of prevalence to control among honest people: the same for all treatment arms, or by arm (others 0). A survey has none.
     prevalence : float
         Share of true "yes" in the control arm.
     cheater_proportion : float
@@ -58,15 +68,18 @@ def diagnose(
         Share of those who may leave who do, where anybody leaves.
     cheating : sequence of str
         Ways to cheat: ``none``, ``always_no``, ``random``, ``opposite``, ``refuse_forced_yes``, ``truthful``, ``arm_dependent`` (no in the
-        control arm, at random in the others).
+        control arm, at random in the others; not in a survey).
     leaving : sequence of str
-        Ways to leave: ``none``, ``anybody``, ``treated`` (people of treatment arms), ``treated_yes`` (those of them with a true "yes").
+        Ways to leave: ``none``, ``anybody``, ``treated`` (people of treatment arms), ``treated_yes`` (those of them with a true "yes"). In
+        a survey everybody counts as treated, and ``treated`` is left out as the same as ``anybody``.
     studies : int
         Simulated studies for each pair of these, at most 100,000.
     level : float
         Confidence level.
     seed : int, optional
         The same seed gives the same numbers. Default: a fresh one, which the result names.
+    resume : Path, optional
+        A file that is written while studies are simulated, and from which the same diagnosis goes on; it brings its seed.
     progress : callable
         Is told, again and again, how many more studies were simulated.
 
@@ -80,7 +93,9 @@ def diagnose(
     DesignError
         When the design cannot be read.
     MethodError
-        When an expectation is impossible.
+        When an expectation is impossible, or a survey's design leaves the prevalence open.
+    DataError
+        When `resume` is a file of something else, or of another diagnosis.
 
     References
     ----------
@@ -101,6 +116,8 @@ def diagnose(
     by_arm = dict(effects) if isinstance(effects, Mapping) else dict.fromkeys(found.treatments, effects)
     if unknown := sorted(set(by_arm) - set(found.treatments)):
         raise MethodError(f"there is no treatment arm {unknown[0]!r}; the design has {', '.join(map(repr, found.treatments))}")
+    kept = KeptDiagnosis.read(resume) if resume else None
+    fresh = secrets.randbits(32) if kept is None else kept.seed
     plan = Plan(
         design=found,
         expected=Expected(
@@ -110,14 +127,20 @@ def diagnose(
             cheater_proportion=cheater_proportion,
             drop_out=drop_out,
         ),
-        settings=_settings(cheating, leaving),
+        settings=settings_for(found, _settings(cheating, leaving)),
         studies=studies,
-        seed=secrets.randbits(32) if seed is None else seed,
+        seed=fresh if seed is None else seed,
         level=level,
     )
-    tallies: dict[int, Tally] = {}
-    for done, so_far in plan.carry_on():
+    begun, tallies = 0, dict[int, Tally]()
+    if resume and kept:
+        kept.require(plan, path=resume)
+        begun, tallies = kept.done, dict(kept.tallies)
+        progress(sum(size for _setting, _part, size in plan.parts[:begun]))
+    for done, so_far in plan.carry_on(tallies, done=begun):
         tallies = so_far
+        if resume:
+            keep(resume, plan, done=done, tallies=tallies)
         progress(plan.parts[done - 1][2])
     return Diagnosis(plan=plan, rows=plan.rows(tallies))
 
@@ -139,27 +162,31 @@ class Diagnosis:
     rows: tuple[tuple[Setting, tuple[Found, ...]], ...]
 
     def __str__(self) -> str:
-        identified = self.plan.design.identification.effect
-        words = EXPLAINED.format(
+        design = self.plan.design
+        identified = design.is_survey or design.identification.effect
+        words = (EXPLAINED_OF_SURVEYS if design.is_survey else EXPLAINED).format(
             studies=self.plan.studies,
             n=self.plan.expected.n,
-            truth=OF_THE_EFFECT if identified else OF_DELTA,
+            truth=OF_THE_PREVALENCE if design.is_survey else OF_THE_EFFECT if identified else OF_DELTA,
             interval="Fieller" if identified else "Wald",
             level=100 * self.plan.level,
         )
-        header = ["cheaters", "who leaves", "contrast", "bias", "spread", "coverage", "no end", "power", "wrong sign", "noticed"]
+        tested = [] if design.is_survey else ["power", "wrong sign"]
+        first = ["cheaters", "who leaves", "arm" if design.is_survey else "contrast"]
+        header = [*first, "bias", "spread", "region", "coverage", "no end", *tested]
         rows = [
             [
                 setting.cheating.replace("_", " "),
                 setting.drop_out.replace("_", " "),
-                f"{one.treatment} − {self.plan.design.control}",
-                *(_with_error(number) for number in (one.bias, one.spread, one.coverage, one.unbounded, one.power, one.wrong_sign)),
+                one.treatment if design.is_survey else f"{one.treatment} − {design.control}",
+                *(_with_error(number) for number in (one.bias, one.spread, one.region, one.coverage, one.unbounded)),
+                *(_with_error(number) for number in ((one.power, one.wrong_sign) if tested else ())),
                 _with_error(one.contradicted),
             ]
             for setting, found in self.rows
             for one in found
         ]
-        return "\n".join([paragraph(words), "", table(header, rows), "", f"seed {self.plan.seed}"])
+        return "\n".join([paragraph(words), "", table([*header, "noticed"], rows), "", f"seed {self.plan.seed}"])
 
     __repr__ = __str__
 

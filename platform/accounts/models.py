@@ -96,7 +96,15 @@ class User(AbstractUser):
 
 class TokenScope(models.TextChoices):
     READ = "read", _("Read")
-    WRITE = "write", _("Read and write")
+    WRITE = "write", _("Read and write, but spend no privacy budget")
+    ANALYTICS_READ = "analytics:read", _("Read the answers and the ledgers of privacy budgets, and nothing else")
+    ANALYTICS_SPEND = "analytics:spend", _("Spend privacy budgets: ask questions, and nothing else")
+
+
+ANALYTICS_READING = (*TokenScope,)
+"""The scopes for addresses of privacy budgets that only read."""
+ANALYTICS_SPENDING = (TokenScope.ANALYTICS_SPEND,)
+"""What was spent never comes back, so a token can spend only if it was made for that."""
 
 
 class ApiToken(models.Model):
@@ -104,7 +112,7 @@ class ApiToken(models.Model):
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=50, help_text="Its purpose, in its owner's words.")
-    scope = models.CharField(max_length=5, choices=TokenScope, default=TokenScope.READ)
+    scope = models.CharField(max_length=15, choices=TokenScope, default=TokenScope.READ)
     token_hash = models.CharField(max_length=64, unique=True)
     created_on = models.DateField(auto_now_add=True)
     last_day = models.DateField()

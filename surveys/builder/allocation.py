@@ -12,12 +12,11 @@ from django.utils.translation import gettext_lazy
 
 from surveys.allocation.findable import findable
 from surveys.builder.frame import LookingPage
-from surveys.definition import DIRECT, StudyDefinition, Watching
+from surveys.definition import DIRECT, MOST_STRATA, Allocation, StudyDefinition, Watching
 from surveys.drafting.edits import Document, Edit, Unchecked
 from surveys.drafting.forms import DraftForm, Typed, typed_value
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.errors import DefinitionError
-from surveys.questions.assignment import MOST_STRATA, Allocation
 from surveys.questions.background import OrdinalScale, SingleChoice
 from surveys.study_file import define, document_of
 
@@ -122,7 +121,7 @@ class AllocationPage(LookingPage):
             "arms": arms,
             "subsamples": subsamples,
             "minimum_seconds": seconds,
-            "watching": read_watching(form),
+            "watching": read_watching(form, self.definition),
         }
         if unit == "cluster" and not form.summary:
             self._require_possible_sections(form, value)

@@ -97,7 +97,7 @@ class Definition(APIView):
         if not isinstance(patch, dict):
             raise ParseError(_("Expected an object with the parts to change, found %(found)s.") % {"found": type(patch).__name__})
         # Read as a study file, so that a patch can bring in nothing that a file cannot.
-        changed = study_from_outside(json.dumps(merged(study.definition, patch)).encode(), source="merged")
+        changed = study_from_outside(json.dumps(merged(document_of(define(study.definition)), patch)).encode(), source="merged")
         return _change(study, changed, seen=seen, request=request)
 
 

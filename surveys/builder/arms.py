@@ -37,7 +37,7 @@ class Arms(DraftPage):
         arms = [arm.name for arm in self.definition.arms]
         control = arms[0] if self.definition.is_survey else form.choice("control", arms, missing=_("Choose the arm to compare with."))
         usual = Watching().model_dump()
-        watching = {key: value for key, value in read_watching(form).items() if value != usual[key]}
+        watching = {key: value for key, value in read_watching(form, self.definition).items() if value != usual[key]}
         return {"control": control, **({"watching": watching} if watching else {})}
 
     def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
@@ -60,6 +60,7 @@ class Arms(DraftPage):
             "arms": [_arm_view(arm, self.definition, there) for arm in self.definition.arms],
             "controls": [(arm.name, arm.label.in_language(self.definition.languages[0])) for arm in self.definition.arms],
             "modes": WATCHING,
+            "nothing_to_save": not self.definition.has_lecture,
         }
 
 

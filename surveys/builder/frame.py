@@ -64,6 +64,10 @@ class BuilderPage(View):
         fixed = next((set(part.keys) & set(FIXED_BY_LAUNCH) for part in PARTS if part.name == self.part), set())
         return self.state == "frozen" or (self.state == "amendment" and bool(fixed - {"languages"}))
 
+    @property
+    def _parts(self) -> list[Part]:
+        return [part for part in PARTS if not (part.compares and self.definition.is_survey)]
+
     def context(self) -> dict[str, object]:
         """The template's context beside the form."""
         return {}
@@ -79,7 +83,7 @@ class BuilderPage(View):
             "frozen": self.frozen,
             "state": self.state,
             "part": next((part for part in PARTS if part.name == self.part), None),
-            "parts": [_listed(part, self.study, left, current=part.name == self.part) for part in PARTS],
+            "parts": [_listed(part, self.study, left, current=part.name == self.part) for part in self._parts],
             "to_do": left,
         }
         return render(self.request, self.template_name, {**common, **self.context(), **context}, status=status)

@@ -55,5 +55,6 @@ class PlannedTestsPage(DraftPage):
         language = self.definition.languages[0]
         return {
             "kinds": KINDS,
+            "nothing_to_save": self.definition.is_survey,
             "question_fields": [(question.text.in_language(language), form.root[question.name]) for question in self.definition.questions],
         }

@@ -18,7 +18,7 @@ from surveys.media.services import MediaError, add_media_file
 from surveys.models import MediaFile, Study, StudyStatus
 from surveys.studies.readiness import outdated_inputs
 from surveys.studies.services import change_definition, confirm_translations
-from surveys.study_file import define
+from surveys.study_file import define, document_of
 
 SUFFIXES = {"video": (".mp4", ".webm"), "captions": (".vtt",), "poster": (".png", ".jpg", ".jpeg", ".webp")}
 Video = Mapping[str, Any]
@@ -33,13 +33,14 @@ def change_part(study: Study, *, edit: Edit, value: object, loaded: str | None, 
     Raises ConcurrentEditError if another value is there now. Changes in other places are kept, so several people can build at once.
     """
     study = locked(study)
-    found = edit.current(study.definition)
+    document = document_of(define(study.definition))  # as pages read it, also where an older version stored it
+    found = edit.current(document)
     if loaded is not None and fingerprint_of(found) not in (loaded, fingerprint_of(value)):
         raise ConcurrentEditError(
             _("Expected the part with the fingerprint %(loaded)s, found %(found)s.")
             % {"loaded": loaded[:64], "found": fingerprint_of(found)}
         )
-    study = change_definition(study, definition=define(edit.merged(study.definition, value)), actor=actor)
+    study = change_definition(study, definition=define(edit.merged(document, value)), actor=actor)
     texts = outdated_inputs(study, define(study.definition)).get(right, [])
     return confirm_translations(study, texts=texts, actor=actor) if texts else study
 
@@ -90,10 +91,11 @@ def remove_arm_file(study: Study, *, arm: str, name: str, actor: User) -> None:
 
 @transaction.atomic
 def remove_arm(study: Study, *, arm: str, actor: User) -> None:
-    """Take an arm out of a draft, with its files."""
+    """Take an arm out of a draft, with its files. The only one left needs no lecture, so none is awaited that is not there."""
     study = _locked_draft(study)
     names = set(_files(_arm_of(study, arm).get("video", {})))
-    change_definition(study, definition=define(WithoutArm(arm).merged(study.definition, None)), actor=actor)
+    there = set(MediaFile.objects.filter(study=study, current=True).values_list("name", flat=True))
+    change_definition(study, definition=define(WithoutArm(arm, there=frozenset(there)).merged(study.definition, None)), actor=actor)
     study.refresh_from_db()
     _retire(study, names, actor=actor)
 

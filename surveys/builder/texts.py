@@ -10,16 +10,13 @@ from django.views.decorators.http import require_POST
 from accounts.access import require_role
 from accounts.models import Role
 from surveys.builder.frame import DraftPage
-from surveys.definition import MOST_SUBGROUP_QUESTIONS, Retention
+from surveys.definition import Retention
 from surveys.drafting.edits import Edit, Keys
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.markdown import sanitised_html
+from surveys.plans import MOST_SUBGROUP_QUESTIONS
 
 LONGEST_PREVIEW = 20_000
-FAMILIES = (
-    ("question", gettext_lazy("The effects of each question: 5 % for every question")),
-    ("study", gettext_lazy("The effects of all questions together: 5 % for the whole study")),
-)
 
 
 class MarkdownPage(DraftPage):
@@ -65,7 +62,10 @@ class Subgroups(DraftPage):
     def context_of(self, form: DraftForm) -> dict[str, object]:
         language = self.definition.languages[0]
         questions = self.definition.possible_subgroups.items()
-        return {"questions": [(name, question.text.in_language(language)) for name, question in questions]}
+        return {
+            "questions": [(name, question.text.in_language(language)) for name, question in questions],
+            "nothing_to_save": self.definition.is_survey,
+        }
 
     def read(self, form: DraftForm) -> object:
         chosen = form.several("subgroups")
@@ -79,14 +79,13 @@ class Plans(DraftPage):
 
     part = "plans"
     template_name = "surveys/builder/plans.html"
-    keys = ("analysis_plan", "family", "release_plan", "retention")
+    keys = ("analysis_plan", "release_plan", "retention")
 
     def typed(self) -> Typed:
         languages = self.definition.languages
         return {
             **dict(typed_text("analysis_plan", self.document.get("analysis_plan"), languages)),
             **dict(typed_text("release_plan", self.document.get("release_plan"), languages)),
-            "family": self.definition.family,
             "months": typed_value(self.definition.retention.months_after_closing),
         }
 
@@ -96,12 +95,7 @@ class Plans(DraftPage):
             "months", what=_("The number of months"), minimum=0, maximum=120, missing=_("Write after how many months.")
         )
         retention = {"months_after_closing": months} if months != Retention().months_after_closing else None
-        family = form.choice("family", [name for name, _label in FAMILIES], missing=_("Choose which effects share the 5 %."))
-        whole = {"family": family if family != FAMILIES[0][0] else None, "retention": retention}
-        return {key: given for key, given in (plans | whole).items() if given}
-
-    def context_of(self, form: DraftForm) -> dict[str, object]:
-        return {"families": FAMILIES}
+        return {key: given for key, given in (plans | {"retention": retention}).items() if given}
 
 
 @require_role(*Role)

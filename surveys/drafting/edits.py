@@ -136,17 +136,25 @@ class AnotherArm:
 
 @dataclass(frozen=True, slots=True)
 class WithoutArm:
-    """Take an arm out. If it was the control, the first of the others becomes the control."""
+    """Take an arm out. If it was the control, the first of the others becomes the control.
+
+    A single arm that is left keeps its video files only as far as they are `there`.
+    """
 
     name: str
+    there: frozenset[str] = frozenset()
 
     def current(self, document: Document) -> Unchecked:
         return Item("arms", self.name).current(document)
 
     def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
         without = Item("arms", self.name).merged(document, None)
-        if document["control"] == self.name:
+        if document["control"] == self.name and without["arms"]:
             without["control"] = without["arms"][0]["name"]
+        if len(without["arms"]) == 1:
+            (only,) = without["arms"]
+            video = only.get("video", {})
+            without["arms"] = [only | {"video": video | {"sources": [name for name in video.get("sources", ()) if name in self.there]}}]
         return without
 
 

@@ -14,6 +14,8 @@ class Part:
     label: Promise
     route: str
     keys: tuple[str, ...] = ()
+    compares: bool = False
+    """Whether it is about comparisons, which a survey has none of."""
 
 
 PARTS = (
@@ -27,14 +29,14 @@ PARTS = (
     Part(name="allocation", label=_("Allocation and thresholds"), route="surveys:build_allocation", keys=("allocation", "minimum_seconds")),
     Part(name="direct", label=_("Direct questions"), route="surveys:build_direct", keys=("direct_group",)),
     Part(name="debrief", label=_("Debrief"), route="surveys:build_debrief", keys=("debrief",)),
-    Part(name="tests", label=_("Planned tests"), route="surveys:build_tests", keys=("analysis",)),
-    Part(name="subgroups", label=_("Subgroups"), route="surveys:build_subgroups", keys=("subgroups",)),
+    Part(name="tests", label=_("Planned tests"), route="surveys:build_tests", keys=("analysis",), compares=True),
+    Part(name="subgroups", label=_("Subgroups"), route="surveys:build_subgroups", keys=("subgroups",), compares=True),
     Part(name="budget", label=_("Privacy budget"), route="analysis:build_budget", keys=("privacy_budget",)),
     Part(
         name="plans",
         label=_("Plans for the data"),
         route="surveys:build_plans",
-        keys=("analysis_plan", "family", "release_plan", "retention"),
+        keys=("analysis_plan", "release_plan", "retention"),
     ),
     Part(name="file", label=_("As text"), route="surveys:build_file"),
 )

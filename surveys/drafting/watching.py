@@ -3,7 +3,7 @@
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from surveys.definition import Watching
+from surveys.definition import StudyDefinition, Watching
 from surveys.drafting.forms import DraftForm, typed_value
 
 WATCHING = (
@@ -16,7 +16,10 @@ def typed_watching(watching: Watching) -> dict[str, str]:
     return {"mode": watching.mode, "share": typed_value(round(watching.share * 100, 10))}
 
 
-def read_watching(form: DraftForm) -> dict[str, object]:
+def read_watching(form: DraftForm, definition: StudyDefinition) -> dict[str, object]:
+    """What was typed; what the study has where there is no lecture, and so no input."""
+    if not definition.has_lecture:
+        return definition.watching.model_dump()
     mode = form.choice("mode", [name for name, _label in WATCHING], missing=_("Choose when Continue opens."))
     percent = form.number("share", what=_("The share"), minimum=0, maximum=100, missing=_("Write how much must be watched, in percent."))
     return {"mode": mode, "share": None if percent is None else round(percent / 100, 12)}

@@ -139,6 +139,8 @@ class Presentation:
     direct_consent_html: str
     direct_share: float
     budget: tuple[str, ...]
+    has_feedback: bool
+    """Whether there is, or may be once the study is over, a page on which students learn how they did in the quiz."""
     background: tuple[FieldView, ...]
     questions: tuple[SensitiveQuestionView, ...]
     steps: tuple[str, ...]
@@ -203,6 +205,7 @@ def present(
         direct_consent_html=sanitised_html(_said(definition.direct_group.consent, language)) if definition.direct_group else "",
         direct_share=float(definition.direct_share),
         budget=_budget(definition, language),
+        has_feedback=definition.privacy_budget is not None and bool(definition.quiz),
         background=(*_section(definition, language), *(field_view(question, language) for question in definition.background)),
         questions=tuple(
             SensitiveQuestionView(

@@ -1,24 +1,21 @@
 """The plan of analysis that follows from a protocol, as plain values: hypotheses, methods, sample, and when recruiting ends."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any
 
 from candor.results import HEADLINE
 from surveys.definition import StudyDefinition
+from surveys.plans import PlannedTests
 
-FORMAT = 1
+FORMAT = 2
 LEVEL = 0.95
 STOPPING_RULE = (
     "Ordinary intervals and p-values are computed once: for the first {planned} participants who are counted, or when the study is closed "
     "if fewer come. Everything else that is shown before holds at every look, and may be used to stop early."
 )
-FAMILIES = {
-    "question": "the effects of each question share the error probability while the study runs",
-    "study": "the effects of all questions share the error probability while the study runs",
-}
-ADJUSTMENT = "Holm's, over the contrasts of a question"
+ADJUSTMENT = "Holm's, over the contrasts of a question, and over all questions of a family where one is named"
 ARM_SPECIFIC = "efficient_arm_specific_cheaters"
 WITH_COVARIATES = ("doubly_robust", "efficient_with_covariates")
 
@@ -35,16 +32,16 @@ def preregistration_document(definition: StudyDefinition, *, version: int, sha25
         "protocol": {"version": version, "sha256": sha256},
         "design": design.to_document(),
         "hypotheses": list(_hypotheses(definition, language)),
+        "prevalences": list(_prevalences(definition, language)),
         "analysis": {
             "primary_method": HEADLINE,
             "further_methods": _further_methods(definition, with_covariates=bool(covariates)),
             "level": LEVEL,
-            "tests": "two-sided, of no effect",
-            "adjustment": ADJUSTMENT,
-            "family": definition.family,
-            "family_in_words": FAMILIES[definition.family],
+            "tests": "none" if definition.is_survey else "two-sided, of no effect",
+            "adjustment": "none" if definition.is_survey else ADJUSTMENT,
+            **definition.analysis.model_dump(mode="json"),
             "subgroups": list(definition.subgroups),
-            "covariates": covariates,
+            "covariates": [] if definition.is_survey else covariates,
             "assumption": design.identification.assumption,
             "effect_is_determined": design.identification.effect,
             "in_words": definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
@@ -53,6 +50,7 @@ def preregistration_document(definition: StudyDefinition, *, version: int, sha25
             "planned_participants": definition.allocation.planned_participants,
             "planned_with_die": definition.planned_with_die,
             "scheme": definition.allocation.scheme,
+            "strata": list(definition.allocation.strata),
             "arm_weights": definition.arm_weights,
             "subsample_weights": definition.subsample_weights,
             "direct_share": str(definition.direct_share),
@@ -76,13 +74,28 @@ def _hypotheses(definition: StudyDefinition, language: str) -> Iterator[dict[str
             }
 
 
+def _prevalences(definition: StudyDefinition, language: str) -> Iterator[dict[str, str]]:
+    """In a survey: how many truly say yes to every sensitive question."""
+    for question in definition.questions if definition.is_survey else ():
+        yield {"question": question.name, "text": question.text.in_language(language), "arm": definition.control}
+
+
 def _further_methods(definition: StudyDefinition, *, with_covariates: bool) -> list[str]:
-    """The methods that are shown beside the primary one."""
+    """The methods that are shown beside the primary one; none in a survey."""
+    if definition.is_survey:
+        return []
     design = definition.design()
     found = ["difference_in_means"]
     if design.identification.arm_specific_cheaters and design.cheater_model.yes_rate is None:
         found.append(ARM_SPECIFIC)
     return [*found, *(WITH_COVARIATES if with_covariates else ())]
+
+
+def planned_tests_of(document: Mapping[str, Any]) -> PlannedTests:
+    """The families and margins of a plan. Plans of format 1 have no margins, and say whether all questions are one family."""
+    analysis, questions = document["analysis"], dict.fromkeys(one["question"] for one in document["hypotheses"])
+    older = {"study": tuple(questions)} if analysis.get("family") == "study" else {}
+    return PlannedTests(families=analysis.get("families", older), margins=analysis.get("margins", {}))
 
 
 def text_of(document: dict[str, Any]) -> str:

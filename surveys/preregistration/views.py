@@ -10,6 +10,7 @@ from accounts.models import Role
 from surveys.access import access_study
 from surveys.models import Study
 from surveys.preregistration.selectors import KeptPlan, plans_of
+from surveys.preregistration.words import shown_plan
 
 
 @require_role(*Role)
@@ -22,9 +23,8 @@ def preregistration(request: HttpRequest, slug: str, version: int | None = None)
     context = {
         "study": study,
         "plans": plans,
-        "plan": plan,
         "first": plans[0] if plans else None,
-        **({"document": plan.document} if plan else {}),
+        **(shown_plan(plan) if plan else {}),
     }
     return render(request, "surveys/preregistration/page.html", context)
 
@@ -44,7 +44,7 @@ def preregistration_file(request: HttpRequest, slug: str, version: int, file_kin
 
 
 def _html(study: Study, plan: KeptPlan) -> str:
-    return render_to_string("surveys/preregistration/file.html", {"study": study, "plan": plan, "document": plan.document})
+    return render_to_string("surveys/preregistration/file.html", {"study": study, **shown_plan(plan)})
 
 
 def _plan(plans: list[KeptPlan], version: int | None) -> KeptPlan | None:

@@ -1,18 +1,18 @@
 """What a privacy budget buys, and what it means to a student. Plain arithmetic: web processes do not load OpenDP, which charges later."""
 
 from dataclasses import dataclass
-from functools import lru_cache
-from math import ceil, exp, inf, log, log1p, sqrt
+from math import ceil, log, sqrt
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from surveys.definition import PrivacyBudget, StudyDefinition
+from candor.privacy.conversion import rho_within
+from surveys.definition import StudyDefinition
+from surveys.plans import PrivacyBudget
 from surveys.privacy.words import certainty
 
 COUNTS = (1, 10, 40, 100)
 """Numbers of counts for which the precision is told."""
-HALVINGS = 60
 NORMAL_95 = 1.96
 LAPLACE_95 = log(20)
 """Half-widths of 95 % intervals, in standard deviations and in scales of the noise."""
@@ -36,38 +36,15 @@ class Bought:
 
 def bought_by(budget: PrivacyBudget, *, people: int) -> list[Bought]:
     """The precision of counts over `people`, if the whole budget is spent on so many of them."""
-    return [Bought(counts=counts, error=half_width(budget, counts=counts), people=people) for counts in COUNTS]
+    rho = rho_within(budget.epsilon, budget.delta)
+    return [Bought(counts=counts, error=half_width(counts, epsilon=budget.epsilon, rho=rho), people=people) for counts in COUNTS]
 
 
-def half_width(budget: PrivacyBudget, *, counts: int) -> int:
+def half_width(counts: int, *, epsilon: float, rho: float) -> int:
     """Half of a 95 % interval of each count, with the noise that is cheaper for so many: Laplace's for few, Gauss's for many."""
-    laplace = LAPLACE_95 * counts / budget.epsilon
-    gauss = NORMAL_95 * sqrt(counts / (2 * rho_within(budget.epsilon, budget.delta)))
+    laplace = LAPLACE_95 * counts / epsilon
+    gauss = NORMAL_95 * sqrt(counts / (2 * rho))
     return ceil(min(laplace, gauss))
-
-
-@lru_cache(maxsize=1024)
-def rho_within(epsilon: float, delta: float) -> float:
-    """The largest ρ of zero-concentrated privacy that is (ε, δ)-private, by Canonne, Kamath and Steinke (2020), proposition 7."""
-    low, high = 0.0, epsilon
-    for _step in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _delta_of(middle, epsilon) <= delta else (low, middle)
-    return low
-
-
-def _delta_of(rho: float, epsilon: float) -> float:
-    """inf over α > 1 of exp((α − 1)(αρ − ε)) / (α − 1) · (1 − 1/α)^α; its logarithm is convex in α."""
-    if rho <= 0:
-        return 0.0
-    low, high = 1.0, (epsilon + 1) / (2 * rho) + 2
-    for _step in range(HALVINGS):
-        middle = (low + high) / 2
-        rising = middle > 1 and (2 * middle - 1) * rho - epsilon + log1p(-1 / middle) > 0
-        low, high = (low, middle) if rising else (middle, high)
-    alpha = (low + high) / 2
-    logarithm = (alpha - 1) * (alpha * rho - epsilon) - log(alpha - 1) + alpha * log1p(-1 / alpha) if alpha > 1 else inf
-    return exp(min(logarithm, 0.0))
 
 
 def budget_in_words(budget: PrivacyBudget) -> tuple[str, ...]:

@@ -92,6 +92,7 @@ def allocation(request: HttpRequest, slug: str) -> HttpResponse:
         for one in study.allocation_lists.order_by("number")
     ]
     context = {
+        "is_survey": protocol_in_force(study).definition.is_survey,
         "study": shown,
         "language": shown.language,
         "launched_on": study.launched_on,
@@ -167,6 +168,7 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "is_recruiting": study.status == StudyStatus.RECRUITING,
         "has_ended": study.status in ENDED,
         "has_background": bool(definition.background) or definition.in_sections,
+        "has_lecture": definition.has_lecture,
         "asks_for_words": definition.asks_for_words,
         "has_quiz": bool(definition.quiz),
         "months": months_kept(study),

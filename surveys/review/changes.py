@@ -24,7 +24,6 @@ SECTION_OF_PART = {
     "analysis": "analysis",
     "subgroups": "analysis",
     "analysis_plan": "analysis",
-    "family": "analysis",
     "privacy_budget": "budget",
     "retention": "retention",
     "release_plan": "release",
@@ -36,7 +35,7 @@ WORDS_AROUND = 12
 NO_TEXTS = {"captions", "die", "files"}
 """Parts of the file in which a name may look like a language without being one of a text."""
 # The file keeps these as words from a list, in which an underscore stands for a space.
-FROM_A_LIST = ("kind", "role", "scheme", "mode", "cheaters", "family", "worse")
+FROM_A_LIST = ("kind", "role", "scheme", "mode", "cheaters", "worse")
 
 
 def section_of(part: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from candor.designs.design import Design
 from surveys.allocation.findable import about_sections
 from surveys.definition import QuizItem, StudyDefinition, texts_of
 from surveys.drafting.consent_prompts import Prompt, consent_prompts
@@ -13,13 +14,13 @@ from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.translations import Outdated, outdated_in, remembering
 from surveys.journey.presentation import DieView, FieldView, Presentation, VideoView, field_view, present
 from surveys.models import Media, PacketSection, Protocol
+from surveys.preregistration.planned_tests import planned_tests_in_words
 from surveys.privacy.budgets import bought_in_words, budget_in_words, rarity
 from surveys.privacy.exact import shown_exactly
 from surveys.privacy.limits import reason_is_needed
 from surveys.privacy.words import privacy_in_words
 from surveys.questions.background import Group, ShortText
 from surveys.review.changes import Change, changes_between, section_of
-from surveys.review.planned_tests import planned_tests_in_words
 from surveys.study_file import define
 
 ADDRESS_OF_NOTHING = "#"
@@ -126,6 +127,8 @@ class Packet:
     needs_reason: str
     assumption: str
     identified: bool
+    is_tested: bool
+    """Whether the answers can speak against the assumption by a specification test."""
 
     @property
     def outdated_places(self) -> list[tuple[str, str]]:
@@ -170,6 +173,7 @@ def packet_of(
         media_address=media_address,
     )
     design, budget = definition.design(), definition.privacy_budget
+    questions = {one.name: one.text.in_language(language) for one in definition.questions}
     return Packet(
         version=protocol.version,
         sha256=protocol.sha256,
@@ -196,7 +200,7 @@ def packet_of(
         strata=tuple(one.text.in_language(language) for one in definition.background if one.name in definition.allocation.strata),
         section_labels=tuple(definition.sections.values()),
         price_of_sections=about_sections(definition),
-        planned_tests=tuple(planned_tests_in_words(definition, language)),
+        planned_tests=tuple(planned_tests_in_words(definition.analysis, questions)),
         subgroups=tuple(definition.possible_subgroups[name].text.in_language(language) for name in definition.subgroups),
         analysis_plan=definition.analysis_plan.in_language(language) if definition.analysis_plan else "",
         release_plan=definition.release_plan.in_language(language) if definition.release_plan else "",
@@ -209,7 +213,8 @@ def packet_of(
         privacy=privacy_in_words(design.epsilon, questions=len(definition.questions)),
         needs_reason=reason_is_needed(definition),
         assumption=design.identification.assumption,
-        identified=design.identification.effect,
+        identified=design.identification.prevalence if definition.is_survey else design.identification.effect,
+        is_tested=_is_tested(design),
     )
 
 
@@ -257,6 +262,12 @@ def _words_and_numbers(place: str) -> list[tuple[bool, int, str]]:
 def _blocks(definition: StudyDefinition, weights: int) -> tuple[int, ...]:
     """The possible lengths of random blocks in a list whose labels have this sum of weights."""
     return tuple(sorted({weights * multiple for multiple in definition.allocation.block_multiples}))
+
+
+def _is_tested(design: Design) -> bool:
+    """A survey has as many shares as its model has parameters, unless a third subsample adds one and the cheaters' rate does not."""
+    free_rate = design.cheater_model.yes_rate is None and design.identification.arm_specific_cheaters
+    return not design.is_survey or (len(design.subsample_names) > 2 and not free_rate)
 
 
 def _arms(definition: StudyDefinition, shown: Presentation, media: Media) -> list[ArmView]:

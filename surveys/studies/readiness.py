@@ -88,7 +88,7 @@ def _files(definition: StudyDefinition, there: set[str]) -> Iterator[ToDo]:
         yield ToDo(sentence=sentence, part="arms", address=_files_address(definition, users[name]))
     for arm in definition.arms:
         for code in definition.languages:
-            if code not in arm.video.captions:
+            if arm.video.sources and code not in arm.video.captions:
                 sentence = _("Arm “%(arm)s” has no captions in %(language)s. Some students cannot follow without.") % {
                     "arm": arm.label.in_language(definition.languages[0]),
                     "language": LANGUAGE_NAMES.get(code, code),

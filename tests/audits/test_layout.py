@@ -23,7 +23,9 @@ WIDER: dict[str, str] = {}
 PAGES_BY_SUBJECT = ("surveys", "builder")
 NAMED_OTHERWISE = {
     "analysis/methods_page.py": "one page, of the whole application",
-    "analysis/models.py": "a run ends together with its chunks",
+    "analysis/ledger/answering.py": "the work of a worker, a step at a time",
+    "analysis/models/ledger.py": "a charge is returned together with the end of its work",
+    "analysis/models/results.py": "a run ends together with its chunks",
     "analysis/releases/building.py": "the work of a worker, a step at a time",
     "analysis/runs/runner.py": "the work of a worker, a step at a time",
     "platform/accounts/login/middleware.py": "answers before any view",

@@ -1,4 +1,4 @@
-"""The game of the two worlds: its picture keeps its promise, guesses are counted, nothing is sent, and the numbers stand without a script."""
+"""The game of the two worlds: the picture keeps its promise, guesses are counted, and nothing is sent."""
 
 import math
 import re

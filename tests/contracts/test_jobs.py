@@ -11,7 +11,8 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from analysis.diagnosis.services import Asked, diagnose
-from analysis.models import Chunk, RunKind
+from analysis.ledger.services import ask
+from analysis.models import Chunk, RunKind, Snapshot
 from analysis.runs import runner
 from jobs import heartbeats, tasks
 from jobs.errors import ExpectedError, TakenError
@@ -25,6 +26,7 @@ from tests.factories import draft_study, everything_stored, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people
 from tests.heartbeats import wait_for_a_beat
 from tests.jobs import Sent, attempt, catch, claimed, fall_silent, swept
+from tests.ledgers import open_source, solved, study_with_budget
 from tests.releases import closed_study, started_release
 from tests.simultaneous import at_once
 from webhooks.models import Delivery, Event
@@ -67,6 +69,16 @@ def simulations() -> Lease:
     return diagnose(study, definition=protocol_view_for(Seat(study.owner, study)).definition, asked=asked, actor=study.owner)
 
 
+def snapshot() -> Lease:
+    study_with_budget()
+    return Snapshot.objects.get()
+
+
+def question() -> Lease:
+    source = open_source()
+    return ask(source, solved(rho=0.001), actor=source.whole.owner).charge.asking
+
+
 # For each kind, an object that waits for a worker.
 EXAMPLES: dict[str, Callable[[], Lease]] = {
     RunKind.FIRST_RESULTS: partial(run_of, RunKind.FIRST_RESULTS),
@@ -76,6 +88,8 @@ EXAMPLES: dict[str, Callable[[], Lease]] = {
     "rehearsal": crowd,
     "diagnosis": simulations,
     "delivery": delivery,
+    "snapshot": snapshot,
+    "question": question,
 } | {kind: partial(Routine.objects.create, name=kind, due_at=timezone.now()) for kind in Routine.EVERY}
 
 every_kind = pytest.mark.parametrize("kind", sorted(JOBS))

@@ -57,7 +57,7 @@ def test_what_the_page_shows_is_what_the_library_finds(queued: Sent) -> None:
     diagnosis = Diagnosis.objects.get()
     assert keys(queued, "diagnosis") == [str(diagnosis.pk)]
     assert "0 of 28 parts are simulated." in page_text(study)
-    assert turns(diagnosis) == 2
+    assert turns(diagnosis) == 7
     assert (diagnosis.status, diagnosis.parts_done) == (DiagnosisStatus.DONE, 28)
     design = define(study.definition).design()
     same = candor.diagnose(design, n=945, effects=0.2, cheater_proportion=0.15, drop_out=0.1, studies=300, seed=diagnosis.seed)

@@ -48,7 +48,8 @@ def test_it_asks_what_the_paper_asked_before_the_lecture() -> None:
     grade = next(field for field in courses.fields if isinstance(field, OrdinalScale))
     assert grade.scores == {"a": 4, "ab": 3.5, "b": 3, "bc": 2.5, "c": 2, "d": 1, "f": 0}
     assert [question.name for question in PAPER.background if isinstance(question, ShortText)] == ["subject"]
-    assert (len(PAPER.arms), PAPER.control, PAPER.family, PAPER.design().kind) == (2, "slides", "study", "mirrored")
+    assert (len(PAPER.arms), PAPER.control, PAPER.design().kind) == (2, "slides", "mirrored")
+    assert set(*PAPER.analysis.families.values()) == {one.name for one in PAPER.questions}
     assert PAPER.files() <= {path.name for path in LECTURES.iterdir()}
 
 

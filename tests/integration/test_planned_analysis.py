@@ -12,9 +12,9 @@ from django.urls import reverse
 
 from analysis.models import Run, RunKind
 from surveys.allocation.services import draw_allocation_list
+from surveys.definition import Allocation
 from surveys.models import SlotStatus, Study
 from surveys.protocols import next_protocol, protocol_in_force
-from surveys.questions.assignment import Allocation
 from surveys.studies import services as studies
 from tests.api_requests import get
 from tests.factories import logged_in, page_of, recruiting_study
@@ -181,7 +181,7 @@ def test_it_is_withheld_with_all_other_numbers() -> None:
 def test_an_amendment_does_not_move_it() -> None:
     """Otherwise somebody who has seen the sequence could choose the moment, and with it the width of the sequence."""
     study = study_of(400, 200)
-    amended = protocol_in_force(study).definition.model_copy(update={"allocation": Allocation(planned_participants=200), "family": "study"})
+    amended = protocol_in_force(study).definition.model_copy(update={"allocation": Allocation(planned_participants=200)})
     protocol = next_protocol(study, amended, media={})
     protocol.save()
     Study.objects.filter(pk=study.pk).update(protocol=protocol)
@@ -191,17 +191,26 @@ def test_an_amendment_does_not_move_it() -> None:
     assert found["first_results"]["outcomes"][0]["sequence"]["planned_n"] == 400
 
 
-@pytest.mark.parametrize(("family", "contrasts"), [("question", 1), ("study", 2)])
-def test_the_protocol_names_the_effects_that_share_the_error_probability(family: str, contrasts: int) -> None:
-    """With both questions as one family every interval is wider; directions are decided over both."""
-    questions = [{"name": "attention", "text": "Did your attention wander?"}, {"name": "retention", "text": "Did you remember less?"}]
-    study = recruiting_study(allocation={"planned_participants": 400}, die=TELLING_DIE, questions=questions, family=family)
+@pytest.mark.parametrize(
+    ("planned", "contrasts"),
+    [
+        ({}, [1, 1, 1]),
+        ({"analysis": {"families": {"main": ["attention", "sleep"]}}}, [2, 1, 2]),
+        ({"family": "study"}, [3, 3, 3]),  # as older documents have it
+    ],
+)
+def test_the_protocol_names_the_effects_that_share_the_error_probability(planned: dict[str, Any], contrasts: list[int]) -> None:
+    """With questions as one family every interval of theirs is wider; directions are decided over the family."""
+    questions = [{"name": name, "text": f"Is it about {name}?"} for name in ("attention", "retention", "sleep")]
+    study = recruiting_study(allocation={"planned_participants": 400}, die=TELLING_DIE, questions=questions, **planned)
     add_finished_people(study, 400, cheaters=0.0, prevalence=0.3, effect=0.4)
     compute(study)
     found = results(study)
     for run in found["first_results"], found["full_results"]:
         looks = [outcome["sequence"] for outcome in run["outcomes"]]
-        assert [look["family"] for look in looks] == [contrasts, contrasts]
-        for look in looks:
-            evidence = look["effects"][0]["log_e_more"]
-            assert look["effects"][0]["direction"] == (1 if evidence > math.log(2 * 20 * contrasts) else 0)
+        assert [look["family"] for look in looks] == contrasts
+        evidence = [look["effects"][0]["log_e_more"] for look in looks]
+        # With effects as alike as these, all of a family are certain, or none.
+        assert [look["effects"][0]["direction"] for look in looks] == [
+            1 if one > math.log(2 * 20 * shared) else 0 for one, shared in zip(evidence, contrasts, strict=True)
+        ]

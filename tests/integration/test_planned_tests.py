@@ -1,6 +1,7 @@
 """Tests that the protocol names: built on a page, frozen at the launch, read by officers, computed by workers, shown once."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,14 +10,18 @@ from django.urls import reverse
 
 from analysis.answers.datasets import cell_counts
 from analysis.models import RunKind
+from analysis.releases import building
 from candor.equivalence.margin_tests import margin_tests
 from candor.equivalence.margins import Margin
+from candor.packages import replicate
+from candor.packages.archive import files_in
 from surveys.errors import DefinitionError
 from surveys.models import Study, StudyStatus
 from surveys.protocols import protocol_in_force
 from surveys.studies import services as studies
 from tests.factories import QUESTIONS, definition, draft_study, logged_in, page_of, recruiting_study, study_in
 from tests.finished_people import TELLING_DIE, add_finished_people, compute
+from tests.releases import built_release, closed_study, package_of
 
 pytestmark = pytest.mark.django_db
 PLANNED = {
@@ -67,7 +72,7 @@ def test_at_the_planned_number_the_page_the_file_and_the_programs_have_the_same_
     assert document["margins"][0]["tests"][0]["p_value"] == expected.p_value
     attention, retention = document["families"]
     smaller, larger = sorted((attention, retention), key=lambda one: one["p_value"])
-    assert smaller["adjusted_p_value"] == pytest.approx(2 * smaller["p_value"])
+    assert smaller["adjusted_p_value"] == pytest.approx(min(1, 2 * smaller["p_value"]))
     assert larger["adjusted_p_value"] >= larger["p_value"]
     rows = client.get(reverse("analysis:table", args=[study.slug, "planned-tests"])).content.decode().splitlines()
     assert rows[1].startswith("attention,equivalence,,")
@@ -175,3 +180,39 @@ def test_officers_read_them_and_they_stay_as_they_are_after_the_launch() -> None
 def test_the_stored_document_is_plain_json() -> None:
     study = answered_study(200)
     assert json.loads(json.dumps(compute(study, RunKind.FIRST_RESULTS)))["families"][0]["family"] == "main"
+
+
+def test_a_release_brings_them_and_anybody_computes_them_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The family has a question that is not released: it counts as untested."""
+    monkeypatch.setattr(building, "REPLICATES", 50)  # nobody looks at the bootstrap
+    study = closed_study(people=200, analysis=PLANNED)
+    package = package_of(built_release(study))
+    files = files_in(package)
+    planned = json.loads(files["protocol.json"])["analysis"]
+    assert planned["families"] == PLANNED["families"]
+    found = json.loads(files["results.json"])["planned_tests"]
+    (equivalence,) = found["margins"]["attention"]
+    assert (equivalence["kind"], equivalence["margin"]) == ("equivalence", 0.2)
+    attention, retention = found["families"]
+    assert attention["adjusted_p_value"] == pytest.approx(min(1, 2 * attention["p_value"]))
+    assert retention["p_value"] is None
+    assert building.recomputation(package)["different"] == 0
+    # A package of another p-value is noticed.
+    unpacked = {name: content for name, content in files.items() if name != "results.json"}
+    told = equivalence | {"p_value": 0.001}
+    forged = json.loads(files["results.json"]) | {"planned_tests": found | {"margins": {"attention": [told]}}}
+    for name, content in {**unpacked, "results.json": json.dumps(forged).encode()}.items():
+        (tmp_path / name).write_bytes(content)
+    assert replicate.main(tmp_path) == 1
+
+
+def test_the_page_of_planned_tests_replaces_the_family_of_an_older_draft() -> None:
+    study = draft_study()
+    Study.objects.filter(pk=study.pk).update(definition=study.definition | {"family": "study"})
+    client, address = logged_in(study.owner), reverse("surveys:build_tests", args=[study.slug])
+    page = page_of(client.get(address))
+    assert page.xpath('//input[@name="judgement.family"]/@value') == ["study"]
+    (loaded,) = page.xpath('//input[@name="loaded"]/@value')
+    assert client.post(address, {f"{name}.kind": "none" for name in QUESTIONS} | {"loaded": loaded}).status_code == 302
+    study.refresh_from_db()
+    assert {"family", "analysis"}.isdisjoint(study.definition)

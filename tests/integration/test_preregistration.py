@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +17,26 @@ from analysis.models import Run, RunKind, RunStatus
 from analysis.preregistration.report import report_of
 from analysis.preregistration.selectors import report_on
 from analysis.runs import full_results, resampling, runner
+from analysis.stored_results import read_results
 from audit.models import Entry
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.signing import private_key
 from surveys.models import Preregistration, Study, StudyStatus
 from surveys.preregistration.selectors import plans_of
+from surveys.preregistration.words import shown_plan
 from surveys.review import services as reviews
 from surveys.studies import services as studies
 from tests.factories import QUESTIONS, definition, document, logged_in, page_of, person, recruiting_study, study_in
+from tests.finished_people import compute
 from tests.jobs import Sent, catch, work_off
 from tests.releases import built_release, closed_study, package_of
 from tests.unit.candor.cli.running import candor as command
 
 pytestmark = pytest.mark.django_db
+PLANNED_TESTS = {
+    "families": {"main": ["attention", "retention"]},
+    "margins": {"attention": {"kind": "equivalence", "points": 20}},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -62,6 +70,41 @@ def test_the_plan_is_kept_with_the_approval_and_stands_in_the_log() -> None:
     assert found["analysis"]["covariates"] == [one["name"] for one in document()["background"]]
     assert found["sample"]["planned_participants"] == 48
     assert "first 48 participants" in found["stopping_rule"]
+
+
+def test_margins_families_and_strata_stand_in_the_plan_and_on_its_page_in_words() -> None:
+    study = study_in(StudyStatus.IN_REVIEW, analysis=PLANNED_TESTS, allocation={"planned_participants": 400, "strata": ["gender"]})
+    study = reviews.approve(study, actor=person(Role.IRB_OFFICER))
+    (plan,) = plans_of(study)
+    assert plan.document["analysis"]["families"] == PLANNED_TESTS["families"]
+    assert plan.document["analysis"]["margins"]["attention"] == {"kind": "equivalence", "points": 20.0, "worse": None}
+    assert plan.document["sample"]["strata"] == ["gender"]
+    for page in (
+        opened(logged_in(study.owner), "surveys:protocol_preregistration", study.slug),
+        opened(logged_in(study.owner), "surveys:protocol_preregistration_file", study.slug, 1, "html").split("<pre>")[0],
+    ):
+        assert "Every group differs from the control by less than 20 percentage points (equivalence)." in page
+        assert "Family “main”" in page
+        assert "Assigned within strata of</dt><dd>gender" in page
+        assert "difference in means; doubly robust, with background answers" in page
+        assert "difference_in_means" not in page
+
+
+def test_a_plan_of_the_first_format_is_still_read() -> None:
+    study = study_in(StudyStatus.APPROVED)
+    (plan,) = plans_of(study)
+    document = plan.document
+    for later in ("families", "margins"):
+        del document["analysis"][later]
+    del document["sample"]["strata"]
+    older = {**document, "format": 1, "analysis": {**document["analysis"], "family": "study", "family_in_words": "all questions"}}
+    kept = replace(plan, text=json.dumps(older))
+    ((term, words),) = shown_plan(kept)["planned_tests"]
+    assert term == "Family “study”"
+    assert words.count("“") == len(QUESTIONS)
+    report = report_of([kept], None)
+    assert report is not None
+    assert [one.verdict for one in report.analyses if "Family" in one.planned] == ["not_done"]
 
 
 def test_the_database_refuses_to_change_or_delete_a_plan() -> None:
@@ -156,6 +199,28 @@ def test_the_report_at_the_end_sets_planned_beside_done() -> None:
     api = owner.get(reverse("analysis:api_preregistration_report", args=[study.slug])).json()["report"]
     assert [one["verdict"] for one in api["analyses"]][1:] == ["as_planned"] * len(QUESTIONS)
     assert "Planned and done" in opened(owner, "analysis:results", study.slug)
+
+
+@pytest.mark.parametrize(
+    ("registered", "verdicts"),
+    [
+        (PLANNED_TESTS, ["as_planned", "as_planned"]),
+        ({**PLANNED_TESTS, "margins": {"attention": {"kind": "equivalence", "points": 10}}}, ["otherwise", "as_planned"]),
+        ({**PLANNED_TESTS, "families": {"main": ["attention", "judgement"]}}, ["as_planned", "otherwise"]),
+        ({"margins": {"retention": {"kind": "equivalence", "points": 20}}, "families": {"other": ["attention"]}}, ["not_done"] * 2),
+    ],
+)
+def test_the_report_sets_margins_and_families_beside_the_tests_that_were_made(registered: dict[str, Any], verdicts: list[str]) -> None:
+    study = closed_study(analysis=PLANNED_TESTS)
+    compute(study, RunKind.FIRST_RESULTS)
+    (plan,) = plans_of(study)
+    changed = plan.document | {"analysis": plan.document["analysis"] | registered}
+    results = Run.objects.filter(study=study, kind=RunKind.FIRST_RESULTS, status=RunStatus.DONE).latest("pk").results
+    report = report_of([replace(plan, text=json.dumps(changed))], read_results(results))
+    assert report is not None
+    found = [one for one in report.analyses if one.planned.startswith(("To be shown", "Family"))]
+    assert [one.verdict for one in found] == verdicts
+    assert [bool(one.differences) for one in found] == [one == "otherwise" for one in verdicts]
 
 
 def test_while_the_study_runs_there_is_no_report() -> None:

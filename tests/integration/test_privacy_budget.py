@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils import translation
 from lxml import html
 
-from surveys.definition import PrivacyBudget
 from surveys.errors import DefinitionError
 from surveys.models import Study, StudyStatus
+from surveys.plans import PrivacyBudget
 from surveys.privacy.exact import shown_exactly
 from surveys.review.packets import changes_since
 from surveys.review.services import approve

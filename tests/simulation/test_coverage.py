@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from benchmarks.coverage import DESIGNS, MIRRORED, SMALLEST, Setting, from_counts, monitored, resampled, with_covariates
+from benchmarks.coverage import DESIGNS, MIRRORED, SMALLEST, Setting, from_counts
+from benchmarks.coverage_by_trial import KINDS
 from benchmarks.coverage_intervals import Trials
 from candor.designs.design import Design
 from candor.estimators.cell_means import maximum_likelihood_fit
@@ -22,7 +23,6 @@ from candor.planning.power import plan_study
 from candor.planning.simulation import Behaviour, LatentModel, cell_probabilities, simulate_counts
 
 TRIALS = 20_000
-LOW = 0.935
 
 
 IDENTIFIED = [name for name in DESIGNS if name != "symmetric, q unknown"]
@@ -81,31 +81,14 @@ def test_the_specification_test_keeps_its_level(design, n, cheaters, effect):
     assert 0.04 < (chi2.sf(fit.statistic, fit.df) < 0.05).mean() < 0.065
 
 
-@pytest.mark.parametrize("design", ["six-sided, mirrored", "three subsamples"])
-def test_bootstrap_intervals_cover_at_a_thousand(design):
-    """120 trials: four standard errors are .080."""
-    setting = Setting(design=design, n=1000, cheaters=0.1, effect=0.1)
-    found = resampled(setting, replicates=120, rng=setting.rng(2021, "bootstrap test"), resamples=300)
-    assert found["bootstrap_trials"] > 110
-    assert found["bootstrap_percentile"] > 0.95 - 0.080
-    assert found["bootstrap_bca"] > 0.95 - 0.080
-
-
-@pytest.mark.parametrize("design", ["six-sided, mirrored", "three subsamples"])
-def test_intervals_with_covariates_cover(design):
-    """120 trials: four standard errors are .080."""
-    setting = Setting(design=design, n=500, cheaters=0.1, effect=0.3)
-    found = with_covariates(setting, replicates=120, rng=setting.rng(2021, "covariates test"))
-    for method in ("doubly_robust", "efficient_with_covariates"):
-        assert LOW - 0.080 < found[f"{method}_fieller"] <= 1
-
-
-def test_the_sequence_covers_at_all_times_at_once_and_the_ordinary_interval_does_not():
-    """100 trials watched from the 100th to the 2,000th participant: at least .95 less four standard errors (.087)."""
-    setting = Setting(design="six-sided, mirrored", n=2000, cheaters=0.3, effect=0.3)
-    found = monitored(setting, replicates=100, rng=setting.rng(2021, "monitoring test"))
-    assert found["always_covered_anytime"] > 0.95 - 0.087
-    assert found["always_covered_fixed_n"] < 0.8
+@pytest.mark.parametrize("name", KINDS)
+def test_intervals_that_are_computed_one_trial_at_a_time_cover(name):
+    """60 trials of the first setting: .935 less four standard errors is .822."""
+    kind = KINDS[name]
+    truth = kind.settings[0]
+    found = kind.measured(truth, trials=60, rng=truth.rng(2021, name))
+    assert found
+    assert min(found.values()) > SMALLEST - 4 * (0.95 * 0.05 / 60) ** 0.5, found
 
 
 @pytest.mark.parametrize("name", ["six-sided, mirrored", "symmetric, q known", "three subsamples"])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from benchmarks.coverage_by_trial import KINDS, regression_data
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.regression.faces import NOBODY_CHEATS
@@ -30,8 +31,7 @@ def test_profile_intervals_cover(design, stated, yes_rate):
             continue
         assert model.fit.x <= 1
         for place, truth in enumerate(BETA[1:], start=1):
-            height, _ = model._height(place, truth, start=Fit(beta=model.fit.beta, x=model.fit.x, c=model.fit.c, log_likelihood=-np.inf))
-            hits[place - 1] += 2 * (model.fit.log_likelihood - height) <= 3.841459
+            hits[place - 1] += model.contains(place, truth, level=0.95)
     assert refused <= 2
     assert np.all(binom.cdf(hits, TRIALS - refused, 0.95) > 1e-6), hits
 
@@ -46,3 +46,17 @@ def test_forgetting_the_cheaters_does_not_cover():
         error = np.sqrt(np.linalg.inv(derivatives(data, fit.beta, 1.0, 0.0)[2][:3, :3])[0, 0])
         hits += abs(fit.beta[0] - BETA[0]) <= 1.96 * error
     assert binom.cdf(hits, 40, 0.95) < 1e-6
+
+
+def test_an_end_that_a_longer_search_removes_is_no_error():
+    """In the second of these trials other coefficients grow without end along the profile of the arm's. Each search comes a little further
+    than the last: an end that was found is none.
+    """
+    truth = KINDS["regression"].settings[0]
+    rng = truth.rng(20211205, "regression")
+    _first, data = regression_data(truth, rng), regression_data(truth, rng)
+    model = FittedModel.of(data, yes_rate=0.0)
+    found = model.profile(1, error=float(np.sqrt(model.covariance()[1, 1])), level=0.95)
+    assert found.contains(0.8)
+    assert found.contains(0.8) == model.contains(1, 0.8, level=0.95)
+    assert found.high is None

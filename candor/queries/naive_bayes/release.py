@@ -70,7 +70,8 @@ def private_tables(exact: ArrayLike, *, features: int, rho: float | None = None,
 def log_probabilities(noisy: ArrayLike, *, class_count: int, sizes: Sequence[int]) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
     """Of the classes, and of the values of each feature given the class, from noisy tables alone.
 
-    Negative counts become 0, then one is added to each cell. The table of classes is the sum of the smallest table: it has the least noise.
+    Negative counts become 0, then one is added to each cell. The table of classes is the sum of the smallest table, which has the least
+    noise.
 
     Parameters
     ----------
@@ -105,5 +106,5 @@ def predict(features: ArrayLike, prior: NDArray[np.float64], likelihoods: Sequen
     int array, shape (n,)
     """
     values = np.asarray(features)
-    scores = np.asarray(prior + sum(table[:, values[:, place]].T for place, table in enumerate(likelihoods)), dtype=np.float64)
-    return np.asarray(scores.argmax(axis=1), dtype=np.int64)
+    scores = prior + sum(table[:, values[:, place]].T for place, table in enumerate(likelihoods))
+    return np.asarray(np.asarray(scores).argmax(axis=1), dtype=np.int64)

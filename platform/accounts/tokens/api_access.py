@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from rest_framework.authentication import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed, ValidationError
 from rest_framework.permissions import SAFE_METHODS, BasePermission
@@ -12,6 +11,9 @@ from rest_framework.request import Request
 
 from accounts.models import ApiToken, Role, TokenScope, User, hash_of_api_token
 from accounts.services import record_refused_token
+
+READING = (TokenScope.READ, TokenScope.WRITE)
+WRITING = (TokenScope.WRITE,)
 
 
 class ApiTokenAuthentication(TokenAuthentication):
@@ -29,14 +31,21 @@ class ApiTokenAuthentication(TokenAuthentication):
 
 
 class HasScope(BasePermission):
-    """A read-only token changes nothing. A view with `changes_nothing` accepts data from any token."""
+    """A token opens the addresses of its scope: by default READ and WRITE read, and WRITE alone changes something.
 
-    message = gettext_lazy("This token may only read; expected one with the scope write.")
+    A view may name other `reading_scopes` and `writing_scopes`. One with `changes_nothing` accepts data from any token that reads.
+    """
 
     def has_permission(self, request: Request, view: object) -> bool:
-        if request.method in SAFE_METHODS or getattr(view, "changes_nothing", False):
+        reads = request.method in SAFE_METHODS or getattr(view, "changes_nothing", False)
+        scopes = getattr(view, "reading_scopes", READING) if reads else getattr(view, "writing_scopes", WRITING)
+        if not isinstance(request.auth, ApiToken) or request.auth.scope in scopes:
             return True
-        return not isinstance(request.auth, ApiToken) or request.auth.scope == TokenScope.WRITE
+        self.message = _("This token has the scope %(found)s; expected one with the scope %(expected)s.") % {
+            "found": request.auth.scope,
+            "expected": " or ".join(scopes),
+        }
+        return False
 
 
 class HasRole(BasePermission):

@@ -7,6 +7,7 @@ import json
 import pytest
 
 import candor as library
+from candor.diagnosis.diagnose import Plan
 from tests.unit.candor.cli.running import DESIGN, candor, refused
 
 ASKED = ("diagnose", "--design", "design.json", "--n", "500", "--effect", "0.2", "--cheaters", "0.2", "--studies", "50", "--seed", "7")
@@ -20,7 +21,7 @@ def test_every_number_has_its_monte_carlo_error_and_the_seed_gives_them_again():
     assert len(document["settings"]) == 7 * 4
     for setting in document["settings"]:
         (contrast,) = setting["contrasts"]
-        for name in ("bias", "coverage", "power", "spread", "unbounded", "contradicted"):
+        for name in ("bias", "region", "coverage", "power", "spread", "unbounded", "contradicted"):
             assert contrast[name]["error"] > 0, name
     assert document == library.diagnose(DESIGN, n=500, effects=0.2, cheater_proportion=0.2, studies=50, seed=7).to_dict()
 
@@ -55,3 +56,36 @@ def test_ways_that_do_not_exist_are_named():
         library.diagnose(DESIGN, n=9, effects=0.1, leaving=[])
     with pytest.raises(library.MethodError, match="there is no treatment arm 'drug'"):
         library.diagnose(DESIGN, n=9, effects={"drug": 0.1})
+
+
+def test_an_interrupted_diagnosis_goes_on_from_its_file_and_finds_the_same(monkeypatch, tmp_path):
+    file, simulated, tally = tmp_path / "kept.json", [], Plan.tally
+
+    def until_the_third(plan, setting, part, size):
+        if len(simulated) == 3:
+            raise KeyboardInterrupt
+        simulated.append(setting)
+        return tally(plan, setting, part, size)
+
+    asked = {"n": 500, "effects": 0.2, "studies": 50, "leaving": ["none"], "resume": file}
+    monkeypatch.setattr(Plan, "tally", until_the_third)
+    with pytest.raises(KeyboardInterrupt):
+        library.diagnose(DESIGN, **asked)
+    monkeypatch.setattr(Plan, "tally", lambda *given: simulated.append(given[1]) or tally(*given))
+    advanced = []
+    found = library.diagnose(DESIGN, **asked, progress=advanced.append)
+    assert simulated == list(range(7))  # nothing twice
+    assert sum(advanced) == 7 * 50
+    monkeypatch.undo()
+    assert found.to_dict() == library.diagnose(DESIGN, **asked | {"resume": None}, seed=found.plan.seed).to_dict()
+
+
+def test_a_file_of_something_else_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "design.json").write_text(json.dumps(DESIGN))
+    assert candor(*ASKED, "--resume", "kept.json").exit_code == 0
+    other = ("diagnose", "--design", "design.json", "--n", "600", "--effect", "0.2", "--studies", "50", "--resume", "kept.json")
+    assert "another diagnosis was begun there; what differs: expected" in refused(*other)
+    for broken in ("", "[]", '{"plan": {}, "seed": 1, "done": 0, "tallies": {"0": {}}}'):
+        (tmp_path / "kept.json").write_text(broken)
+        assert "expected a file of an unfinished diagnosis" in refused(*other)

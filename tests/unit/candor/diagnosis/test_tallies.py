@@ -13,6 +13,7 @@ from candor.diagnosis.tallies import Found, Tally, share, simulate
 from candor.errors import MethodError
 from candor.estimators.cell_means import efficient_kernel
 from candor.estimators.contrasts import effects_from_joint_estimates
+from candor.estimators.effects import estimate_outcome
 from candor.planning.power import plan_study
 from tests.designs import DESIGNS
 
@@ -48,14 +49,17 @@ def test_a_thousand_studies_at_once_are_a_thousand_studies(name: str) -> None:
     tally = simulate(design, people, setting, studies=studies, rng=np.random.default_rng(5))
     cells = answer_probabilities(design, people, setting).ravel()
     drawn = np.random.default_rng(5).multinomial(people.n, [*cells, 1 - cells.sum()], size=studies)[:, :-1].reshape(-1, *design.shape, 2)
-    rejected, estimated, total = (np.zeros(len(design.treatments)) for _ in range(3))
+    rejected, estimated, total, held = (np.zeros(len(design.treatments)) for _ in range(4))
     for counts in drawn.astype(float):
         joint = efficient_kernel(counts, design)
         value = joint.effect if design.identification.effect else joint.honest_times_effect
         estimated += np.isfinite(value)
         total += np.nan_to_num(np.clip(value, -1, 1))
         effects = effects_from_joint_estimates(joint, design=design, method="efficient")
+        regions = [one.interval for one in estimate_outcome(counts, design=design).effects if one.method == "efficient"]
+        held += [one.contains(effect) for one, effect in zip(regions, people.effects, strict=True)]
         rejected += [one.adjusted_p_value is not None and one.adjusted_p_value < 0.05 for one in effects]
+    assert (tally.complete, list(tally.in_region)) == (studies, held.tolist())
     assert list(tally.estimated) == estimated.tolist()
     assert tally.total == pytest.approx(total.tolist())
     assert list(tally.rejected) == rejected.tolist()
@@ -92,7 +96,7 @@ def test_planned_power_is_found() -> None:
 
 def test_the_monte_carlo_error_is_the_spread_of_repetitions() -> None:
     repeated = [found(PLAIN, studies=400, seed=seed) for seed in range(60)]
-    for name in ("bias", "power", "coverage"):
+    for name in ("bias", "power", "coverage", "region"):
         values = np.array([getattr(one, name).value for one in repeated])
         errors = np.array([getattr(one, name).error for one in repeated])
         assert 0.55 < values.std() / errors.mean() < 1.6, name
@@ -114,6 +118,8 @@ def test_leaving_with_a_true_yes_hides_the_effect_and_no_test_notices() -> None:
     assert one.bias.value == pytest.approx(0.42 / 0.82 - 0.6, abs=0.005)
     assert one.coverage.value is not None
     assert one.coverage.value < 0.5
+    assert one.region.value is not None
+    assert one.region.value < 0.5
     assert possible(one.contradicted.value, 0.05, 4000)
 
 

@@ -9,17 +9,20 @@ REPLICATION = """
 import sys
 sys.modules.update(dict.fromkeys(("statsmodels", "pandas")))  # whoever imports them fails
 import numpy as np
-from candor.packages.replicate import estimates
+from candor.packages.replicate import estimates, planned_tests
 
 subsamples = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
 design = {"arms": ["slides", "face", "voice"], "control": "slides", "subsamples": subsamples}
 counts = np.array([[[130, 70], [110, 90]], [[90, 110], [70, 130]], [[100, 100], [80, 120]]])
-protocol = {"design": design, "allocation": {"planned_with_die": 1200}}
-found = estimates(counts, protocol, replicates=200, seed=1, level=0.95)
+analysis = {"families": {"main": ["attention"]}, "margins": {"attention": {"kind": "equivalence", "points": 20, "worse": None}}}
+protocol = {"design": design, "allocation": {"planned_with_die": 1200}, "analysis": analysis}
+found = estimates("attention", counts, protocol, replicates=200, seed=1, level=0.95)
 print(all(one["p_value"] < one["adjusted_p_value"] < 1 and one["bootstrap"] for one in found["effects"] if one["treatment"] == "face"))
+tests = planned_tests({"attention": counts}, protocol)["planned_tests"]
+print(len(tests["margins"]["attention"]), [one["adjusted_p_value"] >= one["p_value"] for one in tests["families"]])
 """
 
 
 def test_all_methods_without_covariates_are_computed_without_statsmodels_and_pandas() -> None:
     done = subprocess.run([sys.executable, "-c", REPLICATION], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
-    assert (done.stdout, done.stderr) == ("True\n", "")
+    assert (done.stdout, done.stderr) == ("True\n2 [True, True]\n", "")

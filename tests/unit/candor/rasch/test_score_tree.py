@@ -23,17 +23,25 @@ def test_the_chances_of_scores_are_sums_over_all_answers(difficulties, ability):
     np.testing.assert_allclose(score_chances(np.array(difficulties), np.array([ability]))[0], expected, rtol=1e-12)
 
 
-def test_the_slopes_are_derivatives():
+def test_products_without_items_are_products_of_the_others():
     rng = np.random.default_rng(0)
-    leaves = item_leaves(rng.normal(size=6), rng.random((3, 6)) < 0.7)
+    difficulties, given_items = rng.normal(size=6), rng.random((3, 6)) < 0.7
+    leaves = item_leaves(difficulties, given_items)
     tree = ScoreTree(leaves)
     weights = rng.random(tree.scores.shape)
-    slopes = tree.slopes(weights)
-    for place in np.ndindex(*leaves.shape):
-        moved = leaves.copy()
-        moved[place] += 1.0
-        # The polynomial is linear in each leaf, so one step of any length is exact.
-        assert slopes[place] == pytest.approx(float((weights * (ScoreTree(moved).scores - tree.scores)).sum()), rel=1e-10)
+    pairs = tree.without_two(weights)
+
+    def product_without(row, *items):
+        found = np.ones(1)
+        for place, (wrong, right) in enumerate(leaves[row]):
+            if place not in items:
+                found = np.convolve(found, [wrong, right])
+        return found
+
+    for row, first, second in product(range(3), range(8), range(8)):
+        np.testing.assert_allclose(tree.without[row, first], product_without(row, first), rtol=1e-12, atol=0)
+        expected = weights[row, 2:] @ product_without(row, first, second) if first != second else 0.0
+        assert pairs[row, first, second] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("spread", [0.0, 3.0, 6.0])
@@ -52,9 +60,7 @@ def test_two_hundred_items_keep_all_digits(spread):
     found = tree.scores[0, :201]
     assert max(abs(float(Fraction(value) / truth - 1)) for value, truth in zip(found, scores, strict=True)) < 1e-13
     for score in (1, 2, 100, 198, 199):
-        weights = np.zeros_like(tree.scores)
-        weights[0, score] = 1 / found[score]
-        chance = leaves[0, 0, 1] * tree.slopes(weights)[0, 0, 1]
+        chance = leaves[0, 0, 1] * tree.without[0, 0, score - 1] / found[score]
         assert float(Fraction(chance) / (right * exact[score - 1] / scores[score]) - 1) == pytest.approx(0, abs=1e-12)
 
 

@@ -1,20 +1,18 @@
 """The tests that a protocol names, in the words of its packet."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from django.utils.translation import gettext as _
 
-from surveys.definition import StudyDefinition
-from surveys.questions.planned_tests import PlannedMargin
+from surveys.plans import PlannedMargin, PlannedTests
 
 
-def planned_tests_in_words(definition: StudyDefinition, language: str) -> Iterator[tuple[str, str]]:
-    """A term and a sentence for every margin and family."""
-    texts = {question.name: question.text.in_language(language) for question in definition.questions}
-    for name, margin in definition.analysis.margins.items():
+def planned_tests_in_words(planned: PlannedTests, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """A term and a sentence for every margin and family, with the questions' texts by their names."""
+    for name, margin in planned.margins.items():
         yield _("To be shown for “%(question)s”") % {"question": texts[name]}, margin_in_words(margin)
-    for family, members in definition.analysis.families.items():
-        words = _("These questions share the level of 5 %%, by Holm’s method: %(questions)s.")
+    for family, members in planned.families.items():
+        words = _("These questions share the level of 5 %%, by Holm’s method, at every look and at the end: %(questions)s.")
         yield _("Family “%(family)s”") % {"family": family}, words % {"questions": "; ".join(f"“{texts[name]}”" for name in members)}
 
 

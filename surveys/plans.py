@@ -1,11 +1,33 @@
-"""Tests that a protocol names before anybody answers: against margins, and over families of questions."""
+"""What a protocol names before anybody comes: tests, subgroups, and how much privacy may be spent."""
 
 from collections import Counter
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from surveys.questions.parts import Name, Part, some
+from surveys.questions.parts import Name, Part, different, some
+
+MOST_SUBGROUP_QUESTIONS = 3
+LARGEST_BUDGET = 10
+"""The largest ε of a privacy budget: more would protect nobody."""
+PEOPLE_PER_FAILURE = 10
+"""δ of a privacy budget is below 1 in so many times the planned people, or it would allow somebody's answers to be published."""
+
+
+class PrivacyBudget(Part):
+    """How much privacy everything but the answers with the die may cost a participant, all questions of all analysts together: (ε, δ)."""
+
+    epsilon: Annotated[float, Field(gt=0, le=LARGEST_BUDGET)]
+    delta: Annotated[float, Field(gt=0, lt=1)]
+
+    def require_small_delta(self, planned: int) -> None:
+        """Raises ValueError where δ is too large for so many planned participants."""
+        most = 1 / (PEOPLE_PER_FAILURE * planned)
+        if self.delta >= most:
+            raise ValueError(
+                f"privacy_budget.delta must be below 1 / ({PEOPLE_PER_FAILURE} × {planned} planned participants) = {most:.2g}, "
+                f"got {self.delta:g}"
+            )
 
 
 class PlannedMargin(Part):
@@ -23,8 +45,8 @@ class PlannedMargin(Part):
 
 
 class PlannedTests(Part):
-    """Tests that are named before anybody answers. `families`: questions that answer one question together, by the family's name;
-    `margins`: by question.
+    """Tests that are named before anybody answers. `families`: questions that answer one question together and share the error
+    probability, at every look and at the end, by the family's name; `margins`: by question.
     """
 
     # In the order of their names, because a database may give them back in another order than the author's.
@@ -43,3 +65,7 @@ class PlannedTests(Part):
     @property
     def questions(self) -> set[str]:
         return {name for members in self.families.values() for name in members} | set(self.margins)
+
+
+Subgroups = Annotated[tuple[Name, ...], Field(max_length=MOST_SUBGROUP_QUESTIONS), AfterValidator(different)]
+"""The background questions by whose answers the effects will be compared, named before anybody has answered; the first has precedence."""

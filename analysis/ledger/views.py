@@ -1,0 +1,56 @@
+"""The page of the ledger."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from accounts.access import require_role, user_of
+from accounts.models import Role
+from analysis.ledger.forms import AnnouncedForm, FreezeForm
+from analysis.ledger.page import USUAL_QUESTIONS, ledger_of
+from analysis.ledger.services import freeze, unfreeze
+from analysis.sources.selectors import source_of
+from analysis.sources.services import make_again
+from surveys.access import NO_STUDY, access_ledger
+
+
+@never_cache
+@require_role(*Role)
+@require_http_methods(["GET", "HEAD", "POST"])
+def ledger(request: HttpRequest, slug: str) -> HttpResponse:
+    """What was charged and what is left. Officers freeze the budget; who runs the study has a table that failed made again."""
+    user = user_of(request)
+    seat = access_ledger(user, slug)
+    source = source_of(seat.study)
+    freezing = FreezeForm(request.POST if request.POST.get("action") == "freeze" else None)
+    if request.method == "POST":
+        action = request.POST.get("action")
+        if source is None or not (seat.may_change if action == "make-again" else seat.may_review):
+            raise Http404(NO_STUDY)
+        match action:
+            case "freeze" if freezing.is_valid():
+                freeze(source, reason=freezing.cleaned_data["reason"], actor=user)
+                messages.success(request, gettext("The budget is frozen: nothing more can be spent."))
+                return redirect("analysis:analytics_ledger", slug)
+            case "unfreeze":
+                unfreeze(source, actor=user)
+                messages.success(request, gettext("The budget can be spent again."))
+                return redirect("analysis:analytics_ledger", slug)
+            case "make-again":
+                make_again(source, actor=user)
+                return redirect("analysis:analytics_ledger", slug)
+    announced = AnnouncedForm(request.GET if "questions" in request.GET else None)
+    questions = announced.cleaned_data["questions"] if announced.is_bound and announced.is_valid() else USUAL_QUESTIONS
+    errors = [{"field": name, "message": found[0]} for form in (freezing, announced) for name, found in form.errors.items()]
+    context = {
+        "study": seat.study,
+        "seat": seat,
+        "ledger": ledger_of(source, questions=questions) if source else None,
+        "announced": announced,
+        "freezing": freezing,
+        "errors": errors,
+    }
+    return render(request, "analysis/learning/ledger.html", context, status=422 if errors else 200)

@@ -1,0 +1,247 @@
+"""Intervals that are computed one trial at a time: resampled, by regression, of sections, against margins, without a die, by subgroup.
+
+A new kind is one function with `@kind("name", trials, settings)`, which yields for every trial the intervals by name and whether each
+covers. `benchmarks.coverage` runs all of them and writes the table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from candor.adjustment.adjusted_study import adjusted_study
+from candor.clusters.clustered_effects import estimate_assigned_together
+from candor.clusters.people import assigned_together
+from candor.designs.design import Design
+from candor.equivalence.margin_tests import margin_tests
+from candor.equivalence.margins import Margin
+from candor.errors import MethodError
+from candor.estimators.direct_comparison import direct_comparison
+from candor.planning.simulation import LatentModel, simulate_counts, simulate_trial
+from candor.regression.fitted_model import FittedModel
+from candor.regression.likelihood import Data
+from candor.resampling.bootstrap import bootstrap
+from candor.resampling.resampled_counts import ResampledCounts
+from candor.resampling.resampled_people import ResampledPeople
+from candor.resampling.summaries import bootstrap_summary
+from candor.results import Interval
+from candor.subgroups.effects import subgroup_analysis
+
+LEVEL = 0.95
+Z = 1.959964
+RESAMPLES = 500
+SIX = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
+Covered = Mapping[str, bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truth:
+    """What is simulated: people with the mirrored die, of whom `cheaters` toss a coin; half of them are treated."""
+
+    n: int
+    cheaters: float = 0.1
+    effect: float = 0.3
+    prevalence: float = 0.4
+    sections: int = 0
+
+    @property
+    def key(self) -> str:
+        within = f"{self.sections} sections, " if self.sections else ""
+        return f"{within}n={self.n}, λ={self.cheaters:g}, τ={self.effect:g}, p={self.prevalence:g}"
+
+    @property
+    def design(self) -> Design:
+        return Design.of(arms=("control", "treatment"), control="control", subsamples=SIX)
+
+    @property
+    def model(self) -> LatentModel:
+        """One background variable matters to those who look at it."""
+        effects, background = {"treatment": self.effect}, {"ability": 1.0}
+        return LatentModel(prevalence=self.prevalence, effects=effects, cheater_proportion=self.cheaters, background_effects=background)
+
+    def rng(self, seed: int, task: str) -> np.random.Generator:
+        """Random numbers of one kind on this truth."""
+        return np.random.default_rng([seed, crc32(f"{task} {self.key}".encode())])
+
+    def counts(self, trials: int, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+        """Tables without an empty cell."""
+        for counts in simulate_counts(self.design, self.model, n=self.n, trials=trials, rng=rng):
+            if (counts.sum(axis=-1) > 0).all():
+                yield counts
+
+
+Trials = Callable[[Truth, int, np.random.Generator], Iterator[Covered]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """`covered` yields one mapping for each trial that has intervals."""
+
+    trials: int
+    settings: Sequence[Truth]
+    covered: Trials
+
+    def measured(self, truth: Truth, *, trials: int, rng: np.random.Generator) -> dict[str, float]:
+        """The share of trials that cover, by interval; a trial without that interval is left out."""
+        hits, seen = Counter[str](), Counter[str]()
+        for covered in self.covered(truth, trials, rng):
+            seen.update(covered)
+            hits.update(name for name, covers in covered.items() if covers)
+        return {name: hits[name] / seen[name] for name in seen}
+
+
+KINDS: dict[str, Kind] = {}
+
+
+def kind(name: str, *, trials: int, settings: Sequence[Truth]) -> Callable[[Trials], Trials]:
+    """Register a kind of interval."""
+
+    def register(function: Trials) -> Trials:
+        KINDS[name] = Kind(trials=trials, settings=settings, covered=function)
+        return function
+
+    return register
+
+
+def _holds(interval: Interval | None, value: float) -> bool:
+    """As it is shown: no interval excludes nothing, and an empty one everything."""
+    return interval is None or interval.contains(value)
+
+
+def _resampled(study: ResampledCounts | ResampledPeople, truth: Truth, seed: int, names: Mapping[str, str]) -> Covered:
+    run = bootstrap(study, replicates=RESAMPLES, seed=seed, workers=1)
+    found: dict[str, bool] = {}
+    for method, name in names.items():
+        summary = bootstrap_summary(
+            run.effects[method][:, 0],
+            estimate=float(study.estimates[method][0]),
+            acceleration=float(study.accelerations[method][0]),
+            level=LEVEL,
+            seed=seed,
+        )
+        within = (summary.low is None or summary.low <= truth.effect) and (summary.high is None or truth.effect <= summary.high)
+        found |= {f"effect: bootstrap percentile, {name}": within, f"effect: bootstrap BCa, {name}": _holds(summary.bca, truth.effect)}
+    return found
+
+
+@kind("bootstrap", trials=1500, settings=[Truth(n=n, cheaters=x, effect=e) for n, x, e in product((200, 2000), (0.0, 0.3), (0.0, 0.3))])
+def bootstrap_of_counts(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
+    """Percentile and BCa intervals of both estimates without background answers."""
+    names = {"difference_in_means": "difference in means", "efficient": "efficient"}
+    for counts in truth.counts(trials, rng):
+        yield _resampled(ResampledCounts(counts, design=truth.design), truth, int(rng.integers(2**32)), names)
+
+
+@kind("bootstrap with covariates", trials=1500, settings=[Truth(n=200)])
+def bootstrap_of_people(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
+    """The same with a covariate; the working models are chosen anew in every trial."""
+    names = {"doubly_robust": "doubly robust", "efficient_with_covariates": "efficient with covariates"}
+    for _ in range(trials):
+        trial = simulate_trial(truth.design, truth.model, n=truth.n, rng=rng)
+        study = ResampledPeople({"": adjusted_study(trial.reported, trial.arm, trial.subsample, trial.covariates, design=truth.design)})
+        yield _resampled(study, truth, int(rng.integers(2**32)), names)
+
+
+@kind("regression", trials=1500, settings=[Truth(n=500, cheaters=0.0), Truth(n=500, cheaters=0.2), Truth(n=1500, cheaters=0.2)])
+def regression(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
+    """The regression on the trait: log odds −.6 + .8·treatment + .5·age; cheaters say no, as the design states. `effect` is unused."""
+    for _ in range(trials):
+        data = regression_data(truth, rng)
+        try:
+            model = FittedModel.of(data, yes_rate=0.0)
+            errors = np.sqrt(np.diag(model.covariance()))
+            yield {
+                "coefficient of an arm: profile": model.contains(1, 0.8, level=LEVEL),
+                "coefficient of a covariate: profile": model.contains(2, 0.5, level=LEVEL),
+                "coefficient of an arm: Wald": abs(model.fit.beta[1] - 0.8) <= Z * errors[1],
+                "coefficient of a covariate: Wald": abs(model.fit.beta[2] - 0.5) <= Z * errors[2],
+            }
+        except MethodError:
+            continue
+
+
+def regression_data(truth: Truth, rng: np.random.Generator) -> Data:
+    """One trial of the regression."""
+    design = Design.of(arms=("control", "treatment"), control="control", subsamples=SIX, cheater_model="always_no")
+    arm, subsample, age = rng.integers(0, 2, truth.n), rng.integers(0, 2, truth.n), rng.normal(size=truth.n)
+    true = rng.random(truth.n) < 1 / (1 + np.exp(0.6 - 0.8 * arm - 0.5 * age))
+    said = _through_the_die(true, subsample, design, rng) & (rng.random(truth.n) >= truth.cheaters)
+    return Data(
+        reported=said.astype(float),
+        truth=design.truth[subsample],
+        forced_yes=design.forced_yes[subsample],
+        columns=np.column_stack([np.ones(truth.n), arm, age]),
+        labels=("intercept", "arm", "age"),
+        logistic=True,
+    )
+
+
+def _through_the_die(true: NDArray[np.bool_], subsample: NDArray[np.int64], design: Design, rng: np.random.Generator) -> NDArray[np.bool_]:
+    die = rng.random(len(true))
+    yes, no = design.forced_yes[subsample], design.forced_no[subsample]
+    return np.where(die < yes, True, np.where(die < yes + no, False, true))
+
+
+@kind("sections", trials=1500, settings=[Truth(n=25 * g, sections=g, effect=e) for g, e in ((12, 0.0), (12, 0.2), (30, 0.2))])
+def sections(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
+    """Half of the sections are treated; their prevalences are spread evenly from .1 to .7, and raised by the effect; cheaters say no."""
+    design = truth.design
+    for _ in range(trials):
+        section = np.repeat(np.arange(truth.sections), rng.poisson(truth.n / truth.sections, truth.sections) + 2)
+        arm = rng.permutation(np.arange(truth.sections) % 2)[section]
+        subsample = rng.integers(0, 2, len(section))
+        true = rng.random(len(section)) < rng.uniform(0.1, 0.7, truth.sections)[section] + truth.effect * arm
+        said = _through_the_die(true, subsample, design, rng) & (rng.random(len(section)) >= truth.cheaters)
+        people = assigned_together(said.astype(int), arm, subsample, design=design, cluster=[f"section {one}" for one in section])
+        outcome, _inference = estimate_assigned_together(people, rng=rng)
+        yield {
+            "effect, sections: Fieller with t": _holds(outcome.effects[0].interval, truth.effect),
+            "effect, sections: Wald with t": _holds(outcome.effects[0].wald, truth.effect),
+            "cheater proportion, sections: with t": _holds(outcome.cheater_proportion.interval, truth.cheaters),
+        }
+
+
+@kind("against a margin", trials=1500, settings=[Truth(n=n, cheaters=x, effect=0.1) for n, x in product((100, 500), (0.0, 0.3))])
+def against_a_margin(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
+    """The interval that lies inside the margin exactly where the test rejects; at 95 % here, that is tests at 2.5 %."""
+    for counts in truth.counts(trials, rng):
+        (test,) = margin_tests(counts, design=truth.design, margin=Margin(size=0.2), level=0.975)
+        yield {"effect: score (tests against margins)": _holds(test.interval, truth.effect)}
+
+
+@kind(
+    "without a die", trials=4000, settings=[Truth(n=n, cheaters=0.0, effect=0.1, prevalence=p) for n, p in product((100, 400), (0.05, 0.4))]
+)
+def without_a_die(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
+    """Half of n in each arm are asked without a die and tell the truth, as many with one. Arms that would be withheld are among them."""
+    share = np.array([truth.prevalence, truth.prevalence + truth.effect])
+    for counts in truth.counts(trials, rng):
+        yes = rng.binomial(truth.n // 2, share)
+        direct = np.column_stack([truth.n // 2 - yes, yes])
+        found = direct_comparison(direct, counts, design=truth.design, smallest_cell=0)
+        yield {
+            "share without a die: Wilson": found.prevalence[0].interval is None or found.prevalence[0].interval.contains(share[0]),
+            "difference without a die: Newcombe": _holds(found.differences[0].interval, truth.effect),
+            "under-reporting: Wald": _holds(found.under_reporting[0].interval, 0.0),
+        }
+
+
+@kind("subgroups", trials=1500, settings=[Truth(n=200, cheaters=0.0, effect=0.2), Truth(n=1000, cheaters=0.3, effect=0.2)])
+def subgroups(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
+    """Three groups of n people each, with effects .1 below, at and .1 above the stated one; Δ = xτ of the first."""
+    effects = {"low": truth.effect - 0.1, "middle": truth.effect, "high": truth.effect + 0.1}
+    groups = [Truth(n=truth.n, cheaters=truth.cheaters, effect=one, prevalence=truth.prevalence) for one in effects.values()]
+    for tables in zip(*(list(group.counts(trials, rng)) for group in groups), strict=False):
+        found = subgroup_analysis(dict(zip(effects, tables, strict=True)), design=truth.design, variable="group")
+        low = next(one for one in found.effects if one.group == "low")
+        delta = (1 - truth.cheaters) * effects["low"]
+        yield {
+            "Δ of a group: alone": _holds(low.alone, delta),
+            "Δ of a group: shrunken": _holds(low.shrunken, delta),
+        }

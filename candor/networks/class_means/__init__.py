@@ -1,0 +1,1 @@
+"""How close the circles are, on average over public classes."""

@@ -1,0 +1,1 @@
+"""How many public classes are close, mixed or open."""

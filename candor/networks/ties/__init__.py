@@ -1,0 +1,1 @@
+"""How many students have how many friends, and how close these are."""

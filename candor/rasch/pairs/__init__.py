@@ -1,0 +1,1 @@
+"""The private spectral release: how many solved one item and not another, for pairs of items."""

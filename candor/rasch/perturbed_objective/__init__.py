@@ -1,0 +1,1 @@
+"""Objective perturbation, corrected: for comparison, not for release."""

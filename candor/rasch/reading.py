@@ -1,0 +1,91 @@
+"""A file of quiz answers: one row for each student, one column for each item."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from candor.errors import DataError
+from candor.rasch.answers import Omitted, QuizAnswers
+
+STUDENT = "student"
+DELIMITERS = (",", ";", "\t")
+CODES = {"0": 0, "1": 1, "": 2}
+MISSING = CODES[""]
+
+
+def read_answers(lines: Iterable[str], *, omitted: Omitted = Omitted.WRONG, student: str = STUDENT) -> QuizAnswers:
+    """Read a CSV file with a column of student keys; every other column is an item with answers 0, 1 or nothing.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        Of the file, with line ends. Commas, semicolons or tabs set the columns apart.
+    omitted : Omitted
+        What an empty answer means.
+    student : str
+        The column of keys. They are only compared with each other, and forgotten.
+
+    Raises
+    ------
+    DataError
+        A column is named twice or has no name, there is no student column, a key is empty or stands twice, a row is too short or too long,
+        an answer is no 0, 1 or nothing. The message names line and column; nothing is read then.
+
+    Examples
+    --------
+    >>> rows = [f"{key},1,0\\n" for key in range(20)]
+    >>> quiz = read_answers(["student,first,second\\n", *rows])
+    >>> quiz.items, quiz.totals().tolist()
+    (('first', 'second'), [20, 0])
+    """
+    whole = iter(lines)
+    try:
+        first = next(whole, "").lstrip("\ufeff")
+    except UnicodeDecodeError as error:
+        raise DataError(f"line 1: not a text file in UTF-8: {error.reason}") from None
+    reader = csv.reader(whole, delimiter=max(DELIMITERS, key=first.count))
+    header = [name.strip() for name in next(csv.reader([first], delimiter=max(DELIMITERS, key=first.count)), [])]
+    place = _place_of_students(header, student)
+    keys, codes = set[str](), bytearray()
+    try:
+        for row in reader:
+            if row:
+                codes += _codes(row, header, place=place, line=reader.line_num + 1, keys=keys)
+    except UnicodeDecodeError as error:
+        raise DataError(f"line {reader.line_num + 2}: not a text file in UTF-8: {error.reason}") from None
+    except csv.Error as error:
+        raise DataError(f"line {reader.line_num + 1}: not a CSV file: {error}") from None
+    items = header[:place] + header[place + 1 :]
+    table = np.frombuffer(bytes(codes), dtype=np.uint8).reshape(len(keys), len(items)).astype(np.float32)
+    return QuizAnswers.of(np.where(table == MISSING, np.nan, table), omitted=omitted, items=items)
+
+
+def _place_of_students(header: Sequence[str], student: str) -> int:
+    if "" in header:
+        raise DataError(f"line 1, column {header.index('') + 1}: expected a name")
+    for place, name in enumerate(header):
+        if name in header[:place]:
+            raise DataError(f"line 1 names the column {name!r} twice")
+    if student not in header:
+        raise DataError(f"line 1: expected a column {student!r}, found {', '.join(header) or 'nothing'}")
+    return header.index(student)
+
+
+def _codes(row: Sequence[str], header: Sequence[str], *, place: int, line: int, keys: set[str]) -> bytes:
+    """The answers of one row as codes; its key joins the others."""
+    if len(row) != len(header):
+        raise DataError(f"line {line}: expected {len(header)} columns, found {len(row)}")
+    key = row[place].strip()
+    if not key or key in keys:
+        raise DataError(f"line {line}, column {header[place]!r}: expected a key of its own, found {key!r}{' again' if key else ''}")
+    keys.add(key)
+    found = []
+    for name, cell in zip(header, row, strict=True):
+        if name != header[place]:
+            if (code := CODES.get(cell.strip())) is None:
+                raise DataError(f"line {line}, column {name!r}: expected 0, 1 or nothing, found {cell.strip()[:40]!r}")
+            found.append(code)
+    return bytes(found)

@@ -1,0 +1,1 @@
+"""The default release: how many solved each item, and how many have each score, with discrete Gaussian noise."""

@@ -1,0 +1,203 @@
+"""``candor query``: a price before noise, the same question free, one frozen table, and never more than the budget."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.unit.candor.cli.running import candor, refused
+
+ROOT = Path(__file__).parents[4]
+COLUMNS = {"columns": [{"name": "year", "values": ["1", "2", "3"]}, {"name": "gpa", "minimum": 0, "maximum": 4}]}
+COUNT = {"kind": "count", "epsilon": 0.4, "where": [{"column": "year", "in": ["1"]}]}
+BUDGET = ("--epsilon", "1", "--delta", "1e-6")
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("students.csv").write_text("name;year;gpa\n" + "".join(f"n{one};{one % 3 + 1};{one % 9 / 2.25:.2f}\n" for one in range(300)))
+    Path("columns.json").write_text(json.dumps(COLUMNS))
+
+
+def arguments(question: dict, *more: str, data: str = "students.csv") -> list[str]:
+    Path("question.json").write_text(json.dumps(question))
+    return ["query", data, "--schema", "columns.json", "--question", "question.json", "--budget-file", "budget.jsonl", *more]
+
+
+def asked(question: dict, *more: str) -> dict:
+    result = candor(*arguments(question, *more, "--format", "json"))
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def started(command: list[str]) -> subprocess.Popen[bytes]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([sys.executable, "-m", "candor.cli", *command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def charges() -> list[dict]:
+    events = [json.loads(line) for line in Path("budget.jsonl").read_text().splitlines()]
+    return [event["reserved"] for event in events if "reserved" in event]
+
+
+def test_an_answer_with_its_interval_and_the_same_question_free() -> None:
+    first = asked(COUNT, *BUDGET)
+    (cell,) = first["answer"]["cells"]
+    assert abs(cell["value"] - 100) < 60
+    assert cell["low"] <= cell["value"] <= cell["high"]
+    assert first["left"]["epsilon"] == pytest.approx(0.6)
+    again = asked(COUNT | {"where": [{"in": ["1", "1"], "column": "year"}]})
+    assert again["free"]
+    assert again["answer"] == first["answer"]
+    assert len(charges()) == 1
+    assert oct(Path("budget.jsonl").stat().st_mode)[-3:] == "600"
+
+
+def test_a_preview_spends_nothing() -> None:
+    shown = asked(COUNT, *BUDGET, "--preview")
+    assert (shown["free"], shown["fits"], "answer" in shown, charges()) == (False, True, False, [])
+    assert shown["error"] == pytest.approx(7.9, abs=0.2)
+    text = candor(*arguments(COUNT, "--preview")).stdout
+    assert "Error: ± 7.9" in text
+    assert "Left: rho 0.02436, or epsilon 1 while all questions are pure" in text
+
+
+def test_a_question_that_does_not_fit_says_what_is_left() -> None:
+    asked(COUNT, *BUDGET)
+    line = refused(*arguments(COUNT | {"epsilon": 0.7}))
+    assert "the question costs ε = 0.7; what is left: ρ = 0, or ε = 0.6 while all questions are pure" in line
+    assert len(charges()) == 1
+
+
+def test_the_error_and_the_number_of_questions_choose_the_noise() -> None:
+    free = {name: value for name, value in COUNT.items() if name != "epsilon"}
+    exact = asked(free, *BUDGET, "--error", "20", "--preview")
+    assert exact["error"] == pytest.approx(20)
+    assert asked(free, "--questions", "4", "--preview")["privacy"]["mechanism"] == "discrete Laplace"
+    assert asked(free, "--questions", "90", "--preview")["privacy"]["mechanism"] == "discrete Gaussian"
+    assert "without epsilon and rho" in refused(*arguments(COUNT, "--error", "20"))
+
+
+def test_bad_input_is_named_by_row_and_column() -> None:
+    Path("students.csv").write_text("year,gpa\n1,2\n5,2\n")
+    assert "students.csv: row 3, column 'year': expected one of 1, 2, 3, or nothing; found '5'" in refused(*arguments(COUNT, *BUDGET))
+    Path("students.csv").write_text("year,gpa\n1,2\n2,=1+1\n2,1\n")
+    assert "row 3, column 'gpa': expected a number" in refused(*arguments(COUNT, *BUDGET))
+    Path("students.csv").write_text("year,year,gpa\n1,1,2\n")
+    assert "row 1 names the column 'year' twice" in refused(*arguments(COUNT, *BUDGET))
+    Path("students.csv").write_text("year,gpa\n1,2\n1\n")
+    assert "row 3: expected 2 columns as in row 1, found 1" in refused(*arguments(COUNT, *BUDGET))
+    Path("students.csv").write_text("year,gpa\n1,2\n")
+    assert "expected at least 20 students, found 1" in refused(*arguments(COUNT, *BUDGET))
+    Path("students.csv").write_bytes("year,gpa\n1,2\nJürgen,1\n".encode("latin-1"))
+    assert "expected a text in UTF-8" in refused(*arguments(COUNT, *BUDGET))
+
+
+def test_a_budget_belongs_to_one_frozen_table() -> None:
+    asked(COUNT, *BUDGET)
+    Path("students.csv").write_text(Path("students.csv").read_text() + "new;1;2\n")
+    assert "a budget is for one frozen table" in refused(*arguments(COUNT))
+
+
+def test_a_budget_that_cannot_be_is_refused() -> None:
+    assert "there is no such budget file" in refused(*arguments(COUNT))
+    assert "expected δ below 1/(10·300)" in refused(*arguments(COUNT, "--epsilon", "1", "--delta", "0.01"))
+    Path("budget.jsonl").write_text("notes\n")
+    assert "expected a budget file of Candor" in refused(*arguments(COUNT))
+    Path("budget.jsonl").unlink()
+    asked(COUNT, *BUDGET)
+    assert "expected the epsilon of the budget, 1; found 2" in refused(*arguments(COUNT, "--epsilon", "2"))
+
+
+def test_entries_of_a_student_are_chosen_by_a_secret_that_no_order_of_rows_changes() -> None:
+    schema = {"student": "id", "columns": [{"name": "course", "values": ["A", "B", "C"], "entries": 2}]}
+    Path("columns.json").write_text(json.dumps(schema))
+    rows = [f"s{student},{course}" for student in range(40) for course in "ABC"]
+    Path("students.csv").write_text("id,course\n" + "\n".join(rows) + "\n")
+    question = {"kind": "histogram", "epsilon": 9, "by": ["course"], "entries": 2}
+    answer = asked(question, "--epsilon", "10", "--delta", "1e-6")
+    assert sum(cell["value"] for cell in answer["answer"]["cells"]) == pytest.approx(80, abs=12)
+    assert answer["privacy"]["sensitivity"]["l1"] == 4
+    from candor.queries.reading import read_schema, read_table
+
+    declared, student = read_schema(schema)
+    tables = [
+        read_table(("id,course\n" + "\n".join(order)).encode(), schema=declared, student=student, secret=b"s").arrays["course"]
+        for order in (rows, sorted(rows, key=lambda row: (int(row[1 : row.index(",")]), -ord(row[-1]))))
+    ]
+    assert (tables[0] == tables[1]).all()
+    other = read_table(("id,course\n" + "\n".join(rows)).encode(), schema=declared, student=student, secret=b"t").arrays["course"]
+    assert (tables[0] != other).any()
+
+
+def test_a_student_has_one_value_and_one_row_unless_entries_are_declared() -> None:
+    Path("columns.json").write_text(json.dumps({"student": "name", **COLUMNS}))
+    text = Path("students.csv").read_text()
+    Path("students.csv").write_text(text + "n5;1;2\n")
+    assert "row 302: expected one row for each student, found 'n5' a second time" in refused(*arguments(COUNT, *BUDGET))
+    columns = [*COLUMNS["columns"][:1], {"name": "gpa", "minimum": 0, "maximum": 4, "entries": 2}]
+    Path("columns.json").write_text(json.dumps({"student": "name", "columns": columns}))
+    Path("students.csv").write_text(text + "n5;1;2\n")
+    assert "column 'year': expected one value in all rows of a student" in refused(*arguments(COUNT, *BUDGET))
+
+
+def test_processes_that_spend_at_once_never_exceed_the_budget() -> None:
+    """Twelve questions of ε = 0.2 each at once: five fit into ε = 1, the others are refused."""
+    asked(COUNT | {"epsilon": 0.2}, *BUDGET, "--preview")
+    running = []
+    for place in range(12):
+        Path(f"q{place}.json").write_text(
+            json.dumps({"kind": "count", "epsilon": 0.2, "where": [{"column": "gpa", "from": 0, "to": 1 + place / 10}]})
+        )
+        running.append(started([f"q{place}.json" if one == "question.json" else one for one in arguments(COUNT)]))
+    ends = [one.wait(timeout=300) for one in running]
+    for one in running:
+        one.communicate()
+    assert sorted(ends) == [0] * 5 + [2] * 7
+    assert len(charges()) == 5
+
+
+@pytest.mark.parametrize("step", ["exact", "release", "explain"])
+def test_a_process_that_is_killed_never_leaves_an_unpaid_answer(step: str) -> None:
+    asked(COUNT, *BUDGET, "--preview")
+    code = f"""
+import os, signal, sys
+from candor.queries.counting import Count
+whole = Count.{step}
+def killed(*arguments):
+    found = whole(*arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+Count.{step} = killed
+from candor.cli import main
+main({arguments(COUNT)!r})
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, timeout=120)
+    assert done.returncode == -signal.SIGKILL
+    assert len(charges()) == (step != "exact")
+    Path("budget.jsonl").write_bytes(Path("budget.jsonl").read_bytes() + b'{"reserved": {"rho"')  # a line that a crash cut off
+    again = asked(COUNT)
+    assert not again["free"]
+    assert len(charges()) == 1 + (step != "exact")
+
+
+def test_a_budget_is_locked_while_somebody_asks() -> None:
+    import fcntl
+
+    asked(COUNT, *BUDGET, "--preview")
+    with Path("budget.jsonl").open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        waiting = started(arguments(COUNT))
+        time.sleep(5)
+        assert waiting.poll() is None
+        assert charges() == []
+    out, err = waiting.communicate(timeout=120)
+    assert (waiting.returncode, err) == (0, b"")
+    assert b"How many people there are whose year is 1." in out

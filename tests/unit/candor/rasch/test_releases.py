@@ -1,0 +1,129 @@
+"""Releases: what they keep, what they refuse, and that everything follows from the noisy numbers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+
+from candor.errors import DataError
+from candor.privacy.losses import Loss, LossError
+from candor.rasch.answers import Omitted, QuizAnswers
+from candor.rasch.before_spending import GAUSSIAN, MECHANISMS, NOT_GIVEN, PAIRS, PURE, NoiseError, budget, predicted_error, warning
+from candor.rasch.pairs.release import all_pairs, of_pairs, sparse_pairs
+from candor.rasch.persons_and_items.release import difficulties_of_persons_and_items
+from candor.rasch.releases import estimate_released, release_difficulties
+from tests.unit.candor.rasch.quizzes import simulated
+
+RNG = np.random.default_rng(11)
+TRUTH = np.linspace(-1.5, 1.5, 10)
+TABLE = simulated(RNG, abilities=RNG.normal(size=4000), difficulties=TRUTH)
+QUIZ = QuizAnswers.of(TABLE)
+NOT_GIVEN_QUIZ = QuizAnswers.of(TABLE, omitted=Omitted.NOT_GIVEN)
+LOSS = Loss.pure(1.0)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_release_is_right_paid_and_repeatable_from_its_noisy_numbers(mechanism):
+    quiz = NOT_GIVEN_QUIZ if mechanism == NOT_GIVEN else QUIZ
+    release = release_difficulties(quiz, loss=LOSS, mechanism=mechanism)
+    # Eight predicted standard errors: never by chance.
+    assert np.abs(np.array([item.difficulty for item in release.items]) - TRUTH).max() < 8 * release.predicted_error
+    assert 0.999 * LOSS.rho < release.loss.rho <= LOSS.rho or mechanism == PURE
+    assert (release.loss.pure_epsilon is not None) == (mechanism == PURE)
+    assert estimate_released(release.statistics, items=quiz.items) == (release.items, release.abilities)
+    assert json.loads(json.dumps(asdict(release), allow_nan=False))["n"] == 4000
+
+
+def test_a_pure_release_costs_what_was_asked_for():
+    release = release_difficulties(QUIZ, loss=LOSS, mechanism=PURE)
+    assert release.loss.pure_epsilon == pytest.approx(1.0)
+    with pytest.raises(LossError, match="a pure release needs a budget of pure ε"):
+        release_difficulties(QUIZ, loss=Loss.zcdp(0.5), mechanism=PURE)
+
+
+def test_two_releases_differ():
+    first, second = (release_difficulties(QUIZ, loss=LOSS).statistics for _ in range(2))
+    assert first.totals != second.totals
+    assert first.score_counts != second.score_counts
+
+
+def test_no_noisy_number_is_left_as_it_was():
+    """Of 100 empty counts with noise of SD 6, all stay 0 with chance below 1e-100."""
+    quiz = QuizAnswers.of(np.tile(np.tril(np.ones((10, 10))), (50, 1)))
+    release = release_difficulties(quiz, loss=LOSS, mechanism=PAIRS)
+    exact = quiz.solved_first_not_second()
+    noisy_zeros = [count for (i, j), count in zip(release.statistics.pairs, release.statistics.counts, strict=True) if exact[i, j] == 0]
+    assert len(noisy_zeros) == 45
+    assert np.count_nonzero(noisy_zeros) > 20
+    scores = release_difficulties(quiz, loss=LOSS).statistics
+    assert np.std(scores.score_counts) > 0
+
+
+def test_a_sparse_graph_is_connected_and_cheaper():
+    graph = sparse_pairs(60)
+    assert connected_components(graph, directed=False)[0] == 1
+    assert (graph == graph.T).all()
+    assert not graph.diagonal().any()
+    assert of_pairs(graph).l2_squared == graph.sum() < of_pairs(all_pairs(60)).l2_squared
+    release = release_difficulties(QUIZ, loss=LOSS, mechanism=PAIRS, sparse=True, although_noise=True)
+    assert len(release.statistics.pairs) == len(release.statistics.counts) <= 90
+
+
+def test_the_rule_for_omitted_answers_decides_the_mechanism():
+    for quiz, mechanism in ((NOT_GIVEN_QUIZ, GAUSSIAN), (NOT_GIVEN_QUIZ, PURE), (QUIZ, NOT_GIVEN)):
+        with pytest.raises(DataError, match=f"the mechanism {mechanism} does not fit the rule"):
+            release_difficulties(quiz, loss=LOSS, mechanism=mechanism)
+    with pytest.raises(DataError, match="expected one of totals_and_scores"):
+        release_difficulties(QUIZ, loss=LOSS, mechanism="laplace")
+
+
+def test_a_release_that_would_be_noise_needs_a_word():
+    few = QuizAnswers.of(np.tile(TABLE[:62], (1, 1)))
+    little = Loss.pure(0.1)
+    said = warning(n=62, m=10, loss=little)
+    with pytest.raises(NoiseError, match=r"This would be noise\. With 62 people and 10 items"):
+        release_difficulties(few, loss=little)
+    assert "standard error" in said
+    assert warning(n=4000, m=10, loss=LOSS) is None
+    found = release_difficulties(few, loss=little, although_noise=True)
+    assert found.predicted_error > 0.5
+    assert np.isfinite([item.difficulty for item in found.items]).all()
+
+
+def test_the_class_of_the_paper_cannot_be_released():
+    """62 students and 16 items at ε = 1, whatever the paper's figures say."""
+    assert predicted_error(n=62, m=16, loss=budget(n=62, epsilon=1.0, delta=1e-4)) > 1
+
+
+def test_the_prediction_depends_on_public_numbers_alone_and_is_the_documented_one():
+    loss = Loss.zcdp(0.04)
+    noise = np.sqrt(20 / (2 * 0.9 * 0.04))
+    assert predicted_error(n=500, m=20, loss=loss) == pytest.approx(np.sqrt(1 / 90 + (noise / 90) ** 2))
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, 10.1, float("nan"), float("inf")])
+def test_other_epsilons_are_refused(epsilon):
+    with pytest.raises(LossError, match="ε must be above 0 and at most 10"):
+        budget(n=100, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("delta", [0.0, -1e-6, 0.001, 0.5, float("nan")])
+def test_a_delta_that_would_allow_to_publish_somebody_is_refused(delta):
+    with pytest.raises(LossError, match=r"below 1/\(10·100\) = 0.001"):
+        budget(n=100, epsilon=1.0, delta=delta)
+
+
+def test_budgets():
+    assert budget(n=100, epsilon=10.0).pure_epsilon == 10
+    assert budget(n=100, epsilon=1.0, delta=0.0009).epsilon(0.0009) <= 1.0
+
+
+def test_the_joint_likelihood_of_exact_scores_and_totals():
+    """Its well-known bias is m/(m − 1): with 10 items the difficulties come out about a ninth too far apart."""
+    noisy = np.concatenate([QUIZ.scores(), QUIZ.totals()])
+    found = difficulties_of_persons_and_items(noisy, m=10)
+    assert np.polyfit(TRUTH, found, 1)[0] == pytest.approx(10 / 9, abs=0.05)
