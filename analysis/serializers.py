@@ -81,8 +81,8 @@ def _field(hint: object, **options: Unpack[Options]) -> AnyField:
         return _field(only, **(options | {"allow_null": True}))
     if get_origin(hint) is tuple:
         of = get_args(hint)[0]
-        is_plain = of in PLAIN or get_origin(of) in (Union, types.UnionType)
-        return serializers.ListField(child=_field(of), **options) if is_plain else _serializer(of)(many=True, **options)
+        parts = isinstance(of, type) and is_dataclass(of)
+        return _serializer(of)(many=True, **options) if parts else serializers.ListField(child=_field(of), **options)
     if isinstance(hint, type) and is_dataclass(hint):
         return _serializer(hint)(**options)
     return PLAIN[hint](**options)
@@ -296,7 +296,9 @@ class PlanRequestSerializer(serializers.Serializer[object]):
     r_squared = NumberField(low=0, high=1, default=0.0, help_text="Share of the variance of true answers that covariates explain.")
     n = WholeField(low=1, high=1_000_000_000, default=None, allow_null=True, help_text="Default: as many as `power` needs.")
     power = NumberField(low=0, high=1, default=0.8)
-    half_width = NumberField(low=0, high=0.5, default=0.05, help_text="Of the prevalence's interval: what a survey, of one arm, wants.")
+    half_width = NumberField(
+        low=0, high=0.5, default=0.05, help_text="Half-width of the prevalence's interval, for a survey, which has one arm."
+    )
     questions = WholeField(low=1, high=1000, default=1)
     epsilon_cap = NumberField(low=0, high=100, default=None, allow_null=True)
     level = NumberField(low=0, high=1, default=0.95)

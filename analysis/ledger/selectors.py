@@ -14,7 +14,7 @@ from analysis.models import Budget, Charge, ChargeStep, Reached, Source
 from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
 from analysis.sources.tables import Schema
 from candor.privacy.losses import Loss
-from surveys.plans import PEOPLE_PER_FAILURE
+from surveys.questions.plans import PEOPLE_PER_FAILURE
 
 FEWEST = 20
 """Fewer participants than this are not asked about: noise that protects them leaves nothing to learn."""

@@ -9,7 +9,6 @@ from math import ceil
 
 from analysis.planning.faces import PlannedDie, letters_of, rolls_of
 from candor.designs.design import CheaterModel, Design
-from surveys.allocation.findable import section_size
 from surveys.definition import StudyDefinition
 from surveys.drafting.starter import PLANNED_PARTICIPANTS
 from surveys.questions.sections import INTRACLASS_CORRELATION
@@ -73,7 +72,7 @@ def _of_sections(definition: StudyDefinition) -> dict[str, str]:
     """The size of sections that are assigned as a whole, and how alike they are usually expected to be."""
     if not definition.in_sections:
         return {}
-    return {"section": f"{section_size(definition):.1f}".removesuffix(".0"), "icc": f"{100 * INTRACLASS_CORRELATION:g}"}
+    return {"section": f"{definition.section_size:.1f}".removesuffix(".0"), "icc": f"{100 * INTRACLASS_CORRELATION:g}"}
 
 
 def start_of(definition: StudyDefinition) -> Start:

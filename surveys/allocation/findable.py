@@ -105,15 +105,10 @@ class FindableShare:
         return " ".join(said) % words
 
 
-def section_size(definition: StudyDefinition) -> float:
-    """How many people are expected in a section; 1 where people are assigned one by one."""
-    return max(definition.planned_with_die / len(definition.sections), 1.0) if definition.in_sections else 1.0
-
-
 def findable(definition: StudyDefinition) -> Findable | FindableShare:
     """The findings that people who answer with the die can make."""
     design, n = definition.design(), max(definition.planned_with_die, 1)
-    return _findable_share(design, n) if definition.is_survey else _findable(design, n, section_size=section_size(definition))
+    return _findable_share(design, n) if definition.is_survey else _findable(design, n, section_size=max(definition.section_size, 1.0))
 
 
 def about_sections(definition: StudyDefinition) -> str:

@@ -262,9 +262,10 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
             )
             return replace(view, at_most=question.at_most, rows=rows)
         case Circle():
+            # No question has a dot in its name, so these inputs are mistaken for no other.
             numbers = {"friends": MOST_FRIENDS, "pairs": pairs_among(MOST_FRIENDS)}
             parts = (
-                FieldView(name=f"{view.name}-{key}", key=key, kind="number", text=view.text, minimum=0, maximum=most)
+                FieldView(name=f"{view.name}.{key}", key=key, kind="number", text=view.text, minimum=0, maximum=most)
                 for key, most in numbers.items()
             )
             return replace(view, at_most=MOST_FRIENDS, rows=(tuple(parts),))

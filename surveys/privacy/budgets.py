@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 
 from candor.privacy.conversion import rho_within
 from surveys.definition import StudyDefinition
-from surveys.plans import PrivacyBudget
 from surveys.privacy.words import certainty
+from surveys.questions.plans import PrivacyBudget
 
 COUNTS = (1, 10, 40, 100)
 """Numbers of counts for which the precision is told."""
