@@ -16,6 +16,7 @@ from analysis.live.results_document import ResultsDocument, StudyCounts
 from analysis.models import Run
 from analysis.selectors import Work
 from analysis.stored_results import Balance, Difference, DirectGroup, DirectOutcome, MarkedEffect, MarkedSequence, MarkedSequentialEffect
+from candor.clusters.inference import AssignmentInference
 from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.results import BootstrapSummary, CheaterProportion, Effect, Interval
@@ -80,7 +81,8 @@ def _field(hint: object, **options: Unpack[Options]) -> AnyField:
         return _field(only, **(options | {"allow_null": True}))
     if get_origin(hint) is tuple:
         of = get_args(hint)[0]
-        return serializers.ListField(child=_field(of), **options) if of in PLAIN else _serializer(of)(many=True, **options)
+        parts = isinstance(of, type) and is_dataclass(of)
+        return _serializer(of)(many=True, **options) if parts else serializers.ListField(child=_field(of), **options)
     if isinstance(hint, type) and is_dataclass(hint):
         return _serializer(hint)(**options)
     return PLAIN[hint](**options)
@@ -148,6 +150,19 @@ class EffectInGroupSerializer(DataclassSerializer):
     """The effect in a subgroup; the whole comparison says that it is not for publication."""
 
     of = Effect
+
+
+class AssignmentSerializer(DataclassSerializer):
+    of = AssignmentInference
+    help_texts: ClassVar = {
+        "clusters": "How many sections people with an answer were in.",
+        "strata": "1: sections were drawn all together.",
+        "degrees_of_freedom": "They are those of Student's t, for every effect.",
+        "randomisation_p_values": "For every effect: how often a difference as large comes if the arms of the sections are drawn again.",
+        "intraclass_correlation": "It is that of the reported answers.",
+        "clusters_per_arm": "How many sections of one size those of each arm are worth.",
+        "design_effect": "For every effect: how many times the variance of as many people who are assigned one by one.",
+    }
 
 
 class SequentialEffectSerializer(DataclassSerializer):
@@ -281,7 +296,7 @@ class PlanRequestSerializer(serializers.Serializer[object]):
     r_squared = NumberField(low=0, high=1, default=0.0, help_text="Share of the variance of true answers that covariates explain.")
     n = WholeField(low=1, high=1_000_000_000, default=None, allow_null=True, help_text="Default: as many as `power` needs.")
     power = NumberField(low=0, high=1, default=0.8)
-    half_width = NumberField(low=0, high=0.5, default=0.05, help_text="Of the prevalence's interval: what a survey, of one arm, wants.")
+    half_width = NumberField(low=0, high=0.5, default=0.05, help_text="Half-width of the prevalence's interval, in a survey of one arm.")
     questions = WholeField(low=1, high=1000, default=1)
     epsilon_cap = NumberField(low=0, high=100, default=None, allow_null=True)
     level = NumberField(low=0, high=1, default=0.95)

@@ -8,9 +8,12 @@ from analysis.diagnosis.api import Diagnoses, StopDiagnosis
 from analysis.diagnosis.views import diagnosis
 from analysis.inbox.api import ReviewQueue
 from analysis.inbox.views import inbox
+from analysis.learning import views as learning
 from analysis.learning.budget_page import BudgetPage
+from analysis.learning.feedback import feedback
 from analysis.learning.networks.views import networks
-from analysis.learning.views import analytics
+from analysis.learning.questions.api import PreviewQuestion, Questions
+from analysis.learning.questions.views import questions
 from analysis.ledger.api import FrozenBudget, Ledger
 from analysis.ledger.views import ledger
 from analysis.preregistration.api import PreregistrationReport
@@ -21,9 +24,13 @@ from analysis.rehearsal.views import rehearsal
 app_name = "analysis"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("analysis.planning.urls")),
-    path("studies/<slug:slug>/analytics/", analytics, name="analytics"),
+    path("s/<slug:slug>/feedback/", feedback, name="feedback"),
+    path("studies/<slug:slug>/analytics/", learning.analytics, name="analytics"),
     path("studies/<slug:slug>/analytics/networks/", networks, name="analytics_networks"),
+    path("studies/<slug:slug>/analytics/difficulties/", learning.difficulties, name="analytics_difficulties"),
+    path("studies/<slug:slug>/analytics/difficulties/<int:number>.json", learning.difficulties_file, name="analytics_difficulties_file"),
     path("studies/<slug:slug>/build/budget/", BudgetPage.as_view(), name="build_budget"),
+    path("studies/<slug:slug>/analytics/questions/", questions, name="analytics_questions"),
     path("studies/<slug:slug>/analytics/ledger/", ledger, name="analytics_ledger"),
     path("methods/", methods_page.methods_page, name="methods_page"),
     path("review/", inbox, name="inbox"),
@@ -42,6 +49,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/<slug:slug>/rehearsal/stop/", StopRehearsal.as_view(), name="api_stop_rehearsal"),
     path("api/v1/studies/<slug:slug>/diagnosis/", Diagnoses.as_view(), name="api_diagnosis"),
     path("api/v1/studies/<slug:slug>/diagnosis/stop/", StopDiagnosis.as_view(), name="api_stop_diagnosis"),
+    path("api/v1/studies/<slug:slug>/analytics/questions/", Questions.as_view(), name="api_analytics_questions"),
+    path("api/v1/studies/<slug:slug>/analytics/questions/preview/", PreviewQuestion.as_view(), name="api_analytics_preview"),
     path("api/v1/studies/<slug:slug>/analytics/ledger/", Ledger.as_view(), name="api_analytics_ledger"),
     path("api/v1/studies/<slug:slug>/analytics/ledger/frozen/", FrozenBudget.as_view(), name="api_analytics_frozen"),
     path("api/v1/studies/<slug:slug>/counts/", results.StudyCounts.as_view(), name="api_counts"),

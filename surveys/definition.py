@@ -16,10 +16,11 @@ from candor.designs.design import Design
 from candor.designs.dice import DieDesign
 from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
-from surveys.plans import PlannedTests, PrivacyBudget, Subgroups
+from surveys.questions.assignment import MOST_STRATA, Allocation
 from surveys.questions.background import BackgroundQuestion, Options, OrdinalScale, Question, ShortText, SingleChoice
 from surveys.questions.parts import Language, Name, NonEmpty, Part, Text, some, unique_names
-from surveys.questions.sections import LEAST_PER_ARM, SECTION, SectionLabels
+from surveys.questions.plans import PlannedTests, PrivacyBudget, Subgroups
+from surveys.questions.sections import LEAST_PER_ARM, SECTION
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
 DIRECT = "direct"
@@ -27,7 +28,6 @@ DIRECT = "direct"
 
 # Far beyond every study, and near enough that nothing computed from them overflows.
 LARGEST_COUNT = 10**9
-MOST_STRATA = 60
 BETWEEN_ANSWERS = ", "
 MOST_LANGUAGES = 50
 MOST_GROUPS = 8
@@ -122,21 +122,6 @@ class DirectGroup(Part):
 
     share: Annotated[float, Field(gt=0, le=0.5), AfterValidator(_whole_percent)]
     consent: Text
-
-
-class Allocation(Part):
-    """How the concealed list is drawn. `block_multiples`: a block is a random one of these multiples of the sum of the weights.
-
-    `strata`: background questions with one choice each; every combination of answers has lists of its own. `unit`: chance gives an arm to
-    each person, or to each of the `sections` as a whole.
-    """
-
-    scheme: Literal["simple", "complete", "permuted_block"] = "permuted_block"
-    planned_participants: Annotated[int, Field(ge=2, le=1_000_000)]
-    block_multiples: Annotated[tuple[Annotated[int, Field(ge=1, le=20)], ...], Field(min_length=1)] = (1, 2, 3)
-    strata: Annotated[tuple[Name, ...], Field(max_length=2)] = ()
-    unit: Literal["individual", "cluster"] = "individual"
-    sections: SectionLabels = ()
 
 
 class Entry(Part):
@@ -258,9 +243,7 @@ class StudyDefinition(Part):
         labels, weights = self.allocation.sections, self.arm_weights.values()
         if not self.in_sections:
             if labels:
-                raise ValueError(
-                    "allocation.sections are for sections that are assigned as a whole: write unit: cluster, or leave them out"
-                )
+                raise ValueError("allocation.sections are assigned as a whole: write unit: cluster, or leave them out")
             return
         if len(labels) < (needed := -(-LEAST_PER_ARM // min(weights)) * sum(weights)):
             raise ValueError(
@@ -268,12 +251,12 @@ class StudyDefinition(Part):
                 f"weights of arms that takes {needed} sections, got {len(labels)}"
             )
         unfit = {
+            "arms: a survey with one arm gives nobody an arm": self.is_survey,
             "allocation.strata: they are drawn for people one by one": self.allocation.strata,
-            "arms: with one of them there is nothing to assign sections to": self.is_survey,
             "arms: a quota would close a section half-way": any(arm.quota is not None for arm in self.arms),
-            "direct_group: its comparison is known for people who are assigned one by one alone": self.direct_group,
-            "analysis.margins: their tests are known for people who are assigned one by one alone": self.analysis.margins,
-            "subgroups: their comparison is known for people who are assigned one by one alone": self.subgroups,
+            "direct_group: its comparison takes people for independent": self.direct_group,
+            "analysis.margins: their tests take people for independent": self.analysis.margins,
+            "subgroups: their comparison takes people for independent": self.subgroups,
             f"background: the name {SECTION} is kept for the section": SECTION in (question.name for question in self.background),
         }
         if found := [reason for reason, there in unfit.items() if there]:
@@ -290,6 +273,11 @@ class StudyDefinition(Part):
         return {str(number): label for number, label in enumerate(self.allocation.sections, start=1)}
 
     @property
+    def section_size(self) -> float:
+        """How many people are expected in a section; 1 where people are assigned one by one."""
+        return self.planned_with_die / len(self.sections) if self.in_sections else 1.0
+
+    @property
     def is_survey(self) -> bool:
         """Whether there is one arm: then the study measures how many say yes, and compares nothing."""
         return len(self.arms) == 1
@@ -300,10 +288,7 @@ class StudyDefinition(Part):
 
     @property
     def strata(self) -> list[str]:
-        """The names of the strata, the last one of each question for people who leave it out; one without a name where there are none.
-
-        A section that is assigned as a whole is a stratum with one arm.
-        """
+        """The strata, the last of each question for people who leave it out: one without a name if there are none. A section is one."""
         if self.in_sections:
             return list(self.sections)
         answers = [[*(option.name for option in self._choices[name].options), ""] for name in self.allocation.strata]

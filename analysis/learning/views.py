@@ -1,14 +1,22 @@
 """Pages of learning analytics: where analysts land, and what a study's privacy budget allows."""
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from dataclasses import asdict
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
+from analysis.ledger.selectors import asked_with, budget_of
+from analysis.ledger.services import ask
 from analysis.releases.selectors import reasons_for_exact_counts
-from surveys.access import access_analytics
+from analysis.sources.selectors import source_of
+from surveys.access import access_analytics, access_own_study, access_study
+from surveys.errors import SurveyError
 from surveys.models import ENDED
 from surveys.privacy.budgets import bought_in_words, budget_in_words
 from surveys.privacy.exact import shown_exactly
@@ -28,8 +36,69 @@ def analytics(request: HttpRequest, slug: str) -> HttpResponse:
     if definition and budget:
         reasons = reasons_for_exact_counts(study)
         context |= {
+            "has_quiz": bool(definition.quiz),
             "meaning": budget_in_words(budget),
             "buys": bought_in_words(definition),
             "exactly": shown_exactly(definition, reasons_for_counts=reasons),
         }
     return render(request, "analysis/learning/analytics.html", context)
+
+
+@never_cache
+@require_role(*Role)
+@require_http_methods(["GET", "HEAD", "POST"])
+def difficulties(request: HttpRequest, slug: str) -> HttpResponse:
+    """The price of a release of the difficulties, the button that buys it, and those that were bought."""
+    from analysis.learning import difficulties_page as page
+
+    user = user_of(request)
+    seat = (access_own_study if request.method == "POST" else access_study)(user, slug)
+    source = source_of(seat.study)
+    if source is None:
+        return render(request, "analysis/learning/difficulties.html", {"study": seat.study, "seat": seat})
+    form = page.OfferForm(source, request.POST if request.method == "POST" else request.GET)
+    offer, failed = None, ""
+    try:
+        offer = form.offer
+        if request.method == "POST" and offer is not None:
+            ask(source, offer.question.document, actor=user)
+            return redirect("analysis:analytics_difficulties", slug)
+    except SurveyError as error:
+        failed = str(error)
+        if offer is not None and offer.is_noise and not form.values["reason"]:
+            form.errors["reason"] = _("Write why it is to be released although it would be noise.")
+    language = get_language() or "en"
+    released = page.releases_of(source)
+    newest = next((one for one in released if one.found), None)
+    context = {
+        "study": seat.study,
+        "seat": seat,
+        "source": source,
+        "form": form,
+        "offer": offer,
+        "failed": "" if form.errors else failed,
+        "errors": [{"field": field, "message": message} for field, message in form.errors.items()],
+        "released": released,
+        "waits": any(one.asked.waits for one in released),
+        "newest": newest,
+        "items": newest.items(language) if newest else (),
+        "figure": newest.figure(language) if newest else "",
+        "exactly": shown_exactly(protocol_in_force(seat.study).definition, reasons_for_counts=reasons_for_exact_counts(seat.study)),
+    }
+    return render(
+        request, "analysis/learning/difficulties.html", context, status=422 if failed or (request.method == "POST" and form.errors) else 200
+    )
+
+
+@require_role(*Role)
+@require_safe
+def difficulties_file(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """`difficulties.json` of one release: the noisy counts and everything that follows from them."""
+    source = source_of(access_study(user_of(request), slug).study)
+    asked = asked_with(budget_of(source), number) if source else None
+    if asked is None or asked.charge.kind != "difficulties" or asked.answer is None:
+        raise Http404("There are no such difficulties.")
+    document = {"study": slug, "loss": asdict(asked.loss), **asked.answer}
+    response = JsonResponse(document, json_dumps_params={"indent": 2, "ensure_ascii": False})
+    response["Content-Disposition"] = f'attachment; filename="{slug}-difficulties-{number}.json"'
+    return response

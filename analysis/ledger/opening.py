@@ -4,8 +4,8 @@ from analysis.ledger.services import open_budget
 from analysis.models import Source
 from analysis.sources.services import take_snapshot
 from surveys.models import Participant, Study
-from surveys.plans import PrivacyBudget
 from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.questions.plans import PrivacyBudget
 
 
 def agreed_budget(study: Study) -> PrivacyBudget | None:

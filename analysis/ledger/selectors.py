@@ -14,6 +14,10 @@ from analysis.models import Budget, Charge, ChargeStep, Reached, Source
 from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
 from analysis.sources.tables import Schema
 from candor.privacy.losses import Loss
+from surveys.questions.plans import PEOPLE_PER_FAILURE
+
+FEWEST = 20
+"""Fewer participants than this are not asked about: noise that protects them leaves nothing to learn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +66,7 @@ def budget_of(source: Source) -> Budget:
 
 
 def preview(source: Source, document: Mapping[str, Json]) -> Preview:
-    """What the question would cost, and what is left. Nothing is spent. Raises QuestionError, and LedgerError where there is no table."""
+    """The price of the question, and the rest of the budget. Raises QuestionError, and LedgerError where there is no table."""
     budget, question = budget_of(source), read_question(document)
     earlier, account = same_question(budget, question), account_of(budget)
     if earlier is not None:
@@ -78,7 +82,21 @@ def table_now(source: Source) -> tuple[int, Schema, int]:
     snapshot = newest_snapshot(source)
     assert snapshot is not None
     assert snapshot.n is not None
+    if why := too_small(budget_of(source), snapshot.n):
+        raise LedgerError(why)
     return snapshot.number, schema_of_snapshot(source, snapshot.number), snapshot.n
+
+
+def too_small(budget: Budget, n: int) -> str:
+    """Why so few participants cannot be asked about, or so many not at this δ; empty if they can."""
+    if n < FEWEST:
+        return _("Expected at least %(fewest)s participants to ask about, found %(found)s.") % {"fewest": FEWEST, "found": n}
+    if budget.delta * PEOPLE_PER_FAILURE * n >= 1:
+        return _("Expected a δ below 1 in %(people)s, ten times the participants; the budget has δ = %(delta)s.") % {
+            "people": f"{PEOPLE_PER_FAILURE * n:,}",
+            "delta": f"{budget.delta:g}",
+        }
+    return ""
 
 
 def refusal(budget: Budget, account: Account, price: Units) -> str:
@@ -90,7 +108,7 @@ def refusal(budget: Budget, account: Account, price: Units) -> str:
     if account.fits(price):
         return ""
     loss, left = price.loss, Units(rho=account.rho_left, epsilon=account.pure_left).loss
-    return _("The question costs %(cost)s. What is left: ρ = %(rho)s, or ε = %(epsilon)s for one question with pure ε.") % {
+    return _("The question costs %(cost)s. The rest is ρ = %(rho)s, or ε = %(epsilon)s for one question with pure ε.") % {
         "cost": f"ρ = {loss.rho:.3g}" if loss.pure_epsilon is None else f"ε = {loss.pure_epsilon:.3g}",
         "rho": f"{left.rho:.3g}",
         "epsilon": f"{left.pure_epsilon:.3g}",

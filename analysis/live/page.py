@@ -279,10 +279,10 @@ class LiveView:
 
     def _sentences(self, sequence: MarkedSequence) -> Iterator[str]:
         stated = self._stated_rate
-        yield cheater_sentence(sequence.cheater_proportion, stated_rate=stated)
         if self.definition.is_survey:
             value, interval = next(((one.value, one.interval) for one in sequence.prevalence), (None, None))
             yield prevalence_sentence(value, interval, stated_rate=stated)
+        yield cheater_sentence(sequence.cheater_proportion, stated_rate=stated)
         for effect in sequence.headline:
             found, names = FoundEffect.of(effect), self._shown_arms(effect)
             if sequence.cheater_proportion is not None:

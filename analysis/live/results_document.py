@@ -45,7 +45,7 @@ class PlannedOutcome:
     prevalence: tuple[Prevalence, ...] = ()
     specification_test: SpecificationTest | None = None
     notes: tuple[str, ...] = ()
-    assignment: Annotated[AssignmentInference | None, Field(description="Of sections that were assigned as a whole; else null.")] = None
+    assignment: Annotated[AssignmentInference | None, Field(description="Null unless sections were assigned as a whole.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

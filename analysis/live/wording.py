@@ -187,7 +187,7 @@ ROUNDING = 1e-9
 
 
 def assignment_sentences(assignment: AssignmentInference | None) -> Iterator[str]:
-    """What it means that sections were assigned as a whole."""
+    """The consequences of assigning sections as a whole."""
     if assignment is None:
         return
     largest = max(assignment.design_effect)

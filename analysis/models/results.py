@@ -194,6 +194,7 @@ class BackgroundHandling(models.TextChoices):
 
     LEFT_OUT = "left_out", _("Left out")
     COUNTS = "counts", _("Counts of each question, over everybody")
+    NOISY_COUNTS = "noisy_counts", _("Statistics with noise, and the ledger of the privacy budget")
 
 
 class Release(Lease):

@@ -55,6 +55,7 @@ MEANING = {
     "README.md": "What this is, how to cite it, what it promises, how to check it",
     "SHA256SUMS": "SHA-256 of every other file",
     "SHA256SUMS.sig": "Ed25519 signature of SHA256SUMS, in base64",
+    "analytics.json": "Statistics of background and quiz answers, with noise, and the ledger of the privacy budget that paid for them",
     "allocation-proof.txt": "The lists by which chance drew the groups, and their hashes, published before anybody took part",
     "background-counts.csv": "Counts of background answers, small ones hidden",
     "codebook.md": "This file",

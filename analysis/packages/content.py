@@ -50,6 +50,8 @@ class Content:
     """Privacy loss of one answer."""
     background: Sequence[Cell] | None
     """None: left out."""
+    analytics: Mapping[str, Any] | None
+    """The ledger of the privacy budget with all answers; None: left out."""
     reason_for_exact_counts: str
     """Why the counts are exact although the study has a privacy budget; empty where that needs no reason."""
     smallest_count: int

@@ -33,6 +33,8 @@ def package_files(content: Content, key: Ed25519PrivateKey) -> dict[str, bytes]:
         "results.json": as_json(content.results),
         **{name: text.encode() for name, text in content.plan_files.items()},
     }
+    if content.analytics is not None:
+        files["analytics.json"] = as_json(content.analytics)
     files["codebook.md"] = codebook(content, names=[*files, "codebook.md", PUBLIC_KEY, SUMS, SIGNATURE])
     return signed(files, key)
 

@@ -33,8 +33,8 @@ def privacy_statement(content: Content) -> PrivacyStatement:
         )
     if content.in_sections:
         not_covered.append(
-            "Sections were assigned as a whole. Each has a random number in the data, and ten people or more in every subsample. Whoever "
-            "knows how large the sections are can guess which number is which; the die stands between every report and the truth."
+            "Sections were assigned as a whole. Each has a random number in the data, and ten people or more in every subsample. People "
+            "who know how large the sections are can guess which number is which; the die stands between every report and the truth."
             if any(row.cluster for row in content.rows)
             else "Sections were assigned as a whole. The data do not tell who was in which section, because some have fewer than ten "
             "people in a subsample; so nobody can compute standard errors from them."
@@ -48,7 +48,14 @@ def privacy_statement(content: Content) -> PrivacyStatement:
         not_covered.append(
             f"Counts of background answers are exact in this release, outside of the study's privacy budget. The reason: {reason}"
         )
-    if content.background is None:
+    if (ledger := content.analytics) is not None:
+        epsilon, delta = ledger["spent"]["epsilon"], ledger["budget"]["delta"]
+        not_covered.append(
+            f"The statistics in analytics.json are not protected by the die but by noise. Together they are ({epsilon:.4g}, {delta:g})-"
+            "differentially private: neighbours differ in everything that one participant told, and the number of participants, "
+            f"{ledger['participants']}, is public. Asking more, within the budget, adds to it."
+        )
+    elif content.background is None:
         not_covered.append("Background and quiz answers are not in this release.")
     else:
         not_covered.append(

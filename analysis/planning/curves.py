@@ -28,7 +28,11 @@ class Curves:
     @cached_property
     def best(self) -> dict[float, BestAtEpsilon]:
         """The best designs by their privacy loss."""
-        return {one.epsilon: one for one in best_at_epsilons(self.planned.design, self.planned.scenario)}
+        return {one.epsilon: one for one in self._best_at_epsilons()}
+
+    def _best_at_epsilons(self) -> tuple[BestAtEpsilon, ...]:
+        form = self.planned.form
+        return best_at_epsilons(self.planned.design, self.planned.scenario, section=form.value("section"), icc=form.value("icc"))
 
     @property
     def strict_level(self) -> float:

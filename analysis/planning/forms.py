@@ -98,6 +98,26 @@ INPUTS: tuple[NumberInput, ...] = (
         unit=PERCENT,
     ),
     _input(
+        "section",
+        gettext_lazy("Students in a section"),
+        gettext_lazy("How many are assigned together, as a whole section or class; 1: everybody alone."),
+        "1",
+        "10000",
+        slider=("1", "200"),
+    ),
+    _input(
+        "icc",
+        gettext_lazy("Alike in a section"),
+        gettext_lazy(
+            "Intra-class correlation: the share of the differences between true answers that lies between sections. Often 1 to 10 %."
+        ),
+        "0",
+        "100",
+        slider=("0", "30"),
+        unit=PERCENT,
+        step="0.5",
+    ),
+    _input(
         "questions",
         gettext_lazy("Sensitive questions"),
         gettext_lazy("Each has its own roll, and privacy losses add up."),
@@ -145,8 +165,8 @@ WIDTH = _input(
     slider=("1", "25"),
     unit=gettext_lazy("points"),
 )
-IN_PERCENT = {"effect", "prevalence", "cheaters", "covariates", "power", "truth", "width"}
-ONLY_IN_EXPERIMENTS = {"effect", "covariates", "power", "truth"}
+IN_PERCENT = {"effect", "prevalence", "cheaters", "covariates", "icc", "power", "truth", "width"}
+ONLY_IN_EXPERIMENTS = {"effect", "covariates", "section", "icc", "power", "truth"}
 
 
 def inputs_of(start: Start) -> tuple[NumberInput, ...]:

@@ -18,6 +18,7 @@ from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, 
 from candor.planning.information import Precision, Scenario
 from candor.planning.pareto import FrontDesign, pareto_front
 from candor.planning.power import StudyPlan, plan_study
+from candor.planning.sections import with_sections
 
 LEVEL = 0.95
 # Privacy losses at which the best possible design is drawn.
@@ -55,6 +56,8 @@ class Planned:
             "--power": given["power"],
             "--questions": given["questions"],
             "--epsilon-cap": given["cap"],
+            "--cluster-size": given["section"],
+            "--icc": given["icc"],
             "--least-truth": given["truth"],
         }
         return shlex.join(["candor", "plan", *(f"{option}={value}" for option, value in options.items()), "--front"])
@@ -105,17 +108,18 @@ def _front_of(design: Design, scenario: Scenario, *, cap: float, power: float, l
 
 
 @lru_cache(maxsize=64)
-def best_at_epsilons(design: Design, scenario: Scenario) -> tuple[BestAtEpsilon, ...]:
+def best_at_epsilons(design: Design, scenario: Scenario, *, section: float = 1, icc: float = 0) -> tuple[BestAtEpsilon, ...]:
     """The best mirrored designs with the arms and allocation of `design`, over the privacy losses that the page draws."""
-    return tuple(_best_at(design, scenario, epsilon) for epsilon in EPSILONS)
+    return tuple(_best_at(design, scenario, epsilon, section=section, icc=icc) for epsilon in EPSILONS)
 
 
-def _best_at(design: Design, scenario: Scenario, epsilon: float) -> BestAtEpsilon:
+def _best_at(design: Design, scenario: Scenario, epsilon: float, *, section: float, icc: float) -> BestAtEpsilon:
     best: OptimalMirrored = optimal_mirrored(design, scenario, epsilon=epsilon)
-    expected: Precision = mirrored_precision(design, scenario, smaller_forced=best.smaller_forced, larger_forced=best.larger_forced)
+    alone: Precision = mirrored_precision(design, scenario, smaller_forced=best.smaller_forced, larger_forced=best.larger_forced)
+    expected, _effect = with_sections(alone, design=design, scenario=scenario, size=section, intraclass_correlation=icc)
     return BestAtEpsilon(
         epsilon=epsilon,
-        unit_effect_error=best.unit_effect_error,
+        unit_effect_error=float(expected.unit_effect_error.max()),
         unit_honest_times_effect_error=float(expected.unit_honest_times_effect_error.max()),
     )
 
@@ -164,6 +168,8 @@ def _plan(form: PlanForm, design: Design) -> StudyPlan:
         effect=form.value("effect"),
         cheaters=form.value("cheaters"),
         covariates=form.value("covariates"),
+        section=form.value("section"),
+        icc=form.value("icc"),
         n=int(form.value("n")),
         power=form.value("power"),
         questions=int(form.value("questions")),
@@ -179,6 +185,8 @@ def _plan_of(
     effect: float,
     cheaters: float,
     covariates: float,
+    section: float,
+    icc: float,
     n: int,
     power: float,
     questions: int,
@@ -196,4 +204,6 @@ def _plan_of(
         level=LEVEL,
         questions=questions,
         epsilon_cap=cap,
+        cluster_size=section,
+        intraclass_correlation=icc,
     )

@@ -11,6 +11,7 @@ from analysis.planning.faces import PlannedDie, letters_of, rolls_of
 from candor.designs.design import CheaterModel, Design
 from surveys.definition import StudyDefinition
 from surveys.drafting.starter import PLANNED_PARTICIPANTS
+from surveys.questions.sections import INTRACLASS_CORRELATION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,8 @@ NEW_STUDY = Start(
         "prevalence": "40",
         "cheaters": "10",
         "covariates": "0",
+        "section": "1",
+        "icc": "0",
         "questions": "1",
         "cap": "1.39",
         "power": "80",
@@ -63,6 +66,13 @@ NEW_STUDY = Start(
         "width": "10",
     },
 )
+
+
+def _of_sections(definition: StudyDefinition) -> dict[str, str]:
+    """The size of sections that are assigned as a whole, and how alike they are usually expected to be."""
+    if not definition.in_sections:
+        return {}
+    return {"section": f"{definition.section_size:.1f}".removesuffix(".0"), "icc": f"{100 * INTRACLASS_CORRELATION:g}"}
 
 
 def start_of(definition: StudyDefinition) -> Start:
@@ -84,6 +94,7 @@ def start_of(definition: StudyDefinition) -> Start:
         texts={
             **NEW_STUDY.texts,
             "n": str(definition.planned_with_die),
+            **_of_sections(definition),
             "questions": str(len(definition.questions)),
             "cap": f"{ceil(design.epsilon * 100) / 100:.2f}",
         },

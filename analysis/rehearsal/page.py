@@ -56,7 +56,7 @@ class RehearsalView:
     is_working: bool
     is_survey: bool
     intraclass_correlation: float | None
-    """Of true answers in sections that are assigned as a whole; None where people are assigned one by one."""
+    """The one planted in sections that are assigned as a whole; None where people are assigned one by one."""
 
     @property
     def seconds(self) -> int:

@@ -7,6 +7,7 @@ import hashlib
 import json
 from dataclasses import asdict
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import translation
@@ -14,6 +15,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis import actions
+from analysis.ledger.page import ledger_of
+from analysis.ledger.serializers import ledger_document
 from analysis.models import BackgroundHandling, Release, ReleaseStatus
 from analysis.packages.background_counts import Cell, background_cells
 from analysis.packages.content import AllocationList, Content
@@ -27,6 +30,7 @@ from analysis.releases.keys import signing_key
 from analysis.releases.people import people_sha256, selection_of
 from analysis.releases.selectors import reasons_for_exact_counts
 from analysis.seeds import SEED_KEY
+from analysis.sources.selectors import source_of
 from audit.services import record
 from candor.errors import MethodError
 from candor.packages.archive import files_in
@@ -98,6 +102,7 @@ def _draw_rows(release: Release) -> None:
                 )
                 if with_background
             ],
+            "analytics": _analytics(study) if release.background == BackgroundHandling.NOISY_COUNTS else None,
             "protocols": selection.protocols,
             "bots_left_out": selection.bots_left_out,
         }
@@ -150,6 +155,7 @@ def _content_of(release: Release) -> Content:
         bots_left_out=drawn["bots_left_out"],
         epsilon=definition.design().epsilon,
         reason_for_exact_counts=release.reason_for_exact_counts,
+        analytics=drawn["analytics"],
         background=[Cell(**cell) for cell in drawn["background"]] if release.background == BackgroundHandling.COUNTS else None,
         smallest_count=release.smallest_count,
         allocation_lists=[
@@ -166,6 +172,18 @@ def _content_of(release: Release) -> Content:
             **replicate.planned_tests(tables, document),
         },
     )
+
+
+def _analytics(study: Study) -> dict[str, Any]:
+    """The ledger and all answers, as they stand now. All have their noise already, and nothing tells which member of staff asked."""
+    source = source_of(study)
+    if source is None:
+        raise ReleaseError(_("This study has no privacy budget, so nothing was asked under one."))
+    with translation.override("en"):
+        document: dict[str, Any] = ledger_document(study.slug, ledger_of(source))
+    for charge in document["charges"]:
+        del charge["asked_by"], charge["asked_on"]
+    return document
 
 
 def _shown_exactly(release: Release, definition: StudyDefinition) -> list[str]:

@@ -27,6 +27,9 @@ HANDLING = {
     BackgroundHandling.COUNTS.value: gettext_lazy(
         "As counts: how often each answer was given, over everybody at once, small counts hidden"
     ),
+    BackgroundHandling.NOISY_COUNTS.value: gettext_lazy(
+        "With noise: all that was asked under the privacy budget, with its answers, and the ledger of what it cost"
+    ),
 }
 
 
@@ -61,7 +64,7 @@ class ReleaseForm:
             "authors": "\n".join(last.authors) if last else "",
             "licence": last.licence if last else "CC-BY-4.0",
             "questions": last.questions if last else [question.name for question in definition.questions],
-            "background": last.background if last and can_count else BackgroundHandling.LEFT_OUT.value,
+            "background": last.background if last and can_count else _usual_handling(definition),
             "reason_for_exact_counts": last.reason_for_exact_counts if last else "",
             "data": SIMULATED if all(one.simulated for one in data_sets) else PEOPLE,
             "smallest_count": str(public_threshold or (last.smallest_count if last else SMALLEST_COUNTS[1])),
@@ -136,7 +139,12 @@ class ReleaseForm:
 
     @property
     def background_options(self) -> list[tuple[str, object]]:
-        return [(value, label) for value, label in HANDLING.items() if self.can_count or value == BackgroundHandling.LEFT_OUT]
+        offered = {
+            BackgroundHandling.LEFT_OUT: True,
+            BackgroundHandling.COUNTS: self.can_count,
+            BackgroundHandling.NOISY_COUNTS: self.has_budget,
+        }
+        return [(value, label) for value, label in HANDLING.items() if offered[BackgroundHandling(value)]]
 
     @property
     def licence_options(self) -> list[tuple[str, str]]:
@@ -170,3 +178,8 @@ class ReleaseForm:
             self.errors["reason_for_exact_counts"] = _("Write a reason of at most %(most)d letters, without line breaks.") % {
                 "most": LONGEST_REASON
             }
+
+
+def _usual_handling(definition: StudyDefinition) -> str:
+    """With a privacy budget what was asked under it; else nothing."""
+    return (BackgroundHandling.NOISY_COUNTS if definition.privacy_budget else BackgroundHandling.LEFT_OUT).value

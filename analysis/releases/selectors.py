@@ -12,6 +12,7 @@ from accounts.models import User
 from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release
 from analysis.packages.rows import SMALLEST_GROUP
 from analysis.releases.people import released_people
+from analysis.sources.selectors import source_of
 from candor.packages.archive import files_in
 from surveys.access import access_study
 from surveys.models import Study, StudyStatus
@@ -91,6 +92,15 @@ def published_smallest_count(study: Study) -> int | None:
     public = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=False)
     counted = public.filter(background=BackgroundHandling.COUNTS)
     return counted.order_by("version").values_list("smallest_count", flat=True).first()
+
+
+def no_ledger(study: Study, *, simulated: bool) -> str:
+    """Why the ledger cannot be in a release; empty if it can. It is about people, or about bots where nobody else came."""
+    if source_of(study) is None:
+        return _("This study has no privacy budget, so nothing was asked under one.")
+    if simulated and released_people(study, simulated=False).exists():
+        return _("Questions under the privacy budget are about people, so they cannot be in a release of simulated answers.")
+    return ""
 
 
 def reasons_for_exact_counts(study: Study) -> list[str]:

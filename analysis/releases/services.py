@@ -20,7 +20,7 @@ from analysis.packages.errors import ReleaseError, ReleaseGoneError
 from analysis.packages.licences import LICENCES
 from analysis.releases import building
 from analysis.releases.people import people_sha256
-from analysis.releases.selectors import obstacles, public_release, published_smallest_count
+from analysis.releases.selectors import no_ledger, obstacles, public_release, published_smallest_count
 from audit.services import record
 from candor.packages.verification import faults_of
 from jobs.tasks import send
@@ -190,6 +190,8 @@ def _require_sensible(study: Study, choices: Choices) -> None:
     exact = choices.background == BackgroundHandling.COUNTS and not choices.simulated and definition.privacy_budget is not None
     if exact and not choices.reason_for_exact_counts.strip():
         raise ReleaseError(EXACT_COUNTS_NEED_A_REASON)
+    if choices.background == BackgroundHandling.NOISY_COUNTS and (why := no_ledger(study, simulated=choices.simulated)):
+        raise ReleaseError(why)
     if choices.background == BackgroundHandling.COUNTS and study.forgotten_on is not None:
         raise ReleaseError(building.FORGOTTEN)
     published = None if choices.simulated else published_smallest_count(study)

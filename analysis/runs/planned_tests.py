@@ -9,7 +9,7 @@ from analysis.stored_results import NotYet, QuestionEstimate
 from candor.equivalence.margins import Margin, MarginTest
 from candor.estimators.multiplicity import FamilyTest, family_tests
 from surveys.definition import StudyDefinition
-from surveys.plans import PlannedMargin
+from surveys.questions.plans import PlannedMargin
 
 
 def margins_found(

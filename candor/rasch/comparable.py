@@ -1,4 +1,4 @@
-"""Which difficulties the answers determine: those of items that can be compared in both directions."""
+"""The difficulties that the answers determine: those of items that can be compared in both directions."""
 
 from __future__ import annotations
 

@@ -15,8 +15,10 @@ STEPS = 100
 HALVINGS = 40
 LONGEST_STEP = 2.0
 """The farthest that one step of Newton's moves a difficulty, in logits."""
-CONVERGED = 1e-9
+CONVERGED = 1e-6
 """Largest step, in logits, after which the maximum is found: Newton's next step would be about its square."""
+ROUNDING = 1e-14
+"""The error of a log-likelihood in floating point, relative to its size."""
 NUMBERS_AT_ONCE = 1_000_000
 """Numbers held at a time: each pattern of given answers needs the square of the number of items, several times."""
 
@@ -154,7 +156,7 @@ def most_likely_difficulties(groups: ScoreGroups, *, ridge: float = 0.0, slope: 
         before = height(difficulties, found)
         for _ in range(HALVINGS):
             there = groups.derivatives(difficulties + step)
-            if height(difficulties + step, there) >= before - 1e-9 * max(1.0, abs(before)) * CONVERGED:
+            if height(difficulties + step, there) >= before - ROUNDING * abs(before):
                 break
             step /= 2
         difficulties, found = difficulties + step, there

@@ -87,7 +87,7 @@ def item_difficulties(answers: QuizAnswers, *, method: str = CONDITIONAL) -> Ite
     if method not in _FITS:
         raise DataError(f"expected the method {' or '.join(_FITS)}, found {method}")
     kept = comparable_items(answers, answers.solved_first_not_second())
-    fit, log_likelihood = _FITS[method](answers.only(kept))
+    fit, log_likelihood = _FITS[method](answers if kept.all() else answers.only(kept))
     places = np.cumsum(kept) - 1
     errors = np.sqrt(np.diag(fit.covariance))
     right, answered = answers.totals(), answers.answered()

@@ -50,7 +50,7 @@ _PRECISION = np.linalg.inv(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyStatistics:
-    """What was released: counts with noise, and the variance of the noise, which is public.
+    """All that was released: counts with noise, and the variance of the noise, which is public.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyPairs:
-    """What a spectral release tells: `counts` of (first, second), how many solved the first item and not the second, with noise."""
+    """All that a spectral release tells: `counts` of (first, second), how many solved the first item and not the second, with noise."""
 
     n: int
     m: int

@@ -1,13 +1,14 @@
 """The findings that the planned number of people can make, in words for the people who plan it."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from candor.designs.design import Design
 from surveys.definition import StudyDefinition
+from surveys.questions.sections import INTRACLASS_CORRELATION
 
 EFFECT, PREVALENCE, CHEATERS, POWER, WIDTH = 0.2, 0.4, 0.1, 0.8, 0.1
 """Where a plan starts that nobody has changed; the Plan page takes other expectations."""
@@ -21,6 +22,9 @@ class Findable:
     needed: int | None
     power: float
     smallest: float | None
+    section_size: float = 1.0
+    """People who are assigned together; then a design effect is in all the other numbers."""
+    design_effect: float = 1.0
 
     @property
     def is_enough(self) -> bool:
@@ -50,7 +54,18 @@ class Findable:
             else _("The smallest difference that they find that often is one of %(smallest)s points."),
             _("Expected are %(prevalence)s of 100 who truly say yes in the control arm, and %(cheaters)s who do not follow the die."),
         ]
-        return " ".join(said) % words
+        return " ".join(filter(None, [" ".join(said) % words, self.about_sections]))
+
+    @property
+    def about_sections(self) -> str:
+        """The price of assigning sections as a whole; empty where people are assigned one by one."""
+        if self.section_size <= 1:
+            return ""
+        return _(
+            "Sections of about %(size)s people are assigned as a whole. If true answers of one section are alike with an intra-class "
+            "correlation of %(alike)s, this takes %(times)s times as many people as if each were assigned alone (design effect). With "
+            "fewer than ten sections in an arm, the test finds less than planned."
+        ) % {"size": f"{self.section_size:.0f}", "alike": f"{INTRACLASS_CORRELATION:g}", "times": f"{self.design_effect:.2f}"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +107,14 @@ class FindableShare:
 
 def findable(definition: StudyDefinition) -> Findable | FindableShare:
     """The findings that people who answer with the die can make."""
-    find = _findable_share if definition.is_survey else _findable
-    return find(definition.design(), max(definition.planned_with_die, 1))
+    design, n = definition.design(), max(definition.planned_with_die, 1)
+    return _findable_share(design, n) if definition.is_survey else _findable(design, n, section_size=max(definition.section_size, 1.0))
+
+
+def about_sections(definition: StudyDefinition) -> str:
+    """The price of assigning sections as a whole; empty where people are assigned one by one."""
+    found = findable(definition)
+    return found.about_sections if isinstance(found, Findable) else ""
 
 
 def too_few(definition: StudyDefinition) -> str:
@@ -111,14 +132,19 @@ def _findable_share(design: Design, n: int) -> FindableShare:
 
 
 @lru_cache(maxsize=256)
-def _findable(design: Design, n: int) -> Findable:
+def _findable(design: Design, n: int, *, section_size: float) -> Findable:
     from candor.planning.power import plan_study  # SciPy, which most web processes can do without
     from candor.planning.smallest_effect import power_with, smallest_effect
 
-    plan = plan_study(design, prevalence=PREVALENCE, effects=EFFECT, cheater_proportion=CHEATERS, power=POWER)
+    plan = partial(plan_study, design, prevalence=PREVALENCE, effects=EFFECT, cheater_proportion=CHEATERS, power=POWER)
+    alone, together = plan(), plan(cluster_size=section_size, intraclass_correlation=INTRACLASS_CORRELATION)
+    times = together.n / alone.n
+    worth = max(round(n / times), 1)
     return Findable(
         n=n,
-        needed=plan.n,
-        power=power_with(design, n=n, effect=EFFECT, prevalence=PREVALENCE, cheater_proportion=CHEATERS),
-        smallest=smallest_effect(design, n=n, prevalence=PREVALENCE, cheater_proportion=CHEATERS, power=POWER),
+        needed=together.n,
+        power=power_with(design, n=worth, effect=EFFECT, prevalence=PREVALENCE, cheater_proportion=CHEATERS),
+        smallest=smallest_effect(design, n=worth, prevalence=PREVALENCE, cheater_proportion=CHEATERS, power=POWER),
+        section_size=section_size,
+        design_effect=times,
     )

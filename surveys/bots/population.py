@@ -109,7 +109,7 @@ class Population:
             elif isinstance(question, Circle):
                 if rng.random() >= self.habits.leaves_blank:
                     friends, pairs = draw_circle(rng)
-                    answers |= {f"{question.name}-friends": str(friends), f"{question.name}-pairs": str(pairs)}
+                    answers |= {f"{question.name}.friends": str(friends), f"{question.name}.pairs": str(pairs)}
                 continue
             elif isinstance(question, Group):
                 for row in range(int(rng.integers(0, question.at_most + 1))):

@@ -12,10 +12,12 @@ from django.utils.translation import gettext_lazy
 
 from surveys.allocation.findable import findable
 from surveys.builder.frame import LookingPage
-from surveys.definition import DIRECT, MOST_STRATA, Allocation, StudyDefinition, Watching
+from surveys.definition import DIRECT, StudyDefinition, Watching
 from surveys.drafting.edits import Document, Edit, Unchecked
 from surveys.drafting.forms import DraftForm, Typed, typed_value
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
+from surveys.errors import DefinitionError
+from surveys.questions.assignment import MOST_STRATA, Allocation
 from surveys.questions.background import OrdinalScale, SingleChoice
 from surveys.study_file import define, document_of
 
@@ -23,6 +25,10 @@ SCHEMES = (
     ("permuted_block", gettext_lazy("Blocks of random size: groups stay nearly of the planned size all the time")),
     ("complete", gettext_lazy("One list with the planned shares: exact when all planned participants have come")),
     ("simple", gettext_lazy("A fresh draw for each person: sizes are left to chance")),
+)
+UNITS = (
+    ("individual", gettext_lazy("Each person alone")),
+    ("cluster", gettext_lazy("Each section or class as a whole: all its people see the same lecture")),
 )
 MOST_PARTICIPANTS = 1_000_000
 LARGEST_WEIGHT = 1000
@@ -41,6 +47,8 @@ class Spread:
             "planned_participants": definition.allocation.planned_participants,
             "block_multiples": list(definition.allocation.block_multiples),
             "strata": list(definition.allocation.strata),
+            "unit": definition.allocation.unit,
+            "sections": list(definition.allocation.sections),
             "arms": {arm.name: {"weight": arm.weight, "quota": arm.quota} for arm in definition.arms},
             "subsamples": definition.subsample_weights,
             "minimum_seconds": definition.minimum_seconds,
@@ -60,7 +68,10 @@ class Spread:
                 "watching": Watching(**value["watching"]),
             }
         )
-        return document_of(changed)
+        merged: dict[str, Unchecked] = document_of(changed)
+        if value["unit"] == "cluster":  # labels that cannot be are for the whole definition to refuse
+            merged["allocation"] = merged["allocation"] | {"unit": value["unit"], "sections": value["sections"]}
+        return merged
 
 
 class AllocationPage(LookingPage):
@@ -73,7 +84,7 @@ class AllocationPage(LookingPage):
     def typed(self) -> Typed:
         found = Spread().current(self.document)
         typed: Typed = {name: typed_value(found[name]) for name in ("scheme", "planned_participants", "minimum_seconds")}
-        typed["strata"] = found["strata"]
+        typed |= {"strata": found["strata"], "unit": found["unit"], "sections": _in_lines(found["sections"])}
         typed |= {"block_multiples": ", ".join(map(str, found["block_multiples"])), **typed_watching(self.definition.watching)}
         for name, arm in found["arms"].items():
             typed |= {f"arms.{name}.weight": typed_value(arm["weight"]), f"arms.{name}.quota": typed_value(arm["quota"])}
@@ -97,19 +108,32 @@ class AllocationPage(LookingPage):
         subsamples = {name: self._weight(form, f"subsamples.{name}.weight") for name in self.definition.die.subsamples}
         strata = [name for name in form.several("strata") if name in dict(self._questions_for_strata())]
         self._require_possible_strata(form, strata)
+        unit = form.choice("unit", [name for name, _label in UNITS], missing=_("Choose what chance gives an arm to."))
         seconds = form.whole_number(
             "minimum_seconds", what=_("The time"), minimum=0, maximum=120, missing=_("Write a number of seconds; 0 is one.")
         )
-        return {
+        value: dict[str, object] = {
             "scheme": scheme,
             "planned_participants": planned,
             "block_multiples": multiples,
             "strata": strata,
+            "unit": unit,
+            "sections": _out_of_lines(form.line("sections")) if unit == "cluster" else [],
             "arms": arms,
             "subsamples": subsamples,
             "minimum_seconds": seconds,
             "watching": read_watching(form, self.definition),
         }
+        if unit == "cluster" and not form.summary:
+            self._require_possible_sections(form, value)
+        return value
+
+    def _require_possible_sections(self, form: DraftForm, value: Document) -> None:
+        """Sections depend on most other parts of a study, so the whole of it says whether they are possible."""
+        try:
+            define(Spread().merged(self.document, value))
+        except DefinitionError as error:
+            form.error("sections", " ".join(problem.removeprefix("study: ") for problem in error.problems))
 
     def _questions_for_strata(self) -> list[tuple[str, str]]:
         """Background questions with a single choice, by name."""
@@ -151,6 +175,7 @@ class AllocationPage(LookingPage):
         language = definition.languages[0]
         return {
             "schemes": SCHEMES,
+            "units": UNITS,
             "strata": self._questions_for_strata(),
             "watching_modes": WATCHING,
             "arm_fields": [(arm.label.in_language(language), form.root["arms"][arm.name]) for arm in self.definition.arms],
@@ -160,6 +185,20 @@ class AllocationPage(LookingPage):
             "blocks": _blocks_in_words(definition),
             "of_the_draft": wrong,
         }
+
+
+def _in_lines(labels: list[str]) -> str:
+    """The labels one below the other; the number of sections that have no other names."""
+    numbered = labels and labels == [str(number) for number in range(1, len(labels) + 1)]
+    return str(len(labels)) if numbered else "\n".join(labels)
+
+
+def _out_of_lines(text: str) -> list[str]:
+    """The labels on the lines, or those of as many sections as the only line says."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) == 1 and re.fullmatch("[0-9]{1,3}", lines[0], re.ASCII):
+        return [str(number) for number in range(1, int(lines[0]) + 1)]
+    return lines
 
 
 def _sizes(definition: StudyDefinition, language: str) -> dict[str, object]:
@@ -190,6 +229,12 @@ def _blocks_in_words(definition: StudyDefinition) -> str:
         "subsamples": _listed([sum(definition.subsample_weights.values()) * multiple for multiple in multiples]),
         "arms": _listed([sum(definition.arm_weights.values()) * multiple for multiple in multiples]),
     }
+    if definition.in_sections:
+        said = _(
+            "Chance gives each section its arm, so that each arm has as many sections as its weight says. Within a section, subsamples "
+            "are drawn in blocks of %(subsamples)s people."
+        )
+        return said % words
     return _(
         "Subsamples are drawn in blocks of %(subsamples)s people, and within a subsample the arms in blocks of %(arms)s. "
     ) % words + _("How long a block is, chance decides anew each time, so that nobody can guess the last one in it.")

@@ -14,7 +14,7 @@ from surveys.definition import Retention
 from surveys.drafting.edits import Edit, Keys
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
 from surveys.drafting.markdown import sanitised_html
-from surveys.plans import MOST_SUBGROUP_QUESTIONS
+from surveys.questions.plans import MOST_SUBGROUP_QUESTIONS
 
 LONGEST_PREVIEW = 20_000
 

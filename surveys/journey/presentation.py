@@ -139,6 +139,8 @@ class Presentation:
     direct_consent_html: str
     direct_share: float
     budget: tuple[str, ...]
+    has_feedback: bool
+    """Whether there is, or may be once the study is over, a page on which students learn how they did in the quiz."""
     background: tuple[FieldView, ...]
     questions: tuple[SensitiveQuestionView, ...]
     steps: tuple[str, ...]
@@ -203,6 +205,7 @@ def present(
         direct_consent_html=sanitised_html(_said(definition.direct_group.consent, language)) if definition.direct_group else "",
         direct_share=float(definition.direct_share),
         budget=_budget(definition, language),
+        has_feedback=definition.privacy_budget is not None and bool(definition.quiz),
         background=(*_section(definition, language), *(field_view(question, language) for question in definition.background)),
         questions=tuple(
             SensitiveQuestionView(
@@ -259,9 +262,10 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
             )
             return replace(view, at_most=question.at_most, rows=rows)
         case Circle():
+            # No question has a dot in its name, so these inputs are mistaken for no other.
             numbers = {"friends": MOST_FRIENDS, "pairs": pairs_among(MOST_FRIENDS)}
             parts = (
-                FieldView(name=f"{view.name}-{key}", key=key, kind="number", text=view.text, minimum=0, maximum=most)
+                FieldView(name=f"{view.name}.{key}", key=key, kind="number", text=view.text, minimum=0, maximum=most)
                 for key, most in numbers.items()
             )
             return replace(view, at_most=MOST_FRIENDS, rows=(tuple(parts),))
@@ -274,7 +278,7 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
 
 
 def _budget(definition: StudyDefinition, language: str) -> tuple[str, ...]:
-    """What the privacy budget means, if there is one."""
+    """The meaning of the privacy budget, if there is one."""
     with translation.override(language):
         return budget_in_words(definition.privacy_budget) if definition.privacy_budget else ()
 

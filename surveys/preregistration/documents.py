@@ -7,7 +7,7 @@ from typing import Any
 
 from candor.results import HEADLINE
 from surveys.definition import StudyDefinition
-from surveys.plans import PlannedTests
+from surveys.questions.plans import PlannedTests
 
 FORMAT = 2
 LEVEL = 0.95

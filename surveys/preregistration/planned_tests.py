@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from django.utils.translation import gettext as _
 
-from surveys.plans import PlannedMargin, PlannedTests
+from surveys.questions.plans import PlannedMargin, PlannedTests
 
 
 def planned_tests_in_words(planned: PlannedTests, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -167,7 +167,7 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "closed_on": study.closed_on,
         "is_recruiting": study.status == StudyStatus.RECRUITING,
         "has_ended": study.status in ENDED,
-        "has_background": bool(definition.background),
+        "has_background": bool(definition.background) or definition.in_sections,
         "has_lecture": definition.has_lecture,
         "asks_for_words": definition.asks_for_words,
         "has_quiz": bool(definition.quiz),

@@ -13,7 +13,7 @@ INTRACLASS_CORRELATION = 0.05
 """How alike the true answers of people in one section are expected to be, and planted to be among bots."""
 LEAST_PER_ARM = 2
 """Fewer sections in an arm, and nobody can tell how much sections differ."""
-QUESTION = Text({"en": "Which section are you in?", "de": "In welcher Gruppe sind Sie?"})
+QUESTION = Text({"en": "Which section are you in?", "de": "In welcher Gruppe bist du?"})
 HINT = Text(
     {
         "en": "This question needs an answer: everybody in a section sees the same lecture.",

@@ -1,6 +1,5 @@
 """Personal entry codes come in; completion codes that students hand in are checked."""
 
-from django.urls import reverse
 from django.utils.translation import ngettext
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, extend_schema
@@ -15,7 +14,7 @@ from surveys.models import EntryCode
 from surveys.recruitment.code_files import MAXIMUM_BYTES
 from surveys.recruitment.code_lists import CodesError, read_codes
 from surveys.recruitment.made_codes import made_codes, new_seed, slips
-from surveys.recruitment.selectors import spent_codes_shown
+from surveys.recruitment.selectors import path_for_participants, spent_codes_shown
 from surveys.recruitment.serializers import (
     AddedCodesSerializer,
     CheckedCodeSerializer,
@@ -85,9 +84,9 @@ class MadeCodes(APIView):
         study = access_own_study(user, slug).study
         asked = HowManyCodesSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
+        address = request.build_absolute_uri(path_for_participants(study, section=asked.validated_data.get("section", "")))
         made = made_codes(study.slug, seed=new_seed(), count=asked.validated_data["count"])
         add_entry_codes(study, codes=made, actor=user)
-        address = request.build_absolute_uri(reverse("surveys:journey", args=[study.slug]))
         return Response(MadeCodeSerializer(slips(made, address=address), many=True).data, status=201)
 
 

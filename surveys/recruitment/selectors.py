@@ -2,8 +2,15 @@
 
 from urllib.parse import quote
 
+from django.urls import reverse
+
 from surveys.batches import rules
+from surveys.definition import StudyDefinition
+from surveys.errors import SectionUnknownError
 from surveys.models import RUNNING, EntryBook, EntryCode, PanelMember, Study
+from surveys.protocols import frozen_protocol
+from surveys.questions.sections import SECTION
+from surveys.study_file import define
 from surveys.tokens import hash_of_entry_code, hash_of_panel_identifier, panel_hash
 
 
@@ -49,3 +56,16 @@ def _panel_identifier(study_id: int, person: str) -> str:
     book = EntryBook.objects.filter(study_id=study_id).values_list("members", flat=True)
     table = PanelMember.objects.filter(study_id=study_id, panel_hash=person).values_list("identifier", flat=True)
     return (book.first() or {}).get(person) or table.first() or (book.first() or {}).get(person) or ""
+
+
+def definition_shown(study: Study) -> StudyDefinition:
+    """The definition that participants see, or would see."""
+    return frozen_protocol(study.protocol_id).definition if study.protocol_id else define(study.definition)
+
+
+def path_for_participants(study: Study, *, section: str = "") -> str:
+    """The address of a study; with the number of a section, that of its people."""
+    path = reverse("surveys:journey", args=[study.slug])
+    if section and section not in definition_shown(study).sections:
+        raise SectionUnknownError
+    return f"{path}?{SECTION}={section}" if section else path

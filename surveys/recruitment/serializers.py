@@ -17,6 +17,9 @@ class AddedCodesSerializer(serializers.Serializer[object]):
 
 class HowManyCodesSerializer(serializers.Serializer[object]):
     count = serializers.IntegerField(min_value=1, max_value=MOST)
+    section = serializers.CharField(
+        required=False, max_length=3, help_text="Its number, where sections are assigned as a whole: the links then name it."
+    )
 
 
 class MadeCodeSerializer(serializers.Serializer[object]):

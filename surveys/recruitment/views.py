@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
@@ -16,16 +15,14 @@ from accounts.models import Role, User
 from audit.services import record_once_a_day
 from surveys import actions
 from surveys.access import access_own_study, access_study
-from surveys.definition import StudyDefinition
 from surveys.errors import SurveyError
 from surveys.models import RUNNING, CounterKind, EntryCode, ShardedCounter, Study
-from surveys.protocols import frozen_protocol
+from surveys.questions.sections import SECTION
 from surveys.recruitment.code_files import MAXIMUM_BYTES
 from surveys.recruitment.code_lists import CodesError, checked_codes, read_codes
 from surveys.recruitment.made_codes import MOST, SEED, Slip, made_codes, new_seed, qr_svg, slips, table_for_letters
-from surveys.recruitment.selectors import spent_codes_shown
+from surveys.recruitment.selectors import definition_shown, path_for_participants, spent_codes_shown
 from surveys.recruitment.services import add_entry_codes, check_completion_codes, known_codes
-from surveys.study_file import define
 
 Errors = Sequence[Mapping[str, str]]
 
@@ -65,7 +62,8 @@ def _page(
         "spent_count": spent_codes_shown(study),
         "counts_in_tens": study.status in RUNNING,
         "refused_count": refused or 0,
-        "takes_codes": _definition(study).entry.way.takes_code,
+        "takes_codes": definition_shown(study).entry.way.takes_code,
+        "sections": list(definition_shown(study).sections.items()),
         "seed": new_seed(),
         "most": MOST,
     }
@@ -107,11 +105,12 @@ def _make(request: HttpRequest, study: Study, user: User) -> HttpResponse:
     made = _made(request, study, user)
     if isinstance(made, HttpResponse):
         return made
-    definition = _definition(study)
+    definition = definition_shown(study)
     context = {
         "study": study,
         "slips": made,
-        "address": _address(request, study),
+        "address": _address(request, study, section=request.POST.get(SECTION, "")),
+        "section": request.POST.get(SECTION, ""),
         "language": definition.languages[0],
         "title": definition.title.in_language(definition.languages[0]),
         "seed": request.POST["seed"],
@@ -140,9 +139,13 @@ def _made(request: HttpRequest, study: Study, user: User) -> list[Slip] | HttpRe
     if not SEED.fullmatch(seed):
         message = gettext("This page was incomplete. Make the codes once more.")
         return _page(request, study, errors=[{"field": "count", "message": message}], typed=typed)
+    section = request.POST.get(SECTION, "")
+    if section and section not in definition_shown(study).sections:
+        message = gettext("Choose one from the list.")
+        return _page(request, study, errors=[{"field": SECTION, "message": message}], typed=typed)
     made = made_codes(study.slug, seed=seed, count=count)
     add_entry_codes(study, codes=made, actor=user)
-    return slips(made, address=_address(request, study))
+    return slips(made, address=_address(request, study, section=section))
 
 
 def _check(request: HttpRequest, study: Study, user: User) -> HttpResponse:
@@ -150,13 +153,8 @@ def _check(request: HttpRequest, study: Study, user: User) -> HttpResponse:
     return _page(request, study, checked=check_completion_codes(study, codes=lines, actor=user))
 
 
-def _definition(study: Study) -> StudyDefinition:
-    """The definition that participants see, or would see."""
-    return frozen_protocol(study.protocol_id).definition if study.protocol_id else define(study.definition)
-
-
-def _address(request: HttpRequest, study: Study) -> str:
-    return request.build_absolute_uri(reverse("surveys:journey", args=[study.slug]))
+def _address(request: HttpRequest, study: Study, *, section: str = "") -> str:
+    return request.build_absolute_uri(path_for_participants(study, section=section))
 
 
 POSTS: Mapping[str, Callable[[HttpRequest, Study, User], HttpResponse]] = {

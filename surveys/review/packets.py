@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from candor.designs.design import Design
+from surveys.allocation.findable import about_sections
 from surveys.definition import QuizItem, StudyDefinition, texts_of
 from surveys.drafting.consent_prompts import Prompt, consent_prompts
 from surveys.drafting.markdown import sanitised_html
@@ -106,6 +107,10 @@ class Packet:
     arm_blocks: tuple[int, ...]
     strata: tuple[str, ...]
     """Background questions with lists for each answer."""
+    section_labels: tuple[str, ...]
+    """Labels of the sections that are assigned as a whole."""
+    price_of_sections: str
+    """The precision that they cost, in words."""
     subgroups: tuple[str, ...]
     analysis_plan: str
     planned_tests: tuple[tuple[str, str], ...]
@@ -193,6 +198,8 @@ def packet_of(
         subsample_blocks=_blocks(definition, sum(definition.subsample_weights.values())),
         arm_blocks=_blocks(definition, sum(definition.arm_weights.values())),
         strata=tuple(one.text.in_language(language) for one in definition.background if one.name in definition.allocation.strata),
+        section_labels=tuple(definition.sections.values()),
+        price_of_sections=about_sections(definition),
         planned_tests=tuple(planned_tests_in_words(definition.analysis, questions)),
         subgroups=tuple(definition.possible_subgroups[name].text.in_language(language) for name in definition.subgroups),
         analysis_plan=definition.analysis_plan.in_language(language) if definition.analysis_plan else "",

@@ -59,6 +59,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "actions": {name: words for name, words in open_now.items() if not words.irreversible},
         "final_actions": {name: words for name, words in open_now.items() if words.irreversible},
         "obstacles": obstacles_to_recruiting(found) if found.status in (StudyStatus.APPROVED, *RUNNING) else [],
+        "sections": list(definition.sections.items()),
         "approval": approval_of(found),
         "stopped_by": stopped_by(found),
         "warnings": definition.warnings(),

@@ -29,6 +29,12 @@ def line_field(
     }
 
 
+@register.inclusion_tag("surveys/builder/fields/lines.html")
+def lines_field(node: Node, *, label: str, hint: str, rows: int = 4) -> dict[str, object]:
+    """Several values, each on a line of its own."""
+    return {"node": node, "label": label, "hint": hint, "rows": rows}
+
+
 @register.inclusion_tag("components/choices.html")
 def choice_field(
     node: Node, *, label: str, options: object, hint: str = "", several: bool = False, inline: bool = False

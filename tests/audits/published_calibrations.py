@@ -90,7 +90,7 @@ class Algorithm1:
         raise AssertionError("the minimum was not reached")
 
     def log_density(self, difficulties: np.ndarray, table: np.ndarray) -> np.ndarray:
-        """Of the output, up to a constant that both tables share: h(b)·|∂b/∂δ| with b = ΣP − ΣX − λδ, equation (9)."""
+        """The log-density of the output, up to a constant that both tables share: h(b)·|∂b/∂δ| with b = ΣP − ΣX − λδ, equation (9)."""
         score, people = np.unique(table.sum(axis=1), return_counts=True)
         low, high = np.full((len(difficulties), len(score)), -1000.0), np.full((len(difficulties), len(score)), 1000.0)
         for _ in range(70):

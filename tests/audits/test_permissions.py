@@ -136,6 +136,12 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "analysis:build_budget":           (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:analytics":              (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
     "analysis:analytics_networks":     (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
+    "analysis:analytics_difficulties": (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
+    "analysis:analytics_difficulties_file":(LOGIN, 404, 404,    404,    404,    404,    404,    404,    404),
+    "analysis:feedback":               (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:analytics_questions":    (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "analysis:api_analytics_questions":(NO,     404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:api_analytics_preview":  (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:analytics_ledger":       (LOGIN,  200,    200,    404,    404,    404,    200,    404,    200),
     "analysis:api_analytics_ledger":   (NO,     200,    200,    404,    404,    404,    200,    404,    200),
     "analysis:api_analytics_frozen":   (NO,     405,    405,    405,    405,    405,    405,    405,    405),
@@ -223,6 +229,7 @@ DRAFT = RECRUITING | {
     "surveys:preview":                 (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:analytics":              (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:analytics_networks":     (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
+    "analysis:analytics_difficulties": (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
     "analysis:analytics_ledger":       (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_analytics_ledger":   (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "surveys:study_link_qr":           (LOGIN,  200,    200,    200,    200,    404,    404,    404,    200),
@@ -258,6 +265,7 @@ SENT: dict[str, tuple[Any, ...]] = {
     "surveys:api_make_codes":          (NO,     415,    415,    404,    404,    404,    404,    404,    415),
     "analysis:compute":                (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
     "analysis:blinding":               (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
+    "analysis:api_analytics_preview":  (NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_analytics_frozen":   (NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "surveys:api_action":              (NO,     409,    409,    409,    409,    404,    409,    404,    409),
     "surveys:comment":                 (LOGIN,  OUT,    OUT,    OUT,    OUT,    404,    OUT,    404,    OUT),
@@ -269,6 +277,7 @@ SENT: dict[str, tuple[Any, ...]] = {
 OPEN_TO_ITS_ANALYST: dict[str, Any] = {
     "analysis:analytics": 200,
     "analysis:analytics_networks": 200,
+    "analysis:analytics_questions": 200,
 }
 ARGUMENTS = {
     "uidb36": "1",
@@ -417,7 +426,7 @@ def test_posts_to_a_study_that_recruits(visitor: str, people: dict[str, User], r
 def test_an_analyst_of_the_study_reaches_the_pages_of_its_budget_alone(
     state: str, role: Role, people: dict[str, User], request: pytest.FixtureRequest
 ) -> None:
-    """Whatever they may do elsewhere: an officer who is an analyst here sees no more of it than other analysts."""
+    """An officer who is an analyst here sees no more of it than other analysts."""
     study, table = request.getfixturevalue(state), RECRUITING if state == "recruiting" else DRAFT
     people["invited"] = create_user(username="invited", password=None, role=role, may_be_reserved=True)
     StudyMember.objects.create(study=study, user=people["invited"], role=MemberRole.ANALYST)

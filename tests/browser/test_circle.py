@@ -44,7 +44,7 @@ def test_a_circle_by_keyboard_on_a_narrow_phone(
     newcomer(page.context, site, study)
     Participant.objects.update(language=language)
     page.goto(JOURNEY)
-    expect(page.locator("#team-friends")).to_be_hidden()
+    expect(page.locator("[id='team.friends']")).to_be_hidden()
     page.get_by_role("checkbox", name=nobody).focus()
     page.keyboard.press("Space")
     expect(page.get_by_text(sent.format(0, 0))).to_be_visible()

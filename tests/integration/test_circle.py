@@ -71,7 +71,7 @@ def test_two_numbers_that_fit_each_other_are_stored(
     study = recruiting_study(background=[CIRCLE])
     walk(client, study, until="background")
     where = reverse("surveys:journey", args=[study.slug])
-    response = client.post(where, {"step": "background", "team-friends": friends, "team-pairs": pairs, "team-friend-1": "AB", "AB": "on"})
+    response = client.post(where, {"step": "background", "team.friends": friends, "team.pairs": pairs, "team.friend.1": "AB", "AB": "on"})
     if said is None:
         assert participant_of(client).background == ({} if stored is None else {"team": stored})
         return
@@ -80,8 +80,17 @@ def test_two_numbers_that_fit_each_other_are_stored(
     (link,) = page.xpath("//*[@role='alert']//a")
     assert said in link.text_content()
     assert page.get_element_by_id(link.get("href").removeprefix("#")).get("aria-invalid") == "true"
-    assert page.get_element_by_id("team-friends").get("value") == friends
+    assert page.get_element_by_id("team.friends").get("value") == friends
     assert participant_of(client).background == {}, "nothing is stored until it fits"
+
+
+def test_a_question_called_like_an_input_of_a_circle_is_another_input(client: Client) -> None:
+    number = {"kind": "number", "name": "team-friends", "text": "?", "role": "auxiliary", "minimum": 0, "maximum": 99}
+    study = recruiting_study(background=[CIRCLE, number])
+    walk(client, study, until="background")
+    where = reverse("surveys:journey", args=[study.slug])
+    client.post(where, {"step": "background", "team.friends": "1", "team-friends": "70"})
+    assert participant_of(client).background == {"team": {"friends": 1, "pairs": 0}, "team-friends": 70}
 
 
 @pytest.mark.parametrize(("language", "said"), [("en", "Only two numbers are sent"), ("de", "Nur zwei Zahlen werden gesendet")])
@@ -90,7 +99,7 @@ def test_without_a_script_the_page_asks_for_two_numbers_and_no_form_has_a_field_
     page = page_of(walk(client, study, until="background", answers={"welcome": {"language": language}}))
     circle = page.get_element_by_id("team")
     assert said in " ".join(page.get_element_by_id(part).text_content() for part in circle.get("aria-describedby").split())
-    assert circle.xpath(".//input/@name") == ["team-friends", "team-pairs"]
+    assert circle.xpath(".//input/@name") == ["team.friends", "team.pairs"]
     assert circle.xpath(".//template//input")
     assert not circle.xpath(".//template//input/@name")
     assert circle.xpath(".//*[@data-circle-page]/@hidden"), "a script shows it"
@@ -100,8 +109,8 @@ def test_the_preview_shows_the_circle_and_stores_nothing() -> None:
     study = draft_study(background=[CIRCLE])
     browser = logged_in(study.owner)
     page = reverse("surveys:preview", args=[study.slug]) + "?step=background"
-    assert page_of(browser.get(page)).get_element_by_id("team-pairs").get("value") == ""
-    assert browser.post(page, {"step": "background", "team-friends": "2", "team-pairs": "1"}).status_code == 303
+    assert page_of(browser.get(page)).get_element_by_id("team.pairs").get("value") == ""
+    assert browser.post(page, {"step": "background", "team.friends": "2", "team.pairs": "1"}).status_code == 303
     assert not Participant.objects.exists()
 
 

@@ -12,9 +12,9 @@ from django.urls import reverse
 
 from analysis.models import Run, RunKind
 from surveys.allocation.services import draw_allocation_list
-from surveys.definition import Allocation
 from surveys.models import SlotStatus, Study
 from surveys.protocols import next_protocol, protocol_in_force
+from surveys.questions.assignment import Allocation
 from surveys.studies import services as studies
 from tests.api_requests import get
 from tests.factories import logged_in, page_of, recruiting_study

@@ -10,8 +10,8 @@ from lxml import html
 
 from surveys.errors import DefinitionError
 from surveys.models import Study, StudyStatus
-from surveys.plans import PrivacyBudget
 from surveys.privacy.exact import shown_exactly
+from surveys.questions.plans import PrivacyBudget
 from surveys.review.packets import changes_since
 from surveys.review.services import approve
 from surveys.studies.services import change_definition, submit_for_review

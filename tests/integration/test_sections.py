@@ -11,7 +11,7 @@ from django.urls import reverse
 
 import candor
 from analysis.models import RunKind
-from analysis.stored_results import NotYet, Results, read_results
+from analysis.stored_results import NotYet, Results, document_of, read_results
 from surveys.allocation.selectors import allocation_document
 from surveys.allocation.services import change_arm, take_slot
 from surveys.batches.rules import LEAST
@@ -280,7 +280,7 @@ def test_after_the_end_the_results_are_those_of_the_library() -> None:
 
 
 def test_ordinary_intervals_would_be_too_short_here() -> None:
-    """What the page would show if it took people of a section for independent: the reason for all of this."""
+    """The reason for all of this: people of a section are taken for independent by every other method."""
     study = closed_with(400, die=TELLING_DIE)
     alike = Participant.objects.filter(study=study, background__section__in=["1", "2"])
     Response.objects.filter(participant__in=alike).update(reported_yes=True)
@@ -312,3 +312,24 @@ def test_a_withdrawal_after_the_end_hides_nine_others_of_the_same_section() -> N
     held = Participant.objects.filter(study=study, counted=False)
     assert len(held) >= LEAST - 1
     assert {(one.background["section"], one.arm, one.subsample) for one in held} == {(gone.background["section"], gone.arm, gone.subsample)}
+
+
+def test_while_the_study_runs_nothing_that_is_stored_for_pages_depends_on_anybodys_section() -> None:
+    """The attack: a viewer who asks again and again, and one person who is now in this section, now in another one of the same arm."""
+    study = closed_with(400)
+    arms = dict(study.allocation_slots.values_list("stratum", "arm"))
+    person = Participant.objects.filter(study=study).first()
+    other = next(one for one in arms if arms[one] == person.arm and one != person.background["section"])
+    before = [document_of(stored(study, kind)) for kind in RunKind]
+    Participant.objects.filter(pk=person.pk).update(background={**person.background, "section": other})
+    assert [document_of(stored(study, kind)) for kind in RunKind] == before
+
+
+def test_when_background_answers_are_deleted_results_stay_and_a_new_computation_says_why_there_is_none() -> None:
+    study = closed_with(400)
+    studies.close(Study.objects.get(pk=study.pk), actor=study.owner)
+    assert stored(study, RunKind.FULL_RESULTS).estimate("attention") is not None
+    Participant.objects.filter(study=study).update(background={})
+    found = stored(study, RunKind.FIRST_RESULTS).outcomes["attention"]
+    assert isinstance(found, NotYet)
+    assert "deleted with their background answers" in found.not_yet

@@ -22,14 +22,13 @@ from candor.estimators.effects import estimate_outcome
 from candor.packages.archive import files_in
 from surveys.bots import rehearsal
 from surveys.bots.population import Population
-from surveys.errors import DefinitionError
 from surveys.models import AllocationList, BotRun, MemberRole, Participant, Study, StudyMember
 from surveys.protocols import protocol_in_force
 from surveys.studies import services as studies
 from surveys.studies.readiness import to_do
 from surveys.study_file import define
 from tests.api_requests import get, post
-from tests.factories import answer, definition, document, draft_study, follow, logged_in, page_of, person, recruiting_study, walk
+from tests.factories import answer, definition, draft_study, follow, logged_in, page_of, person, recruiting_study, walk
 from tests.finished_people import add_finished_people, compute
 from tests.jobs import catch, work_on
 from tests.releases import built_release, package_of, published_release
@@ -63,31 +62,6 @@ def parts_of(study: Study, browser: Client) -> set[str]:
     """The parts that the builder lists."""
     page = page_of(browser.get(reverse("surveys:build", args=[study.slug])))
     return {" ".join(link.text_content().split()) for link in page.xpath("//a[contains(@href, '/build/')]")}
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"analysis": {"families": {"main": ["attention"]}}}, "a study with one arm is a survey and compares nothing"),
-        ({"subgroups": ["gender"]}, "a study with one arm is a survey and compares nothing"),
-        ({"control": "others"}, "control must be one of the arms students, got others"),
-    ],
-)
-def test_what_compares_arms_is_refused_with_the_reason(changes: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(DefinitionError, match=sentence):
-        definition(**one_arm(**changes))
-
-
-def test_several_arms_need_a_lecture_each() -> None:
-    slides, _instructor = document()["arms"]
-    with pytest.raises(DefinitionError, match=r"with several arms each needs video\.sources; without: quiet"):
-        definition(arms=[slides, {"name": "quiet", "label": "Quiet"}])
-
-
-def test_a_die_that_leaves_the_prevalence_open_is_warned_of() -> None:
-    assert definition(**one_arm()).warnings() == []
-    (warning,) = definition(**one_arm(die=LEFT_OPEN)).warnings()
-    assert warning.startswith("With this die how many truly say yes cannot be determined.")
 
 
 @pytest.mark.parametrize("languages", [["en"], ["de", "it"]])

@@ -1,1 +1,1 @@
-"""Who learns with whom: the releases about circles, as questions of the ledger and as a page."""
+"""The releases about circles (who learns with whom) as questions of the ledger, and their page."""

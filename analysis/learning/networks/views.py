@@ -52,7 +52,7 @@ def networks(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404(NO_STUDY)
     if source is None:
         return render(request, "analysis/learning/networks.html", context)
-    released = _released(source)
+    released = _released(source) if seat.may_ask or seat.may_read_ledger else []
     context |= {"has_budget": True, "released": released, "waits": any(one.asked.waits for one in released)}
     try:
         _number, schema, n = table_now(source)

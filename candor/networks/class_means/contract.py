@@ -51,4 +51,5 @@ CONTRACT = Contract(
             lambda total: private_sum_of_class_means(total, epsilon=EPSILON).values,
         ),
     ),
+    runs=20_000,
 )

@@ -30,4 +30,5 @@ CONTRACT = Contract(
         Loss.pure(EPSILON),
         telling_apart(FRIENDSHIP, lambda counts: discrete_laplace(counts, sensitivity=SLIDES, epsilon=EPSILON).values),
     ),
+    runs=20_000,
 )

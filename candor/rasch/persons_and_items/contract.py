@@ -46,4 +46,5 @@ CONTRACT = Contract(
     release=lambda numbers: private_persons_and_items(numbers, m=ITEMS, epsilon=EPSILON),
     audit=Audit(Loss.pure(EPSILON), _draw),
     control=Audit(Loss.pure(EPSILON), _draw_control),
+    runs=20_000,
 )

@@ -15,7 +15,7 @@ from candor.rasch.conditional_likelihood import ScoreGroups, most_likely_difficu
 
 NOT_FOR_RELEASE = "comparison, not for release: its noise is continuous, and the last digits of such noise can tell what it hides"
 SHARE_OF_CURVATURE = 0.3
-"""Of ε, for what one person changes in the curvature of the likelihood; the rest is for the slope."""
+"""This share of ε pays for the change of the curvature by one person; the rest is for the slope."""
 DECIMALS = 3
 
 

@@ -9,7 +9,7 @@ from candor.privacy.noise import Noisy, discrete_gaussian
 from candor.privacy.sensitivity import Sensitivity
 
 SHARE_OF_TOTALS = 0.9
-"""Of the budget, for the totals, which tell the difficulties; the scores only tell how abilities are spread."""
+"""This share of the budget is for the totals, which tell the difficulties; the scores only tell how abilities are spread."""
 OF_SCORES = Sensitivity.of_histogram()
 
 

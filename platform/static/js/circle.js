@@ -17,7 +17,7 @@ function makeFriends(circle) {
     const box = copyOf(template);
     const input = need(box, "input");
     const label = need(box, "label");
-    input.id = `${circle.id}-friend-${index + 1}`;
+    input.id = `${circle.id}.friend.${index + 1}`;
     label.htmlFor = input.id;
     label.textContent = fill(template.dataset.words, { number: index + 1 });
     list.append(box);

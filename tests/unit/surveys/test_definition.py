@@ -15,6 +15,7 @@ from surveys.questions.background import OrdinalScale
 from surveys.questions.parts import Text
 from surveys.study_file import dump, read_study_file, write_study_file
 from tests.factories import definition, document
+from tests.surveys import LEFT_OPEN, one_arm
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -53,7 +54,11 @@ MISTAKES: dict[str, tuple[Change, str]] = {
     "a text that is too long": (put("debrief", to="x" * 20_001), "String should have at most 20000 characters, got 'xxx"),
     "an address that is not https": (put("entry", to={"completion_url": "http://x"}), "entry.completion_url: String should match"),
     "another kind of entry": (put("entry", to={"kind": "phone"}), "Input should be 'open', 'codes', 'prolific' or 'sona', got 'phone'"),
-    "a single arm": (lambda changed: changed["arms"].pop(), "arms: List should have at least 2 items after validation, not 1"),
+    "no arm": (lambda changed: changed["arms"].clear(), "arms: List should have at least 1 item after validation, not 0"),
+    "an arm without a lecture beside another": (
+        lambda changed: changed["arms"][1].pop("video"),
+        "arms: with several arms each needs video.sources; without: instructor",
+    ),
     "two arms of one name": (put("arms", 1, "name", to="slides"), "arms: names must differ; repeated: slides"),
     "a control that is no arm": (put("control", to="radio"), "control must be one of the arms slides, instructor, got radio"),
     "an arm without weight": (put("arms", 0, "weight", to=0), "arms[0].weight: Input should be greater than or equal to 1, got 0"),
@@ -297,3 +302,22 @@ def test_a_scale_counts_its_options_unless_it_has_scores(scores: tuple[float, ..
     assert isinstance(scale, OrdinalScale)
     assert scale.scores == dict(zip("abc", expected, strict=True))
     assert read_study_file(write_study_file(defined)) == defined
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"analysis": {"families": {"main": ["attention"]}}}, "a study with one arm is a survey and compares nothing"),
+        ({"subgroups": ["gender"]}, "a study with one arm is a survey and compares nothing"),
+        ({"control": "others"}, "control must be one of the arms students, got others"),
+    ],
+)
+def test_what_compares_arms_is_refused_with_the_reason(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(DefinitionError, match=sentence):
+        definition(**one_arm(**changes))
+
+
+def test_a_die_that_leaves_the_prevalence_open_is_warned_of() -> None:
+    assert definition(**one_arm()).warnings() == []
+    (warning,) = definition(**one_arm(die=LEFT_OPEN)).warnings()
+    assert warning.startswith("With this die how many truly say yes cannot be determined.")

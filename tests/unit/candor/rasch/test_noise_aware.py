@@ -81,6 +81,16 @@ def test_more_noise_means_wider_intervals_and_never_a_failure():
     assert deviations == sorted(deviations)
 
 
+def test_items_that_all_or_nobody_solved_stay_in():
+    table = np.column_stack([lsat6(), np.ones(1000), np.zeros(1000)])
+    found = estimate_from_noisy_statistics(statistics(QuizAnswers.of(table), variance=25.0, rng=np.random.default_rng(8)))
+    assert np.argmin(found.difficulties) == 5
+    assert np.argmax(found.difficulties) == 6
+    assert np.isfinite(found.difficulties).all()
+    # Nobody knows how much easier, or harder: only the prior says that it is not infinitely so.
+    assert min(found.standard_deviations[5:]) > 2 * max(found.standard_deviations[:5])
+
+
 def test_more_rounds_change_nothing_that_matters():
     """ROUNDS: later ones move a difficulty by less than a third of its standard deviation."""
     for seed in range(5):
@@ -117,7 +127,7 @@ def test_given_answers_are_the_people_who_count():
     )
     np.testing.assert_allclose(found.difficulties, np.linspace(-2, 2, 6), atol=0.1)
     assert found.abilities.assumed
-    # Of people who answered, fewer tell less.
+    # Fewer people tell less.
     assert found.standard_deviations[4] > 1.5 * found.standard_deviations[1]
 
 

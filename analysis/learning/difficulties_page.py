@@ -1,0 +1,201 @@
+"""The page of the difficulties: what a release would cost and how exact it would be, and what was released."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.formats import number_format
+from django.utils.functional import cached_property
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from analysis.learning.difficulties import LONGEST_REASON, NOT_GIVEN, PURE, Difficulties, Mechanism, require_a_quiz
+from analysis.ledger.accounts import Account, account_of
+from analysis.ledger.errors import LedgerError
+from analysis.ledger.selectors import Asked, asked_before, budget_of, refusal, same_question, table_now
+from analysis.ledger.units import UNITS, Units
+from analysis.models import Budget, Source
+from candor.figures.forest import ForestRow, forest_drawing
+from candor.written_numbers import typed_number
+from surveys.errors import SurveyError
+
+GAUSSIAN: Mechanism = "totals_and_scores"
+MECHANISMS = {
+    GAUSSIAN: gettext_lazy("how many solved each question, and how many have each score, with Gauss’s noise"),
+    PURE: gettext_lazy("how many solved each question, and how many have each score, with noise of pure ε"),
+    NOT_GIVEN: gettext_lazy("how many solved and how many answered each question, with Gauss’s noise"),
+}
+OMITTED = (
+    ("wrong", gettext_lazy("It counts as wrong: more exact, and usual for a test")),
+    ("not_given", gettext_lazy("It counts as not given: for a quiz in which people skip questions")),
+)
+USUAL_SHARE = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A release that can be bought. `is_noise`: it would tell nothing, and takes a reason; `obstacle`: the ledger would refuse it."""
+
+    question: Difficulties
+    error: float
+    is_noise: bool
+    obstacle: str
+    earlier: Asked | None
+
+    @property
+    def error_in_words(self) -> str:
+        return number_format(f"{self.error:.2f}")
+
+    @property
+    def mechanism(self) -> str:
+        return str(MECHANISMS[self.question.mechanism])
+
+
+class OfferForm:
+    """The choices as somebody typed them, the errors by field, and what they would buy."""
+
+    def __init__(self, source: Source, sent: QueryDict) -> None:
+        self.source = source
+        self.values = {
+            "share": sent.get("share", str(USUAL_SHARE)).strip(),
+            "omitted": sent.get("omitted", OMITTED[0][0]),
+            "reason": " ".join(sent.get("reason", "").split()),
+        }
+        self.errors: dict[str, str] = {}
+        share = typed_number(self.values["share"])
+        if share is None or not 0 < share <= 100:
+            self.errors["share"] = _("Write how many percent of the budget, from above 0 to 100, not “%(found)s”.") % {
+                "found": self.values["share"][:40]
+            }
+        if self.values["omitted"] not in dict(OMITTED):
+            self.errors["omitted"] = _("Choose one of these.")
+        if len(self.values["reason"]) > LONGEST_REASON:
+            self.errors["reason"] = _("Write at most %(most)s letters.") % {"most": LONGEST_REASON}
+        self.share = float(share or 0) / 100
+
+    @property
+    def omitted_options(self) -> object:
+        return OMITTED
+
+    @cached_property
+    def budget(self) -> Budget:
+        return budget_of(self.source)
+
+    @cached_property
+    def account(self) -> Account:
+        return account_of(self.budget)
+
+    @cached_property
+    def problem(self) -> str:
+        """Why nothing can be released at all; empty if something can."""
+        try:
+            _number, schema, n = table_now(self.source)
+            require_a_quiz(schema, n)
+        except SurveyError as error:
+            return str(error)
+        return ""
+
+    @cached_property
+    def offer(self) -> Offer | None:
+        """The most exact release that this share of the budget buys; None where something typed is wrong."""
+        if self.errors or self.problem:
+            return None
+        offers = list(self._offers())
+        return min((one for one in offers if not one.obstacle), key=lambda one: one.error, default=min(offers, key=lambda one: one.error))
+
+    def _offers(self) -> Iterator[Offer]:
+        from candor.rasch.before_spending import LARGEST_ERROR
+
+        _number, schema, n = table_now(self.source)
+        rho, epsilon = (int(self.share * whole) / UNITS for whole in (self.budget.rho_units, self.budget.epsilon_units))
+        prices: dict[Mechanism, dict[str, float]] = {GAUSSIAN: {"rho": rho}, PURE: {"epsilon": epsilon}}
+        if self.values["omitted"] == "not_given":
+            prices = {NOT_GIVEN: {"rho": rho}}
+        for mechanism, price in prices.items():
+            if min(price.values()) <= 0:
+                raise LedgerError(_("Expected a larger share: so little of this budget is nothing."))
+            question = Difficulties(mechanism=mechanism, reason=self.values["reason"], **price)
+            error = question.predicted_error(schema, n)
+            earlier = same_question(self.budget, question)
+            obstacle = "" if earlier else refusal(self.budget, self.account, Units.of(question.loss))
+            yield Offer(question=question, error=error, is_noise=error > LARGEST_ERROR, obstacle=obstacle, earlier=earlier)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Released:
+    """One release of difficulties, and what became of it."""
+
+    asked: Asked
+    share: float
+    """Its price, out of the budget."""
+
+    @property
+    def found(self) -> Mapping[str, Any] | None:
+        answer: Mapping[str, Any] | None = self.asked.answer
+        return answer
+
+    @property
+    def percent(self) -> str:
+        return number_format(f"{100 * self.share:.3g}")
+
+    @property
+    def mechanism(self) -> str:
+        return str(MECHANISMS[self.asked.charge.document["mechanism"]])
+
+    @property
+    def cost(self) -> str:
+        loss = self.asked.loss
+        return f"ε = {loss.pure_epsilon:.3g}" if loss.pure_epsilon is not None else f"ρ = {loss.rho:.3g}"
+
+    def items(self, language: str) -> list[dict[str, Any]]:
+        """Hardest first, with the text of the question in the reader's language."""
+        found = self.found["items"] if self.found else []
+        named = [{**item, "text": _text(item["text"], language)} for item in found]
+        return sorted(named, key=lambda item: -item["difficulty"])
+
+    def figure(self, language: str) -> SafeString:
+        rows = [
+            ForestRow(label=_short(item["text"]), value=item["difficulty"], low=item["low"], high=item["high"])
+            for item in self.items(language)
+        ]
+        drawing = forest_drawing(
+            rows,
+            title=_("How difficult each quiz question is"),
+            axis_title=_("logits: to the right harder, to the left easier than the quiz on average"),
+            write_row=lambda row: f"{row.value:+.2f} ({row.low:+.2f} to {row.high:+.2f})".replace("-", "−"),
+        )
+        return mark_safe(drawing.svg())  # noqa: S308  # escaped by Drawing
+
+
+def releases_of(source: Source) -> list[Released]:
+    """All releases of difficulties, the newest first; those that cost nothing because they were returned are left out."""
+    budget = budget_of(source)
+    charges = [one for one in asked_before(budget) if one.charge.kind == "difficulties" and one.spends]
+    return [Released(asked=one, share=_share(one, budget)) for one in reversed(charges)]
+
+
+def newest_difficulties(source: Source | None) -> Mapping[str, Any] | None:
+    """The newest released difficulties of a source; None where there are none."""
+    if source is None or not Budget.objects.filter(source=source).exists():
+        return None
+    return next((one.found for one in releases_of(source) if one.found), None)
+
+
+def _share(asked: Asked, budget: Budget) -> float:
+    by_rho = asked.price.rho / budget.rho_units if budget.rho_units else 1.0
+    by_sum = 1.0 if asked.price.epsilon is None else asked.price.epsilon / budget.epsilon_units
+    return min(by_rho, by_sum)
+
+
+def _text(label: object, language: str) -> str:
+    if isinstance(label, Mapping):
+        return str(label.get(language) or label.get("en") or label[min(label)])
+    return str(label)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 38 else f"{text[:37]}…"

@@ -1,0 +1,85 @@
+"""The desk for programs: preview, spend, answers."""
+
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.models import ANALYTICS_READING, ANALYTICS_SPENDING, Role
+from accounts.tokens.api_access import person_of
+from analysis.learning.questions.desk import line_of, lines, offer, true_yes, with_spending
+from analysis.learning.questions.kinds import Statistic
+from analysis.learning.questions.serializers import (
+    AnswerSerializer,
+    AskedSerializer,
+    PreviewSerializer,
+    answer_document,
+    preview_document,
+)
+from analysis.learning.questions.views import asking_seat
+from analysis.ledger.errors import QuestionError
+from analysis.ledger.services import ask
+from analysis.models import Source
+from analysis.sources.selectors import source_of
+from surveys.access import NO_STUDY
+from surveys.models import Study
+from surveys.request_bodies import BoundedJson
+
+
+class PreviewQuestion(APIView):
+    """Cost and error of a question, and what is left; nothing is spent."""
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+    changes_nothing = True
+    reading_scopes = ANALYTICS_READING
+    writing_scopes = ANALYTICS_READING
+
+    @extend_schema(operation_id="studies_preview_question", request=AskedSerializer, responses=PreviewSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        source = _source(request, slug)[0]
+        return Response(preview_document(offer(source, _question(request, source))))
+
+
+class Questions(APIView):
+    """The answers of the desk; a POST asks one more question and spends its price."""
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+    reading_scopes = ANALYTICS_READING
+    writing_scopes = ANALYTICS_SPENDING
+
+    @extend_schema(operation_id="studies_answers", responses=AnswerSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        return Response([answer_document(line) for line in lines(_source(request, slug)[0])])
+
+    @extend_schema(operation_id="studies_ask", request=AskedSerializer, responses=AnswerSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        source, study = _source(request, slug)
+        question = _question(request, source)
+        if question.get("kind") == "true_yes":
+            document = true_yes(study, str(question.get("answer", "")))
+        else:
+            document = {"kind": Statistic.model_fields["kind"].default, "question": question}
+        asked = ask(source, document, actor=person_of(request))
+        return Response(answer_document(line_of(source, asked)))
+
+
+def _source(request: Request, slug: str) -> tuple[Source, Study]:
+    study = asking_seat(person_of(request), slug).study
+    source = source_of(study)
+    if source is None:
+        raise Http404(NO_STUDY)
+    return source, study
+
+
+def _question(request: Request, source: Source) -> dict[str, Any]:
+    asked = AskedSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    data = asked.validated_data
+    if not isinstance(data["question"], dict):
+        raise QuestionError(f"expected a question document, found {type(data['question']).__name__}")
+    return with_spending(data["question"], source, error=data.get("error"), questions=data.get("questions"))

@@ -1,0 +1,171 @@
+"""The page of the desk: a question before it is asked, and the answers that were given."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from analysis.learning.questions.columns import labels, library_schema, value_labels
+from analysis.learning.questions.kinds import Statistic, TrueYes
+from analysis.ledger.accounts import Account, account_of
+from analysis.ledger.errors import QuestionError
+from analysis.ledger.page import cost_in_words
+from analysis.ledger.questions import read_question
+from analysis.ledger.selectors import Asked, asked_before, budget_of, preview, table_now
+from analysis.ledger.units import UNITS
+from analysis.models import Source
+from analysis.sources.selectors import schema_of_snapshot
+from analysis.sources.tables import Schema
+from candor import errors
+from candor.queries import kinds as library
+from candor.queries.exactness import Spending, share_of_budget
+from candor.queries.questions import Question, epsilon_for
+from surveys.models import Study
+from surveys.protocols import protocol_in_force
+
+KINDS = (Statistic.model_fields["kind"].default, TrueYes.model_fields["kind"].default)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A question before it is asked. `error`: ± with 95 %; None for a free one."""
+
+    document: dict[str, Any]
+    sentence: str
+    free: bool
+    earlier: Asked | None
+    epsilon: float | None
+    rho: float
+    noise: str
+    error: float | None
+    error_in: str
+    mostly_noise: bool
+    obstacle: str
+    account: Account
+
+    @property
+    def rho_left(self) -> float:
+        return self.account.rho_left / UNITS
+
+    @property
+    def epsilon_left(self) -> float:
+        return self.account.pure_left / UNITS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A question that was asked, and its answer as a table."""
+
+    asked: Asked
+    sentence: str
+    cost: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[tuple[str, ...], Mapping[str, Any]], ...]
+
+
+def with_spending(document: Mapping[str, Any], source: Source, *, error: float | None, questions: int | None) -> dict[str, Any]:
+    """The document with its ε or ρ: as it says, or as a wanted error or an announced number of questions asks for."""
+    if error is None and questions is None:
+        return dict(document)
+    _number, schema, n = table_now(source)
+    columns = library_schema(schema)
+    with refusing():
+        asked = library.read_question({name: value for name, value in document.items() if name != "rho"} | {"epsilon": 1.0})
+        asked.check(columns)
+        if error is not None:
+            found = epsilon_for(asked, error, columns, n)
+            if found is None:
+                raise errors.QuestionError(f"expected an error that ε = 10 can reach, found {error:g}")
+            spending = Spending(epsilon=found)
+        else:
+            spending = _share(asked, account_of(budget_of(source)), questions or 1)
+        return replace(asked, spending=spending).document()
+
+
+def true_yes(study: Study, answer: str) -> dict[str, Any]:
+    """The free question about the die's inversion, with the die of the protocol."""
+    return {"kind": KINDS[1], "answer": answer, "design": protocol_in_force(study).definition.design().to_document()}
+
+
+def offer(source: Source, document: Mapping[str, Any]) -> Offer:
+    """Cost, error and what is left. Nothing is spent. Raises QuestionError and LedgerError."""
+    shown = preview(source, {"kind": KINDS[0], "question": dict(document)})
+    question = shown.question
+    assert isinstance(question, Statistic)
+    _number, schema, n = table_now(source)
+    asked, columns = question.asked, library_schema(schema)
+    free = question.is_free(schema)
+    return Offer(
+        document=asked.document(),
+        sentence=question.sentence(schema),
+        free=free,
+        earlier=shown.earlier,
+        epsilon=shown.loss.pure_epsilon,
+        rho=shown.loss.rho,
+        noise=asked.spending.noise,
+        error=None if free else asked.error(columns, n),
+        error_in=_unit(asked),
+        mostly_noise=not free and asked.is_mostly_noise(columns, n),
+        obstacle=shown.obstacle,
+        account=shown.account,
+    )
+
+
+def lines(source: Source) -> list[Line]:
+    """The questions of the desk that were asked, the newest first."""
+    return [line_of(source, asked) for asked in reversed(asked_before(budget_of(source))) if asked.charge.kind in KINDS]
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """The desk refuses in the library's words."""
+    try:
+        yield
+    except errors.QuestionError as error:
+        raise QuestionError(str(error)) from None
+
+
+def _share(asked: Question, account: Account, questions: int) -> Spending:
+    by_sum = 0 if account.spent.epsilon is None else max(account.epsilon - account.spent.epsilon, 0)
+    rho = account.rho_left / UNITS
+    epsilon = max(by_sum / UNITS / questions, (2 * rho / questions) ** 0.5) * questions
+    return share_of_budget(asked.sensitivity, epsilon=epsilon, rho=0.0 if asked.pure_only else rho, questions=questions)
+
+
+def _unit(asked: Question) -> str:
+    return {"share": "share", "recommendation": "share", "naive_bayes": "share", "quantile": "rank", "mean": "number", "sum": "number"}.get(
+        asked.kind, asked.unit
+    )
+
+
+def line_of(source: Source, asked: Asked) -> Line:
+    schema = schema_of_snapshot(source, asked.charge.snapshot)
+    question = read_question(asked.charge.document)
+    columns = _heads(question)
+    answer = asked.answer or {"cells": []}
+    words = [value_labels(schema, column) for column in columns]
+    rows = tuple(
+        (tuple(word.get(label, label) for word, label in zip(words, cell["labels"], strict=False)), cell) for cell in answer["cells"]
+    )
+    cost, heads = cost_in_words(asked.loss), _named(columns, schema)
+    return Line(asked=asked, sentence=question.sentence(schema), cost=cost, heads=heads, rows=rows)
+
+
+def _heads(question: Any) -> tuple[str, ...]:
+    """The columns whose values are the labels of an answer's cells."""
+    if isinstance(question, TrueYes):
+        return ("arm",)
+    asked = question.asked
+    match asked.kind:
+        case "histogram" | "mean":
+            return tuple(cut.column for cut in asked.by)
+        case "recommendation":
+            return (asked.option.column, asked.band.column)
+        case "most_common":
+            return (asked.column,)
+    return ()
+
+
+def _named(columns: tuple[str, ...], schema: Schema) -> tuple[str, ...]:
+    found = labels(schema)
+    return tuple(found.get(column, column) for column in columns)

@@ -1,0 +1,141 @@
+"""The kinds of questions that the desk asks: those of `candor.queries`, and the die's own, which is free."""
+
+from dataclasses import asdict
+from typing import Any, Literal
+
+import numpy as np
+from django.utils.translation import gettext as _
+from pydantic import field_validator
+
+from analysis.learning.questions.columns import is_free, labels, library_schema, library_table
+from analysis.ledger.errors import QuestionError
+from analysis.ledger.questions import Json, Question, question_kind
+from analysis.sources.tables import Column, Role, Schema, Table
+from candor import errors
+from candor.designs.design import Design
+from candor.privacy.losses import NO_LOSS, Loss
+from candor.queries import questions as library
+from candor.queries.kinds import read_question
+
+ALWAYS_NOISY = ("most_common", "naive_bayes")
+"""Kinds of which there is no exact form: they cost something even about reported answers."""
+
+
+@question_kind
+class Statistic(Question):
+    """A question of the library, by its document. One about reported answers alone is free, and its answer is exact."""
+
+    kind: Literal["statistic"] = "statistic"
+    question: dict[str, Any]
+
+    @field_validator("question")
+    @classmethod
+    def _in_canonical_form(cls, document: dict[str, Any]) -> dict[str, Any]:
+        return read_question(document).document()
+
+    @property
+    def asked(self) -> library.Question:
+        return read_question(self.question)
+
+    def is_free(self, schema: Schema) -> bool:
+        return self.asked.kind not in ALWAYS_NOISY and is_free(schema, self.asked.columns)
+
+    def price(self, schema: Schema, n: int) -> Loss:
+        asked = self.asked
+        try:
+            asked.check(library_schema(schema))
+        except errors.QuestionError as error:
+            raise QuestionError(str(error)) from None
+        return NO_LOSS if self.is_free(schema) else asked.price
+
+    def exact(self, table: Table) -> Any:
+        return self.is_free(table.schema), self.asked.exact(library_table(table))
+
+    def release(self, exact: Any) -> tuple[Json, Loss]:
+        free, statistic = exact
+        if free:
+            return {"free": True, "values": np.asarray(statistic).tolist()}, NO_LOSS
+        values, loss = self.asked.release(statistic)
+        return {"free": False, "values": values}, loss
+
+    def explain(self, released: Json, schema: Schema, n: int) -> Json:
+        asked = self.asked
+        answer = asdict(asked.explain(released["values"], library_schema(schema), n))
+        if not released["free"]:
+            return answer | {"privacy": asked.statement(n)}
+        exact = [cell | {"low": cell["value"], "high": cell["value"]} for cell in answer["cells"]]
+        return answer | {"cells": exact, "notes": [_("Exact: the die protects these answers.")], "privacy": None}
+
+    def sentence(self, schema: Schema) -> str:
+        return named(self.asked.sentence(), schema)
+
+
+@question_kind
+class TrueYes(Question):
+    """The die's inversion: the share of true yes among honest people by arm, and the differences. Free: only reported answers are read.
+
+    `design` is the document of the die, as the protocol has it.
+    """
+
+    kind: Literal["true_yes"] = "true_yes"
+    answer: str
+    design: dict[str, Any]
+
+    @field_validator("design")
+    @classmethod
+    def _is_a_design(cls, document: dict[str, Any]) -> dict[str, Any]:
+        return Design.from_document(document).to_document()
+
+    def price(self, schema: Schema, n: int) -> Loss:
+        self._answer(schema)
+        return NO_LOSS
+
+    def exact(self, table: Table) -> Any:
+        design = Design.from_document(self.design)
+        arm, subsample, answer = (table[name].astype(np.intp) for name in ("arm", "subsample", self._answer(table.schema).name))
+        names = table.schema.column("subsample").names
+        places = np.array([design.subsample_names.index(name) if name in design.subsample_names else -1 for name in names] + [-1])
+        arms = np.array([design.arms.index(name) if name in design.arms else -1 for name in table.schema.column("arm").names] + [-1])
+        counts = np.zeros((*design.shape, 2), dtype=np.int64)
+        inside = (arms[arm] >= 0) & (places[subsample] >= 0) & (answer >= 0)
+        np.add.at(counts, (arms[arm][inside], places[subsample][inside], answer[inside]), 1)
+        return counts
+
+    def release(self, exact: Any) -> tuple[Json, Loss]:
+        return exact.tolist(), NO_LOSS
+
+    def explain(self, released: Json, schema: Schema, n: int) -> Json:
+        from candor.estimators.effects import estimate_outcome  # SciPy, which web processes can do without
+
+        try:
+            estimate = estimate_outcome(np.array(released), design=Design.from_document(self.design))
+        except errors.MethodError as error:
+            return {"unit": "share", "cells": [], "notes": [str(error)], "model": None, "privacy": None}
+        found = [((one.arm,), one.value, one.interval) for one in estimate.prevalence]
+        found += [((f"{one.treatment} − {one.control}",), one.value, one.interval) for one in estimate.headline]
+        cells = [
+            {"labels": names, "value": value, "low": interval and interval.low, "high": interval and interval.high}
+            for names, value, interval in found
+        ]
+        notes = [_("Among honest people; the intervals are for people like these."), f"{_('Assumption:')} {estimate.assumption}"]
+        if not estimate.prevalence:
+            notes.append(_("This die leaves open how large the share is in one arm; it tells the difference between arms."))
+        return {"unit": "share", "cells": cells, "notes": notes, "model": None, "privacy": None}
+
+    def sentence(self, schema: Schema) -> str:
+        return _("The share of true yes to “%(question)s” among honest people, for each arm") % {
+            "question": labels(schema).get(self.answer, self.answer)
+        }
+
+    def _answer(self, schema: Schema) -> Column:
+        for column in schema.with_role(Role.REPORTED):
+            if column.name == self.answer:
+                return column
+        raise QuestionError(_("Expected a question that is answered with the die, found %(found)s.") % {"found": self.answer[:50]})
+
+
+def named(sentence: str, schema: Schema) -> str:
+    """A sentence with the labels of columns in place of their names."""
+    for name, label in sorted(labels(schema).items(), key=lambda one: -len(one[0])):
+        sentence = sentence.replace(name, f"“{label}”")
+    return sentence

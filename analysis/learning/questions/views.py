@@ -1,0 +1,99 @@
+"""The desk: a form, a preview with its cost and error, one button that spends, and the answers so far."""
+
+import json
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from accounts.access import require_role, user_of
+from accounts.models import Role, User
+from analysis.learning.questions.desk import lines, offer, true_yes, with_spending
+from analysis.learning.questions.forms import DeskForm
+from analysis.learning.questions.kinds import Statistic
+from analysis.ledger.accounts import account_of
+from analysis.ledger.errors import LedgerError, QuestionError
+from analysis.ledger.page import cost_in_words
+from analysis.ledger.selectors import budget_of
+from analysis.ledger.services import ask
+from analysis.ledger.units import UNITS
+from analysis.models import Source
+from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot, source_of
+from candor.privacy.losses import Loss
+from surveys.access import NO_STUDY, Seat, access_analytics
+from surveys.protocols import protocol_in_force
+
+LONGEST_DOCUMENT = 100_000
+
+
+@never_cache
+@require_role(*Role)
+@require_http_methods(["GET", "HEAD", "POST"])
+def questions(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask about the students of a closed study; the answers have noise, and cost a part of the budget."""
+    user = user_of(request)
+    seat = asking_seat(user, slug)
+    source = source_of(seat.study)
+    if source is None:
+        return render(request, "analysis/learning/questions/desk.html", {"study": seat.study, "seat": seat})
+    context: dict[str, object] = {"study": seat.study, "seat": seat, "source": source, "obstacle": obstacle(source), "errors": []}
+    try:
+        if request.method == "POST":
+            return _spent(request, source, user, seat)
+    except (QuestionError, LedgerError) as error:
+        context["errors"] = [{"field": "", "message": str(error)}]
+    if not context["obstacle"] and (snapshot := newest_snapshot(source)) is not None:
+        form = DeskForm(schema_of_snapshot(source, snapshot.number), request.GET)
+        context |= {"form": form, "n": snapshot.n}
+        if "show" in request.GET and not context["errors"]:
+            try:
+                exact_to, number = form.wanted()
+                shown = offer(source, with_spending(form.document(), source, error=exact_to, questions=number))
+                context |= {"offer": shown, "document": json.dumps(shown.document), "cost": cost_in_words(Loss(shown.rho, shown.epsilon))}
+            except (QuestionError, LedgerError) as error:
+                context["errors"] = [{"field": "", "message": str(error)}]
+    account = account_of(budget_of(source))
+    asked = lines(source)
+    definition = protocol_in_force(seat.study).definition
+    context |= {
+        "rho_left": account.rho_left / UNITS,
+        "epsilon_left": account.pure_left / UNITS,
+        "percent": 100 * account.share_spent,
+        "lines": asked,
+        "waits": any(line.asked.waits for line in asked),
+        "answers": [(f"answer.{one.name}", one.text.in_language("en")) for one in definition.questions],
+    }
+    return render(request, "analysis/learning/questions/desk.html", context, status=422 if context["errors"] else 200)
+
+
+def asking_seat(user: User, slug: str) -> Seat:
+    """People who run the study and its analysts; everybody else gets the same 404."""
+    seat = access_analytics(user, slug)
+    if not seat.may_ask:
+        raise Http404(NO_STUDY)
+    return seat
+
+
+def _spent(request: HttpRequest, source: Source, user: User, seat: Seat) -> HttpResponse:
+    """Ask what the preview showed, or about the die's inversion."""
+    if answer := request.POST.get("true_yes"):
+        document = true_yes(seat.study, answer)
+    else:
+        document = {"kind": Statistic.model_fields["kind"].default, "question": _typed(request.POST.get("document", ""))}
+    asked = ask(source, document, actor=user)
+    if asked.answer is not None:
+        messages.info(request, gettext("This was asked before: the answer is the same, and cost nothing."))
+    return redirect(f"{request.path}#question-{asked.charge.number}")
+
+
+def _typed(text: str) -> dict[str, object]:
+    try:
+        document = json.loads(text[:LONGEST_DOCUMENT])
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise QuestionError(gettext("Expected a question, found something else. Look at its cost again."))
+    return document

@@ -1,0 +1,96 @@
+"""Releases of studies with a privacy budget: statistics with noise and the ledger, and exact counts only after a reason."""
+
+import json
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from lxml import html
+
+from analysis.ledger.services import ask
+from analysis.models import Release, Source
+from analysis.packages.errors import ReleaseError
+from candor.packages.archive import files_in
+from candor.packages.verification import faults_of
+from surveys.models import Study
+from tests.factories import logged_in
+from tests.jobs import work_on
+from tests.ledgers import make_snapshot, study_with_budget
+from tests.releases import CHOICES, built_release, closed_study, requested_release
+
+pytestmark = pytest.mark.django_db
+REASON = "The journal asks for exact sizes of the groups."
+
+
+def asked_study(**changes: Any) -> Study:
+    """A study in which one question was asked under the budget, and answered."""
+    study = study_with_budget(epsilon=10, delta=1e-4, **changes)
+    source = Source.objects.get(study=study)
+    make_snapshot(source)
+    work_on(ask(source, {"kind": "difficulties", "rho": 2.0}, actor=study.owner).charge.asking)
+    return study
+
+
+def files_of(release: Release) -> dict[str, bytes]:
+    assert release.package is not None
+    return files_in(bytes(release.package))
+
+
+def test_the_package_holds_what_was_asked_with_its_answers_and_the_ledger() -> None:
+    study = asked_study()
+    release = built_release(study, background="noisy_counts")
+    files = files_of(release)
+    assert faults_of(bytes(release.package or b"")) == []
+    assert "background-counts.csv" not in files
+    document = json.loads(files["analytics.json"])
+    (charge,) = document["charges"]
+    assert (charge["question"]["kind"], charge["state"]) == ("difficulties", "answered")
+    assert {item["item"] for item in charge["answer"]["items"]} == {"groups", "control"}
+    assert document["budget"]["epsilon"] == 10
+    assert 0 < document["spent"]["epsilon"] <= 10
+    assert study.owner.username not in files["analytics.json"].decode()
+    statement = files["README.md"].decode()
+    assert "The statistics in analytics.json are not protected by the die but by noise." in statement
+    assert "ε = 10, δ = 0.0001. It does not cover what the study shows exactly: How many people took part" in statement
+    assert "Statistics of background and quiz answers, with noise" in files["codebook.md"].decode()
+
+
+def test_exact_counts_need_a_reason_which_the_package_and_the_pages_repeat() -> None:
+    study = asked_study()
+    client, address = logged_in(study.owner), reverse("analysis:releases", args=[study.slug])
+    form = html.fromstring(client.get(address).content)
+    assert form.xpath('//input[@name="background"][@checked]/@value') == ["noisy_counts"], "what was asked is the usual choice"
+    typed: dict[str, Any] = {"data": "people", "questions": list(CHOICES.questions), "background": "counts", "smallest_count": "5"}
+    typed |= {"title": "Data", "authors": "Lovelace, Ada", "licence": "CC-BY-4.0"}
+    refused = client.post(address, typed)
+    assert refused.status_code == 422
+    assert "Write why they must be exact; the publication repeats it." in refused.content.decode()
+    with pytest.raises(ReleaseError, match="Write why they must be exact"):
+        built_release(study, background="counts")
+    assert client.post(address, typed | {"reason_for_exact_counts": REASON}).status_code == 302
+    release = Release.objects.get()
+    work_on(release)
+    release.refresh_from_db()
+    statement = files_of(release)["README.md"].decode()
+    assert f"outside of the study's privacy budget. The reason: {REASON}" in statement
+    assert f"Counts of background answers that were published, because: {REASON}" in statement
+    page = client.get(reverse("analysis:releases_one", args=[study.slug, release.pk])).content.decode()
+    assert REASON in page
+
+
+def test_a_reason_of_a_public_release_stands_beside_every_guarantee_from_then_on() -> None:
+    study = asked_study()
+    release = requested_release(study, background="counts", reason_for_exact_counts=REASON)
+    client, address = logged_in(study.owner), reverse("analysis:analytics", args=[study.slug])
+    assert REASON not in client.get(address).content.decode(), "nobody can read these counts yet"
+    Release.objects.filter(pk=release.pk).update(status="published")
+    assert REASON in client.get(address).content.decode()
+
+
+def test_a_study_without_a_budget_has_no_ledger_to_release() -> None:
+    study = closed_study()
+    page = html.fromstring(logged_in(study.owner).get(reverse("analysis:releases", args=[study.slug])).content)
+    assert page.xpath('//input[@name="background"]/@value') == ["left_out", "counts"]
+    assert page.xpath('//input[@name="reason_for_exact_counts"]') == []
+    with pytest.raises(ReleaseError, match="no privacy budget"):
+        built_release(study, background="noisy_counts")

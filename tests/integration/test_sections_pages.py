@@ -1,0 +1,169 @@
+"""Sections on the pages of staff: built, planned, read by officers, linked to, rehearsed."""
+
+import pytest
+from django.urls import reverse
+
+from accounts.models import Role
+from analysis.models import RunKind
+from analysis.stored_results import read_results
+from candor.planning.simulation import Behaviour
+from surveys.allocation.findable import findable
+from surveys.bots.population import Habits, Population
+from surveys.bots.sending import send_bots
+from surveys.models import Participant, StudyStatus
+from surveys.protocols import protocol_in_force
+from surveys.studies import services as studies
+from tests.factories import definition, draft_study, logged_in, page_of, person, recruiting_study, study_in
+from tests.finished_people import TELLING_DIE, compute, count_everybody
+from tests.jobs import catch
+
+pytestmark = pytest.mark.django_db
+IN_EIGHT = {"planned_participants": 480, "unit": "cluster", "sections": 8, "block_multiples": [1]}
+LABELS = ["Monday", "Tuesday", "Wednesday", "Thursday"]
+
+
+@pytest.fixture(autouse=True)
+def _sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    catch(monkeypatch)
+
+
+def text_of(response) -> str:
+    return " ".join(page_of(response).text_content().split())
+
+
+def typed_on(page) -> dict[str, str]:
+    """The allocation page's form as it stands."""
+    fields = page.xpath('//form[@id="builder-form"]//input[@type!="checkbox"][@type!="radio"]')
+    typed = {one.get("name"): one.get("value", "") for one in fields}
+    typed |= {one.get("name"): one.get("value") for one in page.xpath('//form[@id="builder-form"]//input[@type="radio"][@checked]')}
+    return typed | {one.get("name"): one.text or "" for one in page.xpath('//form[@id="builder-form"]//textarea')}
+
+
+def test_the_builder_stores_sections_shows_them_again_and_keeps_what_was_typed_wrongly() -> None:
+    study = draft_study()
+    client, address = logged_in(study.owner), reverse("surveys:build_allocation", args=[study.slug])
+    typed = typed_on(page_of(client.get(address)))
+    assert (typed["unit"], typed["sections"].strip()) == ("individual", "")
+    for sections, said in (("3", "that takes 4 sections, got 3"), ("a\nb\na\nc", "names must differ"), ("", "takes 4 sections, got 0")):
+        refused = client.post(address, typed | {"unit": "cluster", "sections": sections})
+        assert refused.status_code == 422
+        assert said in refused.content.decode()
+        assert page_of(refused).xpath('string(//textarea[@name="sections"])').split() == sections.split()
+    assert client.post(address, typed | {"unit": "cluster", "sections": "\n".join(LABELS)}).status_code == 302
+    study.refresh_from_db()
+    assert study.definition["allocation"]["sections"] == LABELS
+    page = page_of(client.get(address))
+    assert page.xpath('string(//textarea[@name="sections"])').split() == LABELS
+    assert "design effect" in page.text_content()
+    assert "Chance gives each section its arm" in page.text_content()
+    assert client.post(address, typed_on(page) | {"sections": "12"}).status_code == 302
+    assert page_of(client.get(address)).xpath('string(//textarea[@name="sections"])').strip() == "12"
+    assert client.post(address, typed_on(page_of(client.get(address))) | {"unit": "individual"}).status_code == 302
+    study.refresh_from_db()
+    assert "sections" not in study.definition["allocation"]
+
+
+def test_the_builder_says_what_does_not_go_together_with_sections() -> None:
+    study = draft_study(subgroups=["gender"])
+    client, address = logged_in(study.owner), reverse("surveys:build_allocation", args=[study.slug])
+    refused = client.post(address, typed_on(page_of(client.get(address))) | {"unit": "cluster", "sections": "8"})
+    assert refused.status_code == 422
+    assert "subgroups: their comparison takes people for independent" in refused.content.decode()
+
+
+def test_the_number_of_people_needed_knows_the_sections_and_leads_to_the_plan_with_them() -> None:
+    alone = findable(definition(allocation={"planned_participants": 480}))
+    together = findable(definition(allocation=IN_EIGHT))
+    assert together.section_size == 60
+    assert together.design_effect > 1.2
+    assert together.needed == pytest.approx(alone.needed * together.design_effect)
+    assert together.power < alone.power
+    assert together.smallest > alone.smallest
+    study = draft_study(allocation=IN_EIGHT)
+    plan = page_of(logged_in(study.owner).get(reverse("analysis:study_plan", args=[study.slug])))
+    assert plan.xpath('//input[@id="section"]/@value') == ["60"]
+    assert plan.xpath('//input[@id="icc"]/@value') == ["5"]
+    said = plan.text_content()
+    assert "Sections of 60 people assigned as a whole" in said
+    assert "--cluster-size=60 --icc=0.05" in said
+
+
+def test_officers_read_what_sections_mean_and_students_that_theirs_is_kept() -> None:
+    study = study_in(StudyStatus.IN_REVIEW, allocation=IN_EIGHT | {"sections": LABELS})
+    packet = text_of(logged_in(study.owner).get(reverse("surveys:protocol", args=[study.slug])))
+    for said in (
+        "but to each section (class) as a whole. There are 4 sections",
+        "they may learn from each other which one it is",
+        "sections get random numbers if each of them has ten people or more in every subsample",
+        "(design effect)",
+        "There are no results while the study runs",
+        "Wednesday",
+        "it decides the group, and results must know who is alike",
+    ):
+        assert said in packet, said
+    before = text_of(
+        logged_in(person(Role.IRB_OFFICER)).get(reverse("surveys:protocol", args=[study_in(StudyStatus.IN_REVIEW, slug="other").slug]))
+    )
+    assert "section (class)" not in before
+
+
+def test_the_study_page_and_the_codes_give_links_of_sections() -> None:
+    study = recruiting_study(allocation=IN_EIGHT | {"sections": LABELS}, entry={"kind": "codes"})
+    client = logged_in(study.owner)
+    rows = page_of(client.get(reverse("surveys:study", args=[study.slug]))).xpath('//*[@id="section-links"]//tbody/tr')
+    assert rows[2].xpath("string(th)") == "Wednesday"
+    assert rows[2].xpath("string(td)") == f"http://testserver/s/{study.slug}/?section=3"
+    codes = reverse("surveys:codes", args=[study.slug])
+    seed = page_of(client.get(codes)).xpath('//input[@name="seed"]/@value')[0]
+    made = client.post(codes, {"action": "table", "count": "2", "seed": seed, "section": "2"}).content.decode()
+    assert made.count(f"http://testserver/s/{study.slug}/?section=2#code=") == 2
+    assert client.post(codes, {"action": "make", "count": "2", "seed": seed, "section": "9"}).status_code == 422
+    api = f"/api/v1/studies/{study.slug}/codes/made/"
+    (one,) = client.post(api, {"count": 1, "section": "4"}, content_type="application/json").json()
+    assert "/?section=4#code=" in one["link"]
+    refused = client.post(api, {"count": 1, "section": "9"}, content_type="application/json")
+    assert (refused.status_code, refused.json()["title"]) == (404, "This study has no such section")
+
+
+def test_the_preview_shows_the_question_for_the_section() -> None:
+    study = draft_study(allocation=IN_EIGHT | {"sections": LABELS})
+    page = page_of(logged_in(study.owner).get(reverse("surveys:preview", args=[study.slug]), {"step": "background"}))
+    assert page.xpath('//input[@name="section"]/@value') == ["1", "2", "3", "4"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_bots_walk_such_a_study_with_a_planted_correlation_that_is_found() -> None:
+    study = recruiting_study(allocation=IN_EIGHT, accepts_bots=True, die=TELLING_DIE)
+    protocol = protocol_in_force(study).definition
+    few = {"declines": 0, "drops_out": 0, "misunderstands": 0}
+    crowd = Population.of(
+        protocol,
+        prevalence=0.5,
+        effect=0.0,
+        cheater_proportion=0.0,
+        behaviour=Behaviour.RANDOM,
+        habits=Habits(**few),
+        intraclass_correlation=0.5,
+        seed=4,
+    )
+    endings = send_bots(study, population=crowd, n=120, workers=2, seed=5)
+    assert endings["finished"] == 120
+    arms = dict(study.allocation_slots.values_list("stratum", "arm"))
+    people = list(Participant.objects.filter(study=study))
+    assert {one.background["section"] for one in people} == set(arms)
+    assert all(one.arm == arms[one.background["section"]] for one in people)
+    count_everybody(study)
+    studies.close(study, actor=study.owner)
+    found = read_results(compute(study, RunKind.FIRST_RESULTS))
+    alike = [found.estimate(question.name).assignment.intraclass_correlation for question in protocol.questions]
+    assert max(alike) > 0.05
+
+
+def test_true_answers_of_bots_are_as_alike_as_planted() -> None:
+    """By exact moments: the variance of the shares of yes between sections over p(1 − p)."""
+    protocol = definition(allocation=IN_EIGHT | {"sections": 100})
+    crowd = Population.of(protocol, prevalence=0.4, effect=0.0, cheater_proportion=0.0, behaviour=Behaviour.RANDOM, seed=1)
+    shares = [crowd.model.yes_probability(protocol.control, {"section": place}) for place in crowd.sections.values()]
+    middle = sum(shares) / len(shares)
+    between = sum((share - middle) ** 2 for share in shares) / (len(shares) - 1)
+    assert between / (0.4 * 0.6) == pytest.approx(0.05, abs=0.02)

@@ -1,0 +1,156 @@
+"""The table of a closed study: who is in it, what stands there, and that nothing tells who came when."""
+
+import numpy as np
+import pytest
+
+from analysis.ledger.opening import agreed_budget
+from analysis.models import Snapshot, Source
+from analysis.sources.selectors import obstacle, table_of
+from analysis.sources.services import make_again
+from analysis.sources.study_tables import schema_of, table_of_study
+from analysis.sources.tables import FREE, MISSING, Table
+from audit.models import Entry
+from surveys.models import Participant, Response
+from surveys.protocols import protocol_in_force
+from tests.factories import definition
+from tests.jobs import claimed
+from tests.ledgers import DELTA, make_snapshot, open_source, study_with_budget
+
+pytestmark = pytest.mark.django_db
+
+
+def table(source: Source) -> Table:
+    found = table_of(source, source.snapshots.latest("number").number)
+    assert found is not None
+    return found
+
+
+def test_the_schema_declares_every_column_of_the_sample_study() -> None:
+    schema = schema_of(definition())
+    assert [column.name for column in schema.columns] == [
+        "arm",
+        "subsample",
+        "background.gender",
+        "background.year",
+        "background.devices",
+        "background.courses",
+        "background.courses.course",
+        "background.courses.grade",
+        "quiz.groups",
+        "quiz.control",
+        "answer.attention",
+        "answer.retention",
+        "answer.judgement",
+        "answer.comprehension",
+    ]
+    free = [column.name for column in schema.columns if column.role in FREE]
+    assert free == ["arm", "subsample", *[f"answer.{name}" for name in ("attention", "retention", "judgement", "comprehension")]]
+    assert schema.column("quiz.groups").right == definition().quiz[0].answer
+
+
+def test_the_table_holds_what_the_database_holds_in_another_order() -> None:
+    source = open_source()
+    found, study = table(source), source.study
+    people = Participant.objects.filter(study=study)
+    assert found.n == people.count() == 96
+    for name in ("gender", "year"):
+        column, given = found.schema.column(f"background.{name}"), [one.background.get(name) for one in people]
+        if column.values:
+            there = [None if code == MISSING else column.names[code] for code in found[column.name]]
+        else:
+            there = [None if np.isnan(value) else int(value) for value in found[column.name]]
+        assert sorted(map(str, there)) == sorted(map(str, given))
+    devices = found.schema.column("background.devices")
+    for place, option in enumerate(devices.names):
+        assert (found[devices.name][:, place] == 1).sum() == sum(option in one.background["devices"] for one in people)
+    entries = [one.background.get("courses") for one in people]
+    assert np.nansum(found["background.courses"]) == sum(len(one) for one in entries if one)
+    assert np.isnan(found["background.courses"]).sum() == sum(one is None for one in entries)
+    grades = found["background.courses.grade"]
+    assert sorted(grades[~np.isnan(grades)]) == sorted(entry["grade"] for one in entries if one for entry in one)
+    for question in protocol_in_force(study).definition.questions:
+        yes = Response.objects.filter(participant__study=study, question=question.name, reported_yes=True).count()
+        assert (found[f"answer.{question.name}"] == 1).sum() == yes
+
+
+def test_a_row_is_one_participant() -> None:
+    source = open_source()
+    found = table(source)
+    gender, attention = found["background.gender"], found["answer.attention"]
+    women = found.schema.column("background.gender").names.index("woman")
+    reported = Response.objects.filter(question="attention", reported_yes=True, participant__background__gender="woman").count()
+    assert ((gender == women) & (attention == 1)).sum() == reported
+
+
+def test_the_rows_stand_in_no_order() -> None:
+    source = open_source()
+    before = np.stack([table(source)[name] for name in ("arm", "subsample", "background.gender", "answer.attention")], axis=1)
+    again = table_of_study(source.study, protocol_in_force(source.study).definition, tell=lambda rows: None)
+    after = np.stack([again[name] for name in ("arm", "subsample", "background.gender", "answer.attention")], axis=1)
+    assert sorted(before.tolist()) == sorted(after.tolist())
+    assert before.tolist() != after.tolist()
+
+
+def test_what_the_protocol_does_not_declare_is_not_in_the_table() -> None:
+    source = Source.objects.get(study=study_with_budget())
+    someone = Participant.objects.filter(study=source.study)[0]
+    someone.background = {"gender": "martian", "year": 1e9, "devices": ["phone", "abacus"], "courses": "many", "unknown": 1}
+    someone.quiz = {"groups": ["a", "list"]}
+    someone.save()
+    for other in Participant.objects.filter(study=source.study).exclude(pk=someone.pk):
+        other.background, other.quiz = {}, {}
+        other.save()
+    make_snapshot(source)
+    found = table(source)
+    [row] = np.flatnonzero(~np.isnan(found["background.year"]))
+    assert found["background.year"][row] == found.schema.column("background.year").maximum
+    assert found["background.gender"][row] == found["quiz.groups"][row] == MISSING
+    assert found["background.devices"][row].sum() == 1
+    assert np.isnan(found["background.courses"][row])
+
+
+def test_people_and_bots_are_never_in_one_table() -> None:
+    source = Source.objects.get(study=study_with_budget())
+    keys = list(Participant.objects.filter(study=source.study).values_list("pk", flat=True)[:50])
+    Participant.objects.filter(pk__in=keys).update(is_bot=True)
+    assert make_snapshot(source).n == 46
+    only_bots = Source.objects.get(study=study_with_budget(slug="only-bots", bots=True))
+    assert make_snapshot(only_bots).n == 96
+
+
+def test_a_snapshot_that_failed_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Source.objects.get(study=study_with_budget())
+    claimed(Snapshot.objects.get()).fail("The disk is full.")
+    assert "The disk is full" in obstacle(source)
+    assert make_again(source, actor=source.study.owner)
+    assert not make_again(source, actor=source.study.owner)
+    assert make_snapshot(source).n == 96
+    assert obstacle(source) == ""
+    assert Entry.objects.filter(action="source.made_again").count() == 1
+
+
+def test_everybody_agreed_to_the_budget() -> None:
+    """The smallest of all versions under which somebody took part; none as soon as one of them knew no budget."""
+    study = study_with_budget(epsilon=2.0)
+    assert agreed_budget(study).epsilon == 2.0  # type: ignore[union-attr]
+    first = study.protocol
+    assert first is not None
+    smaller = type(first).objects.create(
+        study=study,
+        version=2,
+        definition={**first.definition, "privacy_budget": {"epsilon": 0.5, "delta": DELTA}},
+        media=first.media,
+        sha256="0" * 64,
+    )
+    someone = Participant.objects.filter(study=study)[0]
+    Participant.objects.filter(pk=someone.pk).update(protocol=smaller)
+    assert agreed_budget(study).epsilon == 0.5  # type: ignore[union-attr]
+    unknowing = type(first).objects.create(
+        study=study,
+        version=3,
+        definition={name: part for name, part in first.definition.items() if name != "privacy_budget"},
+        media=first.media,
+        sha256="1" * 64,
+    )
+    Participant.objects.filter(pk=someone.pk).update(protocol=unknowing)
+    assert agreed_budget(study) is None

@@ -1,0 +1,85 @@
+"""Sums of a ledger in whole units, and the mechanism that is cheaper."""
+
+from fractions import Fraction
+from math import inf, sqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.ledger.accounts import Account
+from analysis.ledger.mechanisms import GAUSSIAN, LAPLACE, shares
+from analysis.ledger.units import UNITS, Units, rounded_down, rounded_up
+from candor.privacy.conversion import rho_within
+from candor.privacy.losses import NO_LOSS, Loss
+
+losses = st.floats(0, 10, allow_nan=False)
+
+
+def account(spent: Units = Units(), *, epsilon: float = 1.0, delta: float = 1e-6) -> Account:  # noqa: B008
+    return Account(rho=rounded_down(rho_within(epsilon, delta)), epsilon=rounded_down(epsilon), delta=delta, spent=spent)
+
+
+def test_ten_times_a_tenth_is_one() -> None:
+    assert sum((Units.of(Loss.pure(0.1)) for _ in range(10)), Units()).epsilon == UNITS
+
+
+@given(losses)
+def test_charges_are_rounded_up_and_budgets_down(loss: float) -> None:
+    assert rounded_down(loss) <= rounded_up(loss) <= rounded_down(loss) + 1
+    assert abs(Fraction(loss) * UNITS - rounded_up(loss)) < Fraction(1001, 1000)
+
+
+def test_a_price_fits_by_rho_or_while_all_is_pure_by_the_sum() -> None:
+    all_rho = Units(rho=account().rho, epsilon=None)
+    assert account().fits(all_rho)
+    assert not account().fits(all_rho + Units(rho=1, epsilon=None))
+    assert account().fits(Units.of(Loss.pure(1.0)))
+    assert not account().fits(Units.of(Loss.pure(1.0)) + Units(epsilon=1))
+    pure = account(Units.of(Loss.pure(0.9)))
+    assert not pure.fits(Units.of(Loss.zcdp(1e-6)))
+    assert pure.fits(Units.of(Loss.pure(0.1)))
+    assert pure.fits(Units.of(NO_LOSS))
+    assert account(all_rho).fits(Units.of(NO_LOSS))
+
+
+@given(st.lists(st.tuples(st.booleans(), st.floats(1e-6, 0.5))))
+def test_what_is_spent_while_it_fits_is_within_the_budget(prices: list[tuple[bool, float]]) -> None:
+    spent = Units()
+    for pure, loss in prices:
+        price = Units.of(Loss.pure(loss) if pure else Loss.zcdp(loss / 20))
+        if account(spent).fits(price):
+            spent += price
+    assert account(spent).epsilon_spent <= 1.0 + 1e-9
+    assert 0 <= account(spent).share_spent <= 1
+
+
+@given(st.lists(st.floats(0.001, 0.4), max_size=5))
+def test_what_is_said_to_be_left_fits_and_more_does_not(spent: list[float]) -> None:
+    now = Units()
+    for epsilon in spent:
+        if account(now).fits(Units.of(Loss.pure(epsilon))):
+            now += Units.of(Loss.pure(epsilon))
+    there = account(now)
+    assert there.fits(Units(rho=there.rho_left, epsilon=None)) or there.spent.rho > there.rho
+    assert not there.fits(Units(rho=there.rho_left + 1, epsilon=None))
+    assert there.fits(Units(rho=rounded_up((there.pure_left / UNITS) ** 2 / 2), epsilon=there.pure_left)) or there.pure_left < 10
+
+
+def test_laplace_is_cheaper_for_few_questions_and_gaussian_for_many() -> None:
+    few, many = shares(account(), questions=10), shares(account(), questions=90)
+    assert [one.mechanism for one in few] == [LAPLACE, GAUSSIAN]
+    assert few[0].noise_sd == pytest.approx(sqrt(2) * 10)
+    assert [one.mechanism for one in many] == [GAUSSIAN, LAPLACE]
+    assert many[0].noise_sd == pytest.approx(sqrt(90 / (2 * rho_within(1.0, 1e-6))))
+    assert many[1].noise_sd == pytest.approx(sqrt(2) * many[0].noise_sd)  # composed by ρ; by Σε alone it would be 127
+    assert account().fits(sum((Units.of(few[0].loss) for _ in range(10)), Units()))
+
+
+def test_once_something_was_not_pure_gaussian_is_always_cheaper() -> None:
+    spent = Units.of(Loss.zcdp(0.001))
+    assert [one.mechanism for one in shares(account(spent), questions=2)] == [GAUSSIAN, LAPLACE]
+    over = Units(rho=account().rho, epsilon=None)
+    assert {one.noise_sd for one in shares(account(over), questions=1)} == {inf}
+    with pytest.raises(ValueError, match="at least 1 question"):
+        shares(account(), questions=0)
