@@ -192,7 +192,7 @@ def _part(title: str, lines: Sequence[dict[str, Any]], *, design: str = "") -> I
 
 @click.command()
 @click.option("--replicates", default=4_000, show_default=True, help="Trials per setting for intervals from counts.")
-@click.option("--share", default=1.0, show_default=True, help="Of the trials of intervals that are computed one trial at a time; 0: none.")
+@click.option("--share", default=1.0, show_default=True, help="Trials of intervals that are computed one trial at a time; 0: none.")
 @click.option("--seed", default=20211205, show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; default: one per core. The numbers do not depend on it.")
 @click.option("--output", type=click.Path(path_type=Path), default=Path("var/benchmarks/coverage.jsonl"), show_default=True)

@@ -42,7 +42,7 @@ Covered = Mapping[str, bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
-    """What is simulated: people with the mirrored die, of whom `cheaters` toss a coin; half of them are treated."""
+    """The simulated people have the mirrored die; `cheaters` of them toss a coin, and half are treated."""
 
     n: int
     cheaters: float = 0.1

@@ -131,7 +131,7 @@ class Released:
 
     asked: Asked
     share: float
-    """Of the budget, what it cost."""
+    """Its price, out of the budget."""
 
     @property
     def found(self) -> Mapping[str, Any] | None:

@@ -39,7 +39,7 @@ Write = Callable[[Array, int, object], None]
 
 
 def schema_of(definition: StudyDefinition) -> Schema:
-    """What the table of a study with this definition holds. Short texts are in no table."""
+    """The columns of a study with this definition. Short texts are in no table."""
     arms = tuple(Declared(name=arm.name, label=arm.label) for arm in definition.arms)
     subsamples = (*definition.die.subsamples, *((DIRECT,) if definition.direct_group else ()))
     columns = [
@@ -125,7 +125,7 @@ def _rows(people: "QuerySet[Participant]", definition: StudyDefinition) -> Itera
 
 
 def _values(person: Person, definition: StudyDefinition, groups: Sequence[Group]) -> Iterator[tuple[str, object]]:
-    """What is given, by column."""
+    """The given values, by column."""
     arm, subsample, background, quiz, *reported = person
     yield "arm", arm
     yield "subsample", subsample
@@ -184,7 +184,7 @@ def _named(names: Sequence[str]) -> tuple[Declared, ...]:
 
 
 def _writer(column: Column) -> Write:
-    """What writes one participant's value into the column's array."""
+    """A writer of one participant's value into the column's array."""
     one = _one_writer(column)
     return one if column.entries is None else partial(_write_entries, one, column.entries)
 

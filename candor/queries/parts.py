@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from candor.errors import QuestionError
-from candor.queries.columns import Category, Schema, listed
+from candor.queries.columns import MISSING, Category, Schema, listed
 
 CELLS_AT_MOST = 1000
 # Up to so many chosen values are compared one by one, which is faster than looking codes up.
@@ -70,15 +70,18 @@ class Condition:
     def known(self, rows: Rows) -> NDArray[np.bool_]:
         """For each row whether the value is given at all."""
         array = rows[self.column]
-        return ~np.isnan(array.astype(np.float64)) if array.dtype.kind == "f" else array.astype(np.intp) >= 0
+        return ~np.isnan(array.astype(np.float64, copy=False)) if array.dtype.kind == "f" else np.asarray(array != MISSING)
 
     def fits(self, rows: Rows, schema: Schema) -> NDArray[np.bool_]:
         """For each row whether it fits."""
         array = rows[self.column]
         if self.values is None:
             column = schema.number(self.column)
-            moved = np.clip(array.astype(np.float64), column.minimum, column.maximum)
-            return np.asarray((moved >= self.between[0]) & (moved <= self.between[1]))
+            # Values outside the declared bounds count as the bound; comparisons with NaN are false.
+            low = -math.inf if self.between[0] <= column.minimum else self.between[0]
+            high = math.inf if self.between[1] >= column.maximum else self.between[1]
+            numbers = array.astype(np.float64, copy=False)
+            return np.asarray((numbers >= low) & (numbers <= high))
         declared = schema.category(self.column).values
         codes = [declared.index(value) for value in self.values]
         if len(codes) <= COMPARED:
@@ -86,7 +89,7 @@ class Condition:
             for code in codes[1:]:
                 found |= array == code
             return found
-        chosen = np.zeros(len(declared) + 1, dtype=bool)  # the last place is that of MISSING, −1
+        chosen = np.zeros(len(declared) + 1, dtype=bool)  # the last place is that of `MISSING`
         chosen[codes] = True
         return chosen[array.astype(np.intp)]
 
@@ -144,7 +147,8 @@ class Cut:
         array, last = rows[self.column], len(self.labels(schema)) - 1
         if self.edges is None:
             codes = array.astype(np.intp)
-            return np.where(codes == -1, last, codes)
+            codes[codes == MISSING] = last
+            return codes
         numbers = array.astype(np.float64)
         places = np.searchsorted(np.array(self.edges[1:-1]), numbers, side="right")
         return np.where(np.isnan(numbers), last, places)

@@ -166,7 +166,8 @@ class Ties(WithThresholds):
 class OfClasses(NetworkQuestion):
     """A question over public classes, which the answers to another background question name.
 
-    Where that question can be answered several times, `memberships` of a student's answers count, drawn by chance; the noise is as many times larger.
+    Where that question can be answered several times, `memberships` of a student's answers count, drawn by chance. The noise is as many
+    times larger.
     """
 
     classes: Annotated[str, Field(max_length=101)]

@@ -1,4 +1,4 @@
-"""What the desk shows before a question is asked, and the answers that were given."""
+"""The page of the desk: a question before it is asked, and the answers that were given."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

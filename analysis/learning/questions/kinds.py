@@ -72,7 +72,7 @@ class Statistic(Question):
 
 @question_kind
 class TrueYes(Question):
-    """The die's inversion: the share of true yes among honest people in each arm. Free: it follows from reported answers.
+    """The die's inversion: the share of true yes among honest people by arm, and the differences. Free: only reported answers are read.
 
     `design` is the document of the die, as the protocol has it.
     """
@@ -111,19 +111,15 @@ class TrueYes(Question):
             estimate = estimate_outcome(np.array(released), design=Design.from_document(self.design))
         except errors.MethodError as error:
             return {"unit": "share", "cells": [], "notes": [str(error)], "model": None, "privacy": None}
+        found = [((one.arm,), one.value, one.interval) for one in estimate.prevalence]
+        found += [((f"{one.treatment} − {one.control}",), one.value, one.interval) for one in estimate.headline]
         cells = [
-            {
-                "labels": [one.arm],
-                "value": one.value,
-                "low": one.interval.low if one.interval else None,
-                "high": one.interval.high if one.interval else None,
-            }
-            for one in estimate.prevalence
+            {"labels": names, "value": value, "low": interval and interval.low, "high": interval and interval.high}
+            for names, value, interval in found
         ]
-        notes = [
-            _("The share of true yes among honest people. The interval is for people like these."),
-            f"{_('Assumption:')} {estimate.assumption}",
-        ]
+        notes = [_("Among honest people; the intervals are for people like these."), f"{_('Assumption:')} {estimate.assumption}"]
+        if not estimate.prevalence:
+            notes.append(_("This die leaves open how large the share is in one arm; it tells the difference between arms."))
         return {"unit": "share", "cells": cells, "notes": notes, "model": None, "privacy": None}
 
     def sentence(self, schema: Schema) -> str:
