@@ -1,6 +1,6 @@
 """A privacy budget in a local file: a line for each thing that happened, appended under a lock and never changed.
 
-The price of a question is on the disk before any noise is drawn. Whatever is interrupted after that stays spent.
+The price of a question is on the disk before any noise is drawn. A question that is interrupted after that stays spent.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class BudgetFile:
         return rho <= Fraction(repr(self.rho)) or (by_sum and None not in pure)
 
     def left(self) -> dict[str, float | None]:
-        """What is left: ρ, and Σε where everything so far was pure."""
+        """The rest: ρ, and Σε where everything so far was pure."""
         spent = self.spent
         pure = None if spent.pure_epsilon is None else max(self.epsilon - spent.pure_epsilon, 0.0)
         return {"rho": max(self.rho - spent.rho, 0.0), "epsilon": pure}

@@ -21,7 +21,7 @@ from candor.queries.questions import Answer, Cell, Question, in_words, part
 
 @dataclass(frozen=True, kw_only=True)
 class MostCommon(Question):
-    """Which declared value most people (or entries) have: the name alone. Pure ε only."""
+    """The declared value that most people (or entries) have: the name alone. Pure ε only."""
 
     kind: ClassVar[str] = "most_common"
     pure_only: ClassVar[bool] = True

@@ -109,7 +109,7 @@ class Question(ABC):
     @property
     @abstractmethod
     def sensitivity_of_one(self) -> Sensitivity:
-        """Of the statistic, where one entry of each participant counts."""
+        """The sensitivity of the statistic, where one entry of each participant counts."""
 
     @abstractmethod
     def exact(self, table: Table) -> Any:
@@ -132,7 +132,7 @@ class Question(ABC):
         """The question in words."""
 
     def typical(self, schema: Schema, n: int) -> float:
-        """What the error is compared with: the answer that would be found if all declared values were equally common."""
+        """The answer that would be found if all declared values were equally common: the error is compared with it."""
         return self.people(schema, n)
 
     def release(self, exact: Any) -> tuple[Any, Loss]:
@@ -157,12 +157,12 @@ class Question(ABC):
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """Of the whole statistic, with all entries of one participant."""
+        """The sensitivity of the whole statistic, with all entries of one participant."""
         return self.sensitivity_of_one.times(self.entries or 1)
 
     @property
     def price(self) -> Loss:
-        """What is charged."""
+        """The charge."""
         return self.spending.loss
 
     def people(self, schema: Schema, n: int) -> float:
@@ -175,7 +175,7 @@ class Question(ABC):
 
     @property
     def unit(self) -> str:
-        """What counts of this question count."""
+        """People, or entries of people."""
         return "people" if self.entries is None else "entries"
 
     def selected(self, table: Table) -> tuple[Rows, NDArray[np.bool_] | None]:
@@ -194,7 +194,7 @@ class Question(ABC):
 
     @property
     def sha256(self) -> str:
-        """Of the canonical form: sorted names, no spaces."""
+        """The hash of the canonical form: sorted names, no spaces."""
         return hashlib.sha256(json.dumps(self.document(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
     def statement(self, n: int) -> dict[str, Any]:

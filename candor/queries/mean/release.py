@@ -14,7 +14,7 @@ STEPS = 10**6
 
 
 def sensitivity(groups: int, *, steps: int = STEPS) -> Sensitivity:
-    """Of `sums` for so many groups.
+    """The sensitivity of `sums` for so many groups.
 
     A person adds a distance of at most K/2 to one sum, and K/2 to the count of the same group. In the same group the distance changes by at
     most K. From one group to another, or from none to one, each of the numbers concerned changes by at most K/2: four numbers, or two.

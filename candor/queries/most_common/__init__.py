@@ -1,1 +1,1 @@
-"""Which declared value most people have: its name alone, no count."""
+"""The declared value that most people have: its name alone, no count."""
