@@ -296,7 +296,7 @@ class PlanRequestSerializer(serializers.Serializer[object]):
     r_squared = NumberField(low=0, high=1, default=0.0, help_text="Share of the variance of true answers that covariates explain.")
     n = WholeField(low=1, high=1_000_000_000, default=None, allow_null=True, help_text="Default: as many as `power` needs.")
     power = NumberField(low=0, high=1, default=0.8)
-    half_width = NumberField(low=0, high=0.5, default=0.05, help_text="Of the prevalence's interval: what a survey, of one arm, wants.")
+    half_width = NumberField(low=0, high=0.5, default=0.05, help_text="Half-width of the prevalence's interval, in a survey of one arm.")
     questions = WholeField(low=1, high=1000, default=1)
     epsilon_cap = NumberField(low=0, high=100, default=None, allow_null=True)
     level = NumberField(low=0, high=1, default=0.95)

@@ -42,7 +42,7 @@ Covered = Mapping[str, bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
-    """What is simulated: people with the mirrored die, of whom `cheaters` toss a coin; half of them are treated."""
+    """The simulated people have the mirrored die; `cheaters` of them toss a coin, and half are treated."""
 
     n: int
     cheaters: float = 0.1
@@ -91,7 +91,7 @@ class Kind:
         """The share of trials that cover, by interval; a trial without that interval is left out."""
         hits, seen = Counter[str](), Counter[str]()
         for covered in self.covered(truth, trials, rng):
-            seen.update(covered)
+            seen.update(covered.keys())  # a mapping would be taken for counts
             hits.update(name for name, covers in covered.items() if covers)
         return {name: hits[name] / seen[name] for name in seen}
 

@@ -18,7 +18,7 @@ from candor.privacy.losses import Loss
 FEWEST_PEOPLE, FEWEST_ITEMS, MOST_ITEMS = 20, 2, 200
 LONGEST_REASON = 1000
 WITHIN = 1 - 2.0**-40
-"""Of a price so much is spent: two shares of it may not add up to more by rounding."""
+"""The share of a price that is spent: two shares of it may not add up to more by rounding."""
 
 Mechanism = Literal["totals_and_scores", "pure_totals_and_scores", "right_and_answered"]
 PURE: Mechanism = "pure_totals_and_scores"

@@ -48,7 +48,7 @@ def analytics(request: HttpRequest, slug: str) -> HttpResponse:
 @require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def difficulties(request: HttpRequest, slug: str) -> HttpResponse:
-    """What a release of the difficulties would cost, the button that buys it, and those that were bought."""
+    """The price of a release of the difficulties, the button that buys it, and those that were bought."""
     from analysis.learning import difficulties_page as page
 
     user = user_of(request)

@@ -1,1 +1,1 @@
-"""What may be asked of a source, what it costs, and the one way to an answer: reserve, draw, answer."""
+"""Questions to a source, their price, and the one way to an answer: reserve, draw, answer."""

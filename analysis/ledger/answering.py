@@ -1,7 +1,7 @@
 """How a worker answers a question: the exact numbers, then the charge is drawn for good, then noise, then the answer.
 
-Noise is drawn at most once for a charge. Whoever dies before the charge is drawn leaves nothing, and the next worker begins anew; who dies
-after it leaves the charge spent; and once what was released is stored, the next worker writes the answer from that.
+Noise is drawn at most once for a charge. A worker that dies before the charge is drawn leaves nothing, and the next one begins anew. After
+that the charge is spent. Once the release is stored, the next worker writes the answer from it.
 """
 
 from django.db import transaction

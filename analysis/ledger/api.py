@@ -17,7 +17,7 @@ from surveys.models import Study
 
 
 class Ledger(APIView):
-    """What was charged to the privacy budget of a study, by whom, and what is left."""
+    """The charges to the privacy budget of a study, by whom, and the rest."""
 
     roles = tuple(Role)
     reading_scopes = ANALYTICS_READING

@@ -1,4 +1,4 @@
-"""Which noise is cheaper for a number of questions that somebody announces: Laplace with pure ε, or Gaussian with zCDP."""
+"""The cheaper noise for an announced number of questions: Laplace with pure ε, or Gaussian with zCDP."""
 
 from dataclasses import dataclass
 from math import inf, sqrt
@@ -20,7 +20,7 @@ class Share:
 
 
 def shares(account: Account, *, questions: int, l1: float = 1.0, l2: float = 1.0) -> tuple[Share, Share]:
-    """What each question gets under Laplace and under Gaussian noise, the cheaper one first: the one with less noise for the same budget.
+    """The share of each question under Laplace and under Gaussian noise, the one with less noise for the same budget first.
 
     Laplace noise has SD √2·L1/ε with ε = (what is left of Σε)/questions, or √(2ρ/questions) where Σε does not hold any more; Gaussian noise
     has SD L2/√(2ρ/questions). Infinite: nothing is left. Discrete noise on whole numbers has these SDs but for a hair.

@@ -66,7 +66,7 @@ def budget_of(source: Source) -> Budget:
 
 
 def preview(source: Source, document: Mapping[str, Json]) -> Preview:
-    """What the question would cost, and what is left. Nothing is spent. Raises QuestionError, and LedgerError where there is no table."""
+    """The price of the question, and the rest of the budget. Raises QuestionError, and LedgerError where there is no table."""
     budget, question = budget_of(source), read_question(document)
     earlier, account = same_question(budget, question), account_of(budget)
     if earlier is not None:
@@ -108,7 +108,7 @@ def refusal(budget: Budget, account: Account, price: Units) -> str:
     if account.fits(price):
         return ""
     loss, left = price.loss, Units(rho=account.rho_left, epsilon=account.pure_left).loss
-    return _("The question costs %(cost)s. What is left: ρ = %(rho)s, or ε = %(epsilon)s for one question with pure ε.") % {
+    return _("The question costs %(cost)s. The rest is ρ = %(rho)s, or ε = %(epsilon)s for one question with pure ε.") % {
         "cost": f"ρ = {loss.rho:.3g}" if loss.pure_epsilon is None else f"ε = {loss.pure_epsilon:.3g}",
         "rho": f"{left.rho:.3g}",
         "epsilon": f"{left.pure_epsilon:.3g}",

@@ -50,7 +50,7 @@ class FrozenSerializer(serializers.Serializer[object]):
 
 
 def ledger_document(slug: str, ledger: Ledger | None) -> dict[str, object]:
-    """What `LedgerSerializer` describes."""
+    """The ledger, as `LedgerSerializer` describes it."""
     if ledger is None:
         return {"study": slug, "budget": None, "spent": None, "participants": None, "obstacle": "", "charges": []}
     budget, spent = ledger.budget, ledger.spent

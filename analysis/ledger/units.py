@@ -11,12 +11,12 @@ UNITS = 10**12
 
 
 def rounded_up(loss: float) -> int:
-    """What is charged."""
+    """The loss that is charged."""
     return ceil(_as_written(loss) * UNITS)
 
 
 def rounded_down(loss: float) -> int:
-    """What a budget allows."""
+    """The loss that a budget allows."""
     return floor(_as_written(loss) * UNITS)
 
 

@@ -21,7 +21,7 @@ from surveys.access import NO_STUDY, access_ledger
 @require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
 def ledger(request: HttpRequest, slug: str) -> HttpResponse:
-    """What was charged and what is left. Officers freeze the budget; who runs the study has a table that failed made again."""
+    """The charges and the rest of the budget. Officers freeze the budget; who runs the study has a table that failed made again."""
     user = user_of(request)
     seat = access_ledger(user, slug)
     source = source_of(seat.study)

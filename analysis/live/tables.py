@@ -104,7 +104,7 @@ def _estimates(live: LiveView) -> Iterator[Row]:
 
 
 def _running(live: LiveView) -> Iterator[Row]:
-    """Of effects; in a survey of the prevalence."""
+    """For effects; in a survey for the prevalence."""
     yield ("question", "arm", "n", "estimate", "anytime_low", "anytime_high")
     for (question, treatment, _control), moments in live.moments.items():
         for one in moments:

@@ -51,7 +51,7 @@ class Charge(models.Model):
     number = models.PositiveIntegerField(help_text="Its place in the ledger. Two that are taken at once cannot have the same.")
     kind = models.CharField(max_length=50)
     document = models.JSONField(help_text="The question, as its kind writes it.")
-    sha256 = models.CharField(max_length=64, help_text="Of the question in canonical form: the same question has the same.")
+    sha256 = models.CharField(max_length=64, help_text="SHA-256 of the question in canonical form: the same question has the same.")
     rho_units = models.BigIntegerField()
     epsilon_units = models.BigIntegerField(null=True, blank=True, help_text="Empty: its mechanism has no pure ε.")
     snapshot = models.PositiveIntegerField(help_text="Number of the snapshot that was there.")
@@ -81,7 +81,7 @@ class Reached(models.TextChoices):
 
 
 class ChargeStep(models.Model):
-    """What became of a charge. First noise is drawn for it or it is returned, never both; then it may be answered, once."""
+    """A step of a charge. First noise is drawn for it or it is returned, never both; then it may be answered, once."""
 
     charge = models.ForeignKey(Charge, on_delete=models.PROTECT, related_name="steps")
     place = models.PositiveSmallIntegerField()
@@ -117,7 +117,7 @@ class Asking(Lease):
 
     charge = models.OneToOneField(Charge, on_delete=models.PROTECT, related_name="asking")
     status = models.CharField(max_length=10, choices=AskingStatus, default=AskingStatus.WAITING)
-    released = models.JSONField(null=True, blank=True, help_text="What has its noise already, until the answer is written from it.")
+    released = models.JSONField(null=True, blank=True, help_text="The statistic with its noise, until the answer is written from it.")
 
     RELATED = ("charge__budget__source__study", "charge__budget__source__data_set", "charge__asked_by")
     WAITING: ClassVar = {"status": AskingStatus.WAITING}

@@ -99,7 +99,7 @@ def no_ledger(study: Study, *, simulated: bool) -> str:
     if source_of(study) is None:
         return _("This study has no privacy budget, so nothing was asked under one.")
     if simulated and released_people(study, simulated=False).exists():
-        return _("What was asked under the privacy budget is about people, so it cannot be in a release of simulated answers.")
+        return _("Questions under the privacy budget are about people, so they cannot be in a release of simulated answers.")
     return ""
 
 

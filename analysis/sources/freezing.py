@@ -14,6 +14,6 @@ def make_snapshot(snapshot: Snapshot) -> None:
 
     study = snapshot.source.study
     if study is None:
-        raise ExpectedError("The rows of a data set come with its import, and this work cannot read them again.")
+        raise ExpectedError("The rows of a data set come with its import; this work cannot read them again.")
     table = table_of_study(study, protocol_in_force(study).definition, tell=lambda rows: snapshot.write(rows_read=rows))
     keep_table(snapshot, table)

@@ -1,6 +1,7 @@
 """Snapshots: taken when a study is closed, again after each withdrawal, and deleted with the operational data."""
 
 from functools import partial
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
@@ -19,11 +20,17 @@ CURRENT = (SnapshotStatus.MAKING, SnapshotStatus.READY)
 @transaction.atomic
 def take_snapshot(source: Source) -> Snapshot:
     """Have a worker read the source. The rows of an earlier snapshot are deleted in the same transaction."""
-    _end(source, SnapshotStatus.REPLACED)
-    number = Snapshot.objects.filter(source=source).aggregate(most=Max("number", default=0))["most"] + 1
-    snapshot = Snapshot.objects.create(source=source, number=number, due_at=timezone.now())
+    snapshot = Snapshot.objects.create(source=source, number=_next(source), due_at=timezone.now())
     transaction.on_commit(partial(send, snapshot))
     return snapshot
+
+
+@transaction.atomic
+def store_table(source: Source, table: Table) -> Snapshot:
+    """Store rows that are there already, such as those of a data set, which come with its import."""
+    return Snapshot.objects.create(
+        source=source, number=_next(source), status=SnapshotStatus.READY, made_on=timezone.localdate(), **_columns_of(table)
+    )
 
 
 @transaction.atomic
@@ -39,7 +46,7 @@ def make_again(source: Source, *, actor: User) -> bool:
 
 def keep_table(snapshot: Snapshot, table: Table) -> None:
     """Store the rows of a snapshot that this worker holds: the source can be asked about from now on."""
-    snapshot.finish(n=table.n, schema=table.schema.model_dump(mode="json"), data=table.to_bytes(), rows_read=table.n)
+    snapshot.finish(**_columns_of(table))
 
 
 def renew_after_withdrawal(sender: object, *, study_id: int, **kwargs: object) -> None:
@@ -51,6 +58,16 @@ def renew_after_withdrawal(sender: object, *, study_id: int, **kwargs: object) -
 def delete_when_data_are_forgotten(sender: object, *, study_id: int, **kwargs: object) -> None:
     if (source := Source.objects.filter(study=study_id).first()) is not None:
         _end(source, SnapshotStatus.DELETED)
+
+
+def _columns_of(table: Table) -> dict[str, Any]:
+    return {"n": table.n, "schema": table.schema.model_dump(mode="json"), "data": table.to_bytes(), "rows_read": table.n}
+
+
+def _next(source: Source) -> int:
+    """End the snapshot that there is; the number of the one to come."""
+    _end(source, SnapshotStatus.REPLACED)
+    return int(Snapshot.objects.filter(source=source).aggregate(most=Max("number", default=0))["most"]) + 1
 
 
 def _end(source: Source, status: SnapshotStatus) -> None:

@@ -39,7 +39,7 @@ Write = Callable[[Array, int, object], None]
 
 
 def schema_of(definition: StudyDefinition) -> Schema:
-    """What the table of a study with this definition holds. Short texts are in no table."""
+    """The columns of a study with this definition. Short texts are in no table."""
     arms = tuple(Declared(name=arm.name, label=arm.label) for arm in definition.arms)
     subsamples = (*definition.die.subsamples, *((DIRECT,) if definition.direct_group else ()))
     columns = [
@@ -125,7 +125,7 @@ def _rows(people: "QuerySet[Participant]", definition: StudyDefinition) -> Itera
 
 
 def _values(person: Person, definition: StudyDefinition, groups: Sequence[Group]) -> Iterator[tuple[str, object]]:
-    """What is given, by column."""
+    """The given values, by column."""
     arm, subsample, background, quiz, *reported = person
     yield "arm", arm
     yield "subsample", subsample
@@ -155,8 +155,8 @@ def _columns_of(question: Question) -> list[Column]:
         entries = Column(name=name, label=question.text, role=Role.BACKGROUND, kind=Kind.NUMBER, **number)
         return [entries, *(_column(field, f"{name}.{field.name}", entries=question.at_most) for field in question.fields)]
     if isinstance(question, Circle):
-        common: dict[str, Any] = {"label": question.text, "role": Role.BACKGROUND, "kind": Kind.NUMBER, "minimum": 0, "whole": True}
-        return [Column(name=f"{name}.{key}", maximum=most, **common) for key, most in CIRCLE.items()]
+        common: dict[str, Any] = {"role": Role.BACKGROUND, "kind": Kind.NUMBER, "minimum": 0, "whole": True}
+        return [Column(name=f"{name}.{key}", label=_about(question.text, key), maximum=most, **common) for key, most in CIRCLE.items()]
     return [] if isinstance(question, ShortText) else [_column(question, name)]
 
 
@@ -175,6 +175,12 @@ def _column(question: Question, name: str, *, entries: int | None = None) -> Col
     raise TypeError(f"expected a kind of background question that has a column, found {type(question).__name__}")
 
 
+def _about(text: Text, part: str) -> Text:
+    """The words of a question of which this column holds one part."""
+    said = text.root
+    return Text(f"{said} ({part})" if isinstance(said, str) else {code: f"{words} ({part})" for code, words in said.items()})
+
+
 def _declared(options: Sequence[Option], scores: Mapping[str, float] | None = None) -> tuple[Declared, ...]:
     return tuple(Declared(name=option.name, label=option.text, score=(scores or {}).get(option.name)) for option in options)
 
@@ -184,7 +190,7 @@ def _named(names: Sequence[str]) -> tuple[Declared, ...]:
 
 
 def _writer(column: Column) -> Write:
-    """What writes one participant's value into the column's array."""
+    """A writer of one participant's value into the column's array."""
     one = _one_writer(column)
     return one if column.entries is None else partial(_write_entries, one, column.entries)
 

@@ -20,11 +20,11 @@ from surveys.questions.parts import NonEmpty, Part, Text, some
 Codes = NDArray[np.int8 | np.int16]
 Array = NDArray[Any]
 MISSING = -1
-"""The code of a value that is not given. Of numbers it is NaN."""
+"""The code of a value that is not given. For numbers it is NaN."""
 
 
 class Role(StrEnum):
-    """The origin of a column. What is `DESIGN` or `REPORTED` needs no budget: chance made it, or the die protects it."""
+    """The origin of a column. `DESIGN` and `REPORTED` need no budget: chance made them, or the die protects them."""
 
     DESIGN = "design"
     REPORTED = "reported"

@@ -20,7 +20,7 @@ PARTS = math.lcm(*(friends * (friends - 1) // 2 for friends in range(2, MOST_FRI
 
 @dataclass(frozen=True, eq=False)
 class Circles:
-    """What each student told of their friends.
+    """The two numbers that each student told of their friends.
 
     Parameters
     ----------

@@ -104,7 +104,7 @@ class TokenScope(models.TextChoices):
 ANALYTICS_READING = (*TokenScope,)
 """The scopes for addresses of privacy budgets that only read."""
 ANALYTICS_SPENDING = (TokenScope.ANALYTICS_SPEND,)
-"""What was spent never comes back, so a token can spend only if it was made for that."""
+"""A spent budget never comes back, so a token can spend only if it was made for that."""
 
 
 class ApiToken(models.Model):

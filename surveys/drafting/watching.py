@@ -17,7 +17,7 @@ def typed_watching(watching: Watching) -> dict[str, str]:
 
 
 def read_watching(form: DraftForm, definition: StudyDefinition) -> dict[str, object]:
-    """What was typed; what the study has where there is no lecture, and so no input."""
+    """The typed share; the study's own where there is no lecture, and so no input."""
     if not definition.has_lecture:
         return definition.watching.model_dump()
     mode = form.choice("mode", [name for name, _label in WATCHING], missing=_("Choose when Continue opens."))

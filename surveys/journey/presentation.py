@@ -278,7 +278,7 @@ def field_view(question: BackgroundQuestion | QuizItem, language: str, *, name: 
 
 
 def _budget(definition: StudyDefinition, language: str) -> tuple[str, ...]:
-    """What the privacy budget means, if there is one."""
+    """The meaning of the privacy budget, if there is one."""
     with translation.override(language):
         return budget_in_words(definition.privacy_budget) if definition.privacy_budget else ()
 

@@ -1,4 +1,4 @@
-"""What a privacy budget buys, and what it means to a student. Plain arithmetic: web processes do not load OpenDP, which charges later."""
+"""The worth of a privacy budget, and its meaning for a student. Plain arithmetic: web processes do not load OpenDP, which charges later."""
 
 from dataclasses import dataclass
 from math import ceil, log, sqrt
@@ -48,7 +48,7 @@ def half_width(counts: int, *, epsilon: float, rho: float) -> int:
 
 
 def budget_in_words(budget: PrivacyBudget) -> tuple[str, ...]:
-    """What the budget means to a student, for officers and students alike."""
+    """The meaning of the budget for a student, for officers and students alike."""
     return (
         _(
             "Answers to questions about everybody are blurred by chance before anybody sees them. All of them together, from whomever, "

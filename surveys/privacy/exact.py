@@ -1,4 +1,4 @@
-"""What a study shows without noise, whatever its privacy budget: the one list that stands beside every guarantee."""
+"""The things that a study shows without noise, whatever its privacy budget: the one list that stands beside every guarantee."""
 
 from collections.abc import Iterator, Sequence
 

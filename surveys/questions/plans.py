@@ -1,4 +1,4 @@
-"""What a protocol names before anybody comes: tests, subgroups, and how much privacy may be spent."""
+"""The parts of a protocol that are fixed before anybody comes: tests, subgroups, and how much privacy may be spent."""
 
 from collections import Counter
 from typing import Annotated, Literal, Self

@@ -426,7 +426,7 @@ def test_posts_to_a_study_that_recruits(visitor: str, people: dict[str, User], r
 def test_an_analyst_of_the_study_reaches_the_pages_of_its_budget_alone(
     state: str, role: Role, people: dict[str, User], request: pytest.FixtureRequest
 ) -> None:
-    """Whatever they may do elsewhere: an officer who is an analyst here sees no more of it than other analysts."""
+    """An officer who is an analyst here sees no more of it than other analysts."""
     study, table = request.getfixturevalue(state), RECRUITING if state == "recruiting" else DRAFT
     people["invited"] = create_user(username="invited", password=None, role=role, may_be_reserved=True)
     StudyMember.objects.create(study=study, user=people["invited"], role=MemberRole.ANALYST)

@@ -155,7 +155,7 @@ def test_the_page_is_small_and_quick(page: Page, site: str, study: Study) -> Non
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """What somebody outside the page could notice, from the first tick on."""
+    """Everything that somebody outside the page could notice, from the first tick on."""
 
     requests: Sequence[str]
     cookies: Sequence[str]

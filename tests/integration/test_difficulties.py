@@ -118,7 +118,7 @@ def test_more_than_is_left_is_refused(source: Source) -> None:
     client = released(source, share="60")
     response = client.post(address(source), {"share": "60.5", "omitted": "wrong"})
     assert response.status_code == 422
-    assert "What is left:" in words_of(response)
+    assert "The rest is" in words_of(response)
     assert Charge.objects.count() == 1
 
 

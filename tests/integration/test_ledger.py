@@ -11,8 +11,11 @@ from analysis.ledger import answering, services
 from analysis.ledger.accounts import account_of, spent
 from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.selectors import asked_before, preview
+from analysis.ledger.services import open_budget
 from analysis.ledger.units import UNITS, Units
-from analysis.models import Asking, Budget, Charge, ChargeStep, Snapshot
+from analysis.models import Asking, Budget, Charge, ChargeStep, DataSet, Snapshot, Source
+from analysis.sources.services import store_table
+from analysis.sources.tables import Schema, Table
 from audit.models import Entry
 from candor.privacy.losses import Loss
 from jobs import tasks
@@ -53,7 +56,7 @@ def test_what_does_not_fit_is_refused_with_what_is_left() -> None:
     source = open_source()
     most = budget_of(source).rho_units / UNITS
     services.ask(source, solved(rho=most), actor=source.study.owner)
-    with pytest.raises(LedgerError, match=r"costs ρ = 1e-06\. What is left: ρ = 0, or ε = 0 for one question"):
+    with pytest.raises(LedgerError, match=r"costs ρ = 1e-06\. The rest is ρ = 0, or ε = 0 for one question"):
         services.ask(source, solved(rho=1e-6), actor=source.study.owner)
     assert preview(source, solved(rho=1e-6)).obstacle
     assert Charge.objects.count() == 1
@@ -186,7 +189,6 @@ def withdraw(source: Any) -> None:
 
 
 def test_a_withdrawal_takes_the_work_on_a_snapshot_away() -> None:
-    from analysis.models import Source
     from tests.jobs import attempt, claimed
 
     source = Source.objects.get(study=study_with_budget())
@@ -294,3 +296,33 @@ def test_work_that_is_given_up_before_the_noise_returns_its_charge() -> None:
         tasks.sweep()
     [returned] = asked_before(budget_of(source))
     assert (returned.state, "Given up" in returned.reason) == ("returned", True)
+
+
+def test_a_data_set_is_asked_like_a_study() -> None:
+    owner = person(Role.INVESTIGATOR)
+    source = Source.objects.create(data_set=DataSet.objects.create(slug="a-test", title="A test", owner=owner))
+    open_budget(source, epsilon=1.0, delta=1e-6)
+    values = ({"name": "0", "label": "wrong"}, {"name": "1", "label": "right"})
+    item = {"name": "quiz.groups", "label": "Groups", "role": "quiz", "kind": "category", "values": values, "right": "1"}
+    schema = Schema.model_validate({"columns": [item]})
+    with pytest.raises(LedgerError, match="being made"):
+        services.ask(source, solved(rho=0.001), actor=owner)
+    few = Table(schema=schema, n=19, arrays={"quiz.groups": schema.columns[0].empty(19)})
+    store_table(source, few)
+    with pytest.raises(LedgerError, match="at least 20 participants to ask about, found 19"):
+        services.ask(source, solved(rho=0.001), actor=owner)
+    rows = schema.columns[0].empty(400)
+    rows[:300] = 1
+    store_table(source, Table(schema=schema, n=400, arrays={"quiz.groups": rows}))
+    answered = asked_and_answered(source, rho=0.005)
+    assert (answered.charge.snapshot, answered.answer["of"]) == (2, 400)
+    assert abs(answered.answer["people"][0] - 300) <= 8 * answered.answer["noise_sd"]
+
+
+def test_a_delta_that_would_allow_somebodys_row_to_be_published_is_refused() -> None:
+    source = open_source(delta=1e-4)
+    schema = services.table_now(source)[1]
+    columns = {column.name: column.empty(1000) for column in schema.columns}
+    store_table(source, Table(schema=schema, n=1000, arrays=columns))
+    with pytest.raises(LedgerError, match=r"δ below 1 in 10,000, ten times the participants; the budget has δ = 0\.0001"):
+        services.ask(source, solved(rho=0.001), actor=source.whole.owner)

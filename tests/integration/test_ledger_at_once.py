@@ -102,7 +102,7 @@ def spend(thread):
             try:
                 ask(source, solved(rho=price, marker=f"{thread} {place}"), actor=owner)
             except LedgerError as error:
-                assert "What is left" in str(error), error
+                assert "The rest is" in str(error), error
     finally:
         connections.close_all()
 with ThreadPoolExecutor(8) as pool:

@@ -108,7 +108,7 @@ class World:
             self.epsilon *= 1 - question[1] / 4
 
     def check(self) -> None:
-        """What was truly drawn is within the approved budget, each noise is paid, and none was drawn twice for one charge."""
+        """All noise that was drawn is within the approved budget, each noise is paid, and none was drawn twice for one charge."""
         budget, drawn = budget_of(self.source), sum((Units.of(loss) for _marker, loss in DRAWN), Units())
         pure = drawn.epsilon is not None and drawn.epsilon <= budget.epsilon_units
         assert drawn.rho <= budget.rho_units or pure, f"{drawn} was drawn of {budget}"

@@ -99,11 +99,11 @@ def test_what_does_not_fit_the_budget_shows_what_is_left_and_no_button() -> None
     source = source_of_circles()
     services.ask(source, {"kind": "network_degrees", "circle": "team", "epsilon": 9.9}, actor=source.study.owner)
     page = logged_in(source.study.owner).post(address(source.study), sent())
-    assert "What is left" in text_of(page)
+    assert "The rest is" in text_of(page)
     assert not page_of(page).xpath("//button[@name='spend']")
     refused = logged_in(source.study.owner).post(address(source.study), sent(spend="1"))
     assert (refused.status_code, Charge.objects.count()) == (422, 1)
-    assert "What is left" in page_of(refused).xpath("string(//*[@role='alert'])")
+    assert "The rest is" in page_of(refused).xpath("string(//*[@role='alert'])")
 
 
 def test_analysts_and_editors_ask_officers_read_and_viewers_see_what_the_page_is_about() -> None:

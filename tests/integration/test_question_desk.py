@@ -128,7 +128,7 @@ def test_a_question_that_does_not_fit_says_what_is_left() -> None:
     browser = logged_in(source.study.owner)
     spend(browser, source)
     refused = browser.get(address(source, **typed(source, epsilon="0.9")))
-    assert "The question costs ε = 0.9. What is left:" in text_of(refused)
+    assert "The question costs ε = 0.9. The rest is" in text_of(refused)
     assert "Spend and answer" not in text_of(refused)
     document = {"kind": "count", "epsilon": 0.9, **documents(source)["count"]}
     assert browser.post(address(source), {"document": json.dumps(document)}).status_code == 422

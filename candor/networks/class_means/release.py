@@ -16,7 +16,7 @@ EMPTY = UNIT // 2
 
 
 def sensitivity(*, memberships: int = 1) -> Sensitivity:
-    """Of the sum over classes in thousandths, when one student's row is replaced, who is in at most so many classes."""
+    """The sensitivity of the sum over classes in thousandths, when the row of a student of at most so many classes is replaced."""
     return Sensitivity(l1=UNIT * memberships, l2_squared=(UNIT * memberships) ** 2, linf=UNIT * memberships)
 
 

@@ -1,5 +1,5 @@
 /**
- * What a student learns from the released difficulties of a quiz. Everything is computed in this page, from what is ticked in it; nothing is
+ * The things that a student learns from the released difficulties of a quiz. Everything is computed in this page, from what is ticked in it; nothing is
  * sent, stored or put into an address.
  *
  * The numbers are those of `candor.rasch.feedback`. Marks in the page: [data-feedback] the quiz with what was released of it, [data-item] one

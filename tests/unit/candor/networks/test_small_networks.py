@@ -91,13 +91,13 @@ def triangles(people: int, graph: frozenset[Edge]) -> int:
 
 @pytest.mark.parametrize("people", [4, 5])
 def test_one_friendship_moves_an_undirected_degree_histogram_by_four_not_two(people: int) -> None:
-    """What the page on networks says of edge privacy; slides of 2012 say 2."""
+    """The page on networks says this of edge privacy; slides of 2012 say 2."""
     changes = [degree_histogram(people, graph) - degree_histogram(people, graph - {edge}) for graph in graphs(people) for edge in graph]
     assert Sensitivity.largest(changes) == Sensitivity(l1=4, l2_squared=8, linf=2)
 
 
 def test_triangles_and_people_have_no_bound_that_does_not_grow_with_the_class() -> None:
-    """What the page on networks says of triangles and of node privacy, by all graphs of three, four and five people."""
+    """The page on networks says this of triangles and of node privacy, by all graphs of three, four and five people."""
     by_size = {}
     for people in (3, 4, 5):
         one_friendship = max(triangles(people, graph) - triangles(people, graph - {edge}) for graph in graphs(people) for edge in graph)
