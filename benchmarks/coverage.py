@@ -58,6 +58,8 @@ SENTENCES = {
     "effect: Fieller, efficient": "A named comparison, not the headline: with few or one-sided answers its variances are too rough.",
     "effect: Fieller, difference in means": "A named comparison, not the headline.",
     "effect: Wald, efficient": "Shown to compare: it is wrong where the honest share is uncertain, so it is no headline.",
+    "coefficient of an arm: profile": "At 500 people and a fifth cheaters a regression through a die is a small one: its interval is "
+    "a little too narrow.",
     "effect: Wald, difference in means": "Shown to compare: it is wrong where the honest share is uncertain, so it is no headline.",
 }
 

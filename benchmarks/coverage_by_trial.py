@@ -91,7 +91,7 @@ class Kind:
         """The share of trials that cover, by interval; a trial without that interval is left out."""
         hits, seen = Counter[str](), Counter[str]()
         for covered in self.covered(truth, trials, rng):
-            seen.update(covered)
+            seen.update(covered.keys())  # a mapping would be taken for counts
             hits.update(name for name, covers in covered.items() if covers)
         return {name: hits[name] / seen[name] for name in seen}
 

@@ -20,8 +20,10 @@ from analysis.ledger.selectors import Asked, asked_before, budget_of, refusal, s
 from analysis.ledger.units import UNITS, Units
 from analysis.models import Budget, Source
 from candor.figures.forest import ForestRow, forest_drawing
+from candor.privacy.conversion import epsilon_of_rho
 from candor.written_numbers import typed_number
 from surveys.errors import SurveyError
+from surveys.privacy.words import certainty
 
 GAUSSIAN: Mechanism = "totals_and_scores"
 MECHANISMS = {
@@ -141,6 +143,13 @@ class Released:
     @property
     def percent(self) -> str:
         return number_format(f"{100 * self.share:.3g}")
+
+    @property
+    def sure(self) -> str:
+        """What somebody can conclude at most who thought 50 : 50; by ρ but for the δ of the budget."""
+        loss, delta = self.asked.loss, self.asked.charge.budget.delta
+        found = [loss.pure_epsilon] if loss.pure_epsilon is not None else []
+        return certainty(min([*found, *([epsilon_of_rho(loss.rho, delta)] if delta else [])]))
 
     @property
     def mechanism(self) -> str:

@@ -155,8 +155,8 @@ def _columns_of(question: Question) -> list[Column]:
         entries = Column(name=name, label=question.text, role=Role.BACKGROUND, kind=Kind.NUMBER, **number)
         return [entries, *(_column(field, f"{name}.{field.name}", entries=question.at_most) for field in question.fields)]
     if isinstance(question, Circle):
-        common: dict[str, Any] = {"label": question.text, "role": Role.BACKGROUND, "kind": Kind.NUMBER, "minimum": 0, "whole": True}
-        return [Column(name=f"{name}.{key}", maximum=most, **common) for key, most in CIRCLE.items()]
+        common: dict[str, Any] = {"role": Role.BACKGROUND, "kind": Kind.NUMBER, "minimum": 0, "whole": True}
+        return [Column(name=f"{name}.{key}", label=_about(question.text, key), maximum=most, **common) for key, most in CIRCLE.items()]
     return [] if isinstance(question, ShortText) else [_column(question, name)]
 
 
@@ -173,6 +173,12 @@ def _column(question: Question, name: str, *, entries: int | None = None) -> Col
         case SingleChoice():
             return Column(kind=Kind.CATEGORY, values=_declared(question.options, points_of(question) or {}), **common)
     raise TypeError(f"expected a kind of background question that has a column, found {type(question).__name__}")
+
+
+def _about(text: Text, part: str) -> Text:
+    """The words of a question of which this column holds one part."""
+    said = text.root
+    return Text(f"{said} ({part})" if isinstance(said, str) else {code: f"{words} ({part})" for code, words in said.items()})
 
 
 def _declared(options: Sequence[Option], scores: Mapping[str, float] | None = None) -> tuple[Declared, ...]:

@@ -140,7 +140,7 @@ def estimate_released(
     if isinstance(statistics, NoisyPairs):
         graph = np.zeros((statistics.m, statistics.m), dtype=bool)
         graph[tuple(np.array(statistics.pairs).T)] = True
-        found = difficulties_of_pairs(np.array(statistics.counts), graph=graph)
+        found = difficulties_of_pairs(np.array(statistics.counts), graph=graph, variance=statistics.variance)
         return tuple(
             ReleasedDifficulty(item=item, difficulty=float(value), standard_deviation=None, low=None, high=None)
             for item, value in zip(items, found, strict=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from candor.rasch.pairs.release import all_pairs, difficulties_of_pairs
+from candor.rasch.pairs.release import LEAST_COUNT, all_pairs
 from candor.rasch.small_quizzes import complete_rows, quiz
+from candor.rasch.spectral import spectral_difficulties
 
 PAPER_RIDGE = 0.01
 
@@ -23,8 +24,9 @@ def differences_from_final_difficulties(world: int, runs: int, *, m: int, varian
     exact = quiz(table).solved_first_not_second()[graph]
     scores = []
     for part in np.array_split(np.arange(runs), max(1, runs // 5000)):
-        noisy = exact + np.rint(rng.normal(0, np.sqrt(variance), (len(part), len(exact))))
-        difficulties = difficulties_of_pairs(noisy, graph=graph)
+        rates = np.zeros((len(part), m, m))
+        rates[:, graph] = np.maximum(exact + np.rint(rng.normal(0, np.sqrt(variance), (len(part), len(exact)))), LEAST_COUNT)
+        difficulties = spectral_difficulties(rates)
         scores.append(difficulties[:, m // 2 :].sum(axis=1) - difficulties[:, : m // 2].sum(axis=1))
     return np.concatenate(scores)
 

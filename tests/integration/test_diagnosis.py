@@ -66,7 +66,9 @@ def test_what_the_page_shows_is_what_the_library_finds(queued: Sent) -> None:
     shown = [[" ".join(cell.text_content().split()) for cell in row] for row in rows]
     for cells, (_setting, (found,)) in zip(shown, same.rows, strict=True):
         assert found.power.value is not None
-        assert cells[7].startswith(f"{100 * found.power.value:.1f} ±")
+        assert found.region.value is not None
+        assert cells[5].startswith(f"{100 * found.region.value:.1f} ±")
+        assert cells[8].startswith(f"{100 * found.power.value:.1f} ±")
         assert found.bias.value is not None
         assert cells[3].startswith(f"{100 * found.bias.value:.1f} ±".replace("-", "−"))
     api = get(study.owner, f"studies/{study.slug}/diagnosis/")["diagnosis"]

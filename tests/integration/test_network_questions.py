@@ -10,6 +10,7 @@ from analysis.ledger import services
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.selectors import Asked, asked_before
 from analysis.models import Charge, Source
+from analysis.sources.selectors import schema_of_snapshot
 from candor.privacy.noise import discrete_gaussian, discrete_laplace
 from candor.privacy.sensitivity import Sensitivity
 from surveys.models import Participant
@@ -64,6 +65,12 @@ def test_degrees_count_those_who_gave_a_list() -> None:
     assert asked.answer["cells"][1]["name"] == "1 friend"
     for cell in asked.answer["cells"]:
         assert 0 <= cell["low"] <= cell["count"] <= cell["high"] <= PEOPLE
+
+
+def test_the_two_columns_of_a_circle_are_told_apart_by_their_words() -> None:
+    schema = schema_of_snapshot(source_of_circles(), 1)
+    words = [schema.column(f"background.team.{key}").label.in_language("de") for key in ("friends", "pairs")]
+    assert words == ["Mit wem lernst du? (friends)", "Mit wem lernst du? (pairs)"]
 
 
 def test_ties_have_a_row_of_their_own_for_those_without_a_coefficient() -> None:

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import chi2
 
 from benchmarks.coverage import DESIGNS, MIRRORED, SMALLEST, Setting, from_counts
-from benchmarks.coverage_by_trial import KINDS
+from benchmarks.coverage_by_trial import KINDS, Kind, Truth
 from benchmarks.coverage_intervals import Trials
 from candor.designs.design import Design
 from candor.estimators.cell_means import maximum_likelihood_fit
@@ -89,6 +89,14 @@ def test_intervals_that_are_computed_one_trial_at_a_time_cover(name):
     found = kind.measured(truth, trials=60, rng=truth.rng(2021, name))
     assert found
     assert min(found.values()) > SMALLEST - 4 * (0.95 * 0.05 / 60) ** 0.5, found
+    assert max(found.values()) <= 1
+
+
+def test_a_share_of_trials_is_counted_by_interval():
+    """One interval covers in half of the trials, the other exists in every second one and never covers."""
+    trials = [{"half": np.bool_(number % 2), **({"never": False} if number % 2 else {})} for number in range(10)]
+    kind = Kind(trials=10, settings=(), covered=lambda _truth, _trials, _rng: iter(trials))
+    assert kind.measured(Truth(n=1), trials=10, rng=np.random.default_rng(1)) == {"half": 0.5, "never": 0}
 
 
 @pytest.mark.parametrize("name", ["six-sided, mirrored", "symmetric, q known", "three subsamples"])

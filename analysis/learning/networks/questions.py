@@ -123,7 +123,7 @@ class Degrees(CountsQuestion):
         return degrees.cell_names()
 
     def sentence(self, schema: Schema) -> str:
-        return _("How many students have how many friends? (%(asked)s)") % {"asked": self._label(schema)}
+        return _("How many students have how many friends? “%(asked)s”") % {"asked": self._label(schema)}
 
 
 class WithThresholds(CountsQuestion):
@@ -160,7 +160,7 @@ class Ties(WithThresholds):
         return ties.cell_names(self._thresholds())
 
     def sentence(self, schema: Schema) -> str:
-        return _("How close are the friends of students with few and with many friends? (%(asked)s)") % {"asked": self._label(schema)}
+        return _("How close are the friends of students with few and with many friends? “%(asked)s”") % {"asked": self._label(schema)}
 
 
 class OfClasses(NetworkQuestion):
@@ -222,7 +222,7 @@ class ClassTypes(OfClasses, WithThresholds):
         return super().explain(released, schema, len(self._class_column(schema).values))
 
     def sentence(self, schema: Schema) -> str:
-        return _("How many classes are open, mixed or close? (%(asked)s)") % {"asked": self._label(schema)}
+        return _("How many classes are open, mixed or close? “%(asked)s”") % {"asked": self._label(schema)}
 
 
 @question_kind
@@ -251,14 +251,14 @@ class ClassMeans(OfClasses):
         return {**released, **shown, "classes": len(self._class_column(schema).values)}
 
     def sentence(self, schema: Schema) -> str:
-        return _("How close are the friends, on average over the classes? (%(asked)s)") % {"asked": self._label(schema)}
+        return _("How close are the friends, on average over the classes? “%(asked)s”") % {"asked": self._label(schema)}
 
 
 def circles_of(schema: Schema) -> dict[str, Column]:
-    """The questions about friends, by name; their words are those of the column of pairs."""
+    """The columns of friends, by the name of the question."""
     columns = {column.name.removeprefix(BACKGROUND): column for column in schema.with_role(Role.BACKGROUND) if column.entries is None}
-    ends = {name: name.removesuffix(".pairs") for name in columns if name.endswith(".pairs")}
-    return {end: columns[name] for name, end in ends.items() if f"{end}.friends" in columns}
+    ends = [name.removesuffix(".pairs") for name in columns if name.endswith(".pairs")]
+    return {end: columns[f"{end}.friends"] for end in ends if f"{end}.friends" in columns}
 
 
 def classes_of(schema: Schema) -> dict[str, Column]:

@@ -8,6 +8,7 @@ import secrets
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
+from scipy.special import expit
 
 from candor.errors import DataError
 from candor.privacy.noise import Noisy, discrete_gaussian
@@ -19,6 +20,10 @@ LEAST_COUNT = 1
 """A noisy count below this is held to it: a rate of the walk must be above 0."""
 EDGES_PER_ITEM = 1.1
 """A sparse graph draws each pair with chance 1.1·log₂(m)/m, which connects most of them at once."""
+
+CLEAR, WALKS_AGAIN = 2.0, 2
+"""Where the mean noisy count is at least twice the standard deviation of the noise, the walk is repeated twice with weights. With more
+noise the weights would follow it."""
 
 
 def of_pairs(graph: BoolArray) -> Sensitivity:
@@ -79,8 +84,33 @@ def private_pairs(solved_first: ArrayLike, *, graph: BoolArray, rho: float) -> N
     return discrete_gaussian(exact[..., graph], sensitivity=of_pairs(graph), rho=rho)
 
 
-def difficulties_of_pairs(noisy: Whole, *, graph: BoolArray) -> FloatArray:
-    """The spectral difficulties, shape (…, m), of what `private_pairs` released: from noisy numbers alone."""
-    rates = np.zeros((*np.shape(noisy)[:-1], *graph.shape))
-    rates[..., graph] = np.maximum(noisy, LEAST_COUNT)
-    return spectral_difficulties(rates)
+def difficulties_of_pairs(noisy: Whole, *, graph: BoolArray, variance: float) -> FloatArray:
+    """The spectral difficulties, shape (m,), of what `private_pairs` released: from noisy numbers alone.
+
+    Parameters
+    ----------
+    noisy : int array, shape (edges,)
+    graph : ndarray of bool, shape (m, m)
+    variance : float
+        Of the noise on each count.
+
+    Notes
+    -----
+    The walk of the paper counts all pairs alike. Where the counts stand out of the noise, it is walked again with both rates of a pair
+    times one number, which does not move where the walk rests under the model: so that the weight of a pair is the precision of its log
+    ratio ln(Y_ij/Y_ji), the inverse of σ²(1/Y_ij² + 1/Y_ji²) + 1/Y_ij + 1/Y_ji. Its counts are expected ones, from Y_ij + Y_ji and the
+    difficulties of the walk before.
+    """
+    counts = np.zeros(graph.shape)
+    counts[graph] = noisy
+    rates = np.where(graph, np.maximum(counts, LEAST_COUNT), 0.0)
+    difficulties = spectral_difficulties(rates)
+    if counts[graph].mean() < CLEAR * math.sqrt(variance):
+        return difficulties
+    together = np.maximum(counts + counts.T, 2 * LEAST_COUNT)
+    for _ in range(WALKS_AGAIN):
+        expected = together * expit(difficulties - difficulties[:, None])
+        precision = 1 / (variance * (1 / expected**2 + 1 / expected.T**2) + 1 / expected + 1 / expected.T)
+        traffic = np.exp(difficulties)[:, None] * expected
+        difficulties = spectral_difficulties(rates * precision / np.sqrt(traffic * traffic.T))
+    return difficulties

@@ -13,9 +13,10 @@ from candor.errors import DataError
 from candor.privacy.losses import Loss, LossError
 from candor.rasch.answers import Omitted, QuizAnswers
 from candor.rasch.before_spending import GAUSSIAN, MECHANISMS, NOT_GIVEN, PAIRS, PURE, NoiseError, budget, predicted_error, warning
-from candor.rasch.pairs.release import all_pairs, of_pairs, sparse_pairs
+from candor.rasch.pairs.release import all_pairs, difficulties_of_pairs, of_pairs, sparse_pairs
 from candor.rasch.persons_and_items.release import difficulties_of_persons_and_items
 from candor.rasch.releases import estimate_released, release_difficulties
+from candor.rasch.spectral import spectral_difficulties
 from tests.unit.candor.rasch.quizzes import simulated
 
 RNG = np.random.default_rng(11)
@@ -127,3 +128,29 @@ def test_the_joint_likelihood_of_exact_scores_and_totals():
     noisy = np.concatenate([QUIZ.scores(), QUIZ.totals()])
     found = difficulties_of_persons_and_items(noisy, m=10)
     assert np.polyfit(TRUTH, found, 1)[0] == pytest.approx(10 / 9, abs=0.05)
+
+
+def test_weights_make_the_walk_over_pairs_more_precise():
+    """50 quizzes: a fifth less error than by the walk of the paper, in which each pair counts alike."""
+    graph, variance, errors = all_pairs(20), 2500.0, []
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        truth = rng.normal(size=20)
+        truth -= truth.mean()
+        exact = QuizAnswers.of(simulated(rng, abilities=rng.normal(size=1000), difficulties=truth)).solved_first_not_second()
+        noisy = np.rint(exact[graph] + rng.normal(0, np.sqrt(variance), graph.sum())).astype(int)
+        plain = np.zeros((20, 20))
+        plain[graph] = np.maximum(noisy, 1)
+        for found in (difficulties_of_pairs(noisy, graph=graph, variance=variance), spectral_difficulties(plain)):
+            errors.append(np.sqrt(np.mean((found - truth) ** 2)))
+    weighted, alike = np.reshape(errors, (50, 2)).mean(axis=0)
+    assert weighted < 0.9 * alike
+
+
+def test_weights_change_nothing_without_noise():
+    """Exact expected counts agree with the model, so each weight gives the same difficulties."""
+    truth = np.array([-1.0, -0.2, 0.3, 0.9])
+    expected = 1e8 * np.exp(truth - truth[:, None]) / (1 + np.exp(truth - truth[:, None]))
+    graph = all_pairs(4)
+    found = difficulties_of_pairs(np.rint(expected[graph]).astype(int), graph=graph, variance=1.0)
+    np.testing.assert_allclose(found, truth, atol=1e-6)
