@@ -16,6 +16,6 @@ def make_snapshot(snapshot: Snapshot) -> None:
 
     study = snapshot.source.study
     if study is None:
-        raise ExpectedError(_("The rows of a data set come with its import; this work cannot read them again."))
+        raise ExpectedError(_("The rows of a data set come with its import. Import it again."))
     table = table_of_study(study, protocol_in_force(study).definition, tell=lambda rows: snapshot.write(rows_read=rows))
     keep_table(snapshot, table)
