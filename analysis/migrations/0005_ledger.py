@@ -58,7 +58,10 @@ class Migration(migrations.Migration):
                 ),
                 ("kind", models.CharField(max_length=50)),
                 ("document", models.JSONField(help_text="The question, as its kind writes it.")),
-                ("sha256", models.CharField(help_text="SHA-256 of the question in canonical form: the same question has the same.", max_length=64)),
+                (
+                    "sha256",
+                    models.CharField(help_text="SHA-256 of the question in canonical form: the same question has the same.", max_length=64),
+                ),
                 ("rho_units", models.BigIntegerField()),
                 ("epsilon_units", models.BigIntegerField(blank=True, help_text="Empty: its mechanism has no pure ε.", null=True)),
                 ("snapshot", models.PositiveIntegerField(help_text="Number of the snapshot that was there.")),
