@@ -10,7 +10,6 @@ from analysis.inbox.api import ReviewQueue
 from analysis.inbox.views import inbox
 from analysis.learning import views as learning
 from analysis.learning.budget_page import BudgetPage
-from analysis.learning.feedback import feedback
 from analysis.learning.networks.views import networks
 from analysis.learning.questions.api import PreviewQuestion, Questions
 from analysis.learning.questions.views import questions
@@ -24,7 +23,7 @@ from analysis.rehearsal.views import rehearsal
 app_name = "analysis"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("analysis.planning.urls")),
-    path("s/<slug:slug>/feedback/", feedback, name="feedback"),
+    path("s/<slug:slug>/feedback/", learning.feedback, name="feedback"),
     path("studies/<slug:slug>/analytics/", learning.analytics, name="analytics"),
     path("studies/<slug:slug>/analytics/networks/", networks, name="analytics_networks"),
     path("studies/<slug:slug>/analytics/difficulties/", learning.difficulties, name="analytics_difficulties"),

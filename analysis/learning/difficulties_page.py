@@ -146,7 +146,7 @@ class Released:
 
     @property
     def sure(self) -> str:
-        """What somebody can conclude at most who thought 50 : 50; by ρ but for the δ of the budget."""
+        """The most that somebody can conclude who thought 50 : 50; by ρ but for the δ of the budget."""
         loss, delta = self.asked.loss, self.asked.charge.budget.delta
         found = [loss.pure_epsilon] if loss.pure_epsilon is not None else []
         return certainty(min([*found, *([epsilon_of_rho(loss.rho, delta)] if delta else [])]))

@@ -4,10 +4,12 @@ from dataclasses import asdict
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils import translation
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
+from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.vary import vary_on_headers
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
@@ -15,12 +17,16 @@ from analysis.ledger.selectors import asked_with, budget_of
 from analysis.ledger.services import ask
 from analysis.releases.selectors import reasons_for_exact_counts
 from analysis.sources.selectors import source_of
-from surveys.access import access_analytics, access_own_study, access_study
+from surveys.access import access_analytics, access_own_study, access_study, study_in_public
 from surveys.errors import SurveyError
+from surveys.journey.language import asked_for
+from surveys.journey.presentation import presentation
 from surveys.models import ENDED
 from surveys.privacy.budgets import bought_in_words, budget_in_words
 from surveys.privacy.exact import shown_exactly
 from surveys.protocols import protocol_in_force
+
+MINUTES = 5
 
 
 @never_cache
@@ -102,3 +108,23 @@ def difficulties_file(request: HttpRequest, slug: str, number: int) -> HttpRespo
     response = JsonResponse(document, json_dumps_params={"indent": 2, "ensure_ascii": False})
     response["Content-Disposition"] = f'attachment; filename="{slug}-difficulties-{number}.json"'
     return response
+
+
+@require_safe
+@cache_control(public=True, max_age=MINUTES * 60)
+@vary_on_headers("Accept-Language")
+def feedback(request: HttpRequest, slug: str) -> HttpResponse:
+    """How students did in the quiz: one page, the same bytes for everybody. No session and no cookie are read, so students may come with a
+    quiz on paper, long after their data are deleted.
+    """
+    study = study_in_public(slug)
+    protocol = protocol_in_force(study)
+    shown = presentation(protocol.id, asked_for(request, study))
+    if not shown.has_feedback:
+        raise Http404("This study has no privacy budget, or no quiz.")
+    from analysis.learning.feedback import feedback_of
+
+    content = feedback_of(study, protocol.definition, shown.language)
+    template = "surveys/participant/feedback_later.html" if content is None else "surveys/participant/feedback.html"
+    with translation.override(shown.language):
+        return render(request, template, {"study": shown, "language": shown.language, **(content or {})})

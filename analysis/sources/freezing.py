@@ -1,5 +1,7 @@
 """How a snapshot is made: a worker reads the closed study once. A withdrawal meanwhile takes the work away and asks for it anew."""
 
+from django.utils.translation import gettext as _
+
 from analysis.models import Snapshot
 from analysis.sources.services import keep_table
 from jobs.errors import ExpectedError
@@ -14,6 +16,6 @@ def make_snapshot(snapshot: Snapshot) -> None:
 
     study = snapshot.source.study
     if study is None:
-        raise ExpectedError("The rows of a data set come with its import; this work cannot read them again.")
+        raise ExpectedError(_("The rows of a data set come with its import; this work cannot read them again."))
     table = table_of_study(study, protocol_in_force(study).definition, tell=lambda rows: snapshot.write(rows_read=rows))
     keep_table(snapshot, table)

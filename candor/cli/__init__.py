@@ -18,7 +18,7 @@ main = CommandGroup(
         "plan": LazyCommand("candor.cli.plan:plan", "Power, participants needed, cost of privacy and the best die."),
         "diagnose": LazyCommand("candor.cli.diagnose:diagnose", "The findings of a design when people cheat and leave."),
         "simulate": LazyCommand("candor.cli.simulate:simulate", "Simulate the answers that a trial would collect."),
-        "query": LazyCommand("candor.cli.query:query", "Ask one question about a table, under a privacy budget in a file."),
+        "query": LazyCommand("candor.cli.analytics.query:query", "Ask one question about a table, under a privacy budget in a file."),
         "pool": LazyCommand("candor.cli.pool:pool", "Pool the effects of several studies from their data packages."),
         "difficulties": LazyCommand("candor.cli.analytics.difficulties:difficulties", "Difficulties of quiz items, with noise."),
         "topics": LazyCommand("candor.cli.analytics.topics:topics", "Count students by topic and affect of their texts, with noise."),

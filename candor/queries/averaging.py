@@ -120,7 +120,7 @@ class Mean(_Numbers):
 
     @property
     def sensitivity_of_one(self) -> Sensitivity:
-        """The sensitivity of sums and counts, in steps. L1 is twice as large where people can change between groups."""
+        """Sums and counts, in steps. L1 is twice as large where people can change between groups."""
         return sensitivity_of_sums(2 if self.by else 1)
 
     def exact(self, table: Table) -> Whole:

@@ -17,7 +17,7 @@ MOST_EPSILON = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class Spending:
-    """The loss of one question: a pure ε, with Laplace noise, or a ρ, with Gaussian noise.
+    """The price of one question: a pure ε, with Laplace noise, or a ρ, with Gaussian noise.
 
     Raises
     ------
@@ -37,7 +37,7 @@ class Spending:
 
     @property
     def loss(self) -> Loss:
-        """The loss that is charged."""
+        """The charge."""
         return Loss.zcdp(self.rho or 0.0) if self.epsilon is None else Loss.pure(self.epsilon)
 
     @property
@@ -54,8 +54,8 @@ class Spending:
     def multiplier(self, sensitivity: Sensitivity, *, level: float = LEVEL) -> float:
         """How many standard deviations hold the noise with this probability: exact for Laplace, 1.96 for Gaussian noise and 95 %.
 
-        Discrete Laplace noise has P(|Z| ≥ k) = 2pᵏ/(1 + p) with p = e^(−1/scale). A sum of several such numbers is nearer to normal, so
-        the multiplier errs on the safe side.
+        Discrete Laplace noise with p = e^(−1/scale) has P(|Z| ≥ k) = 2pᵏ/(1 + p). A sum of several such numbers is nearer to normal, so the
+        multiplier errs on the safe side.
         """
         if self.rho is not None:
             return NormalDist().inv_cdf((1 + level) / 2)

@@ -132,7 +132,7 @@ class Question(ABC):
         """The question in words."""
 
     def typical(self, schema: Schema, n: int) -> float:
-        """The number that the error is compared with: the answer if all declared values were equally common."""
+        """The answer that would be found if all declared values were equally common: the error is compared with it."""
         return self.people(schema, n)
 
     def release(self, exact: Any) -> tuple[Any, Loss]:
@@ -162,7 +162,7 @@ class Question(ABC):
 
     @property
     def price(self) -> Loss:
-        """The loss that is charged."""
+        """The charge."""
         return self.spending.loss
 
     def people(self, schema: Schema, n: int) -> float:
@@ -175,7 +175,7 @@ class Question(ABC):
 
     @property
     def unit(self) -> str:
-        """The things that counts of this question count."""
+        """People, or entries of people."""
         return "people" if self.entries is None else "entries"
 
     def selected(self, table: Table) -> tuple[Rows, NDArray[np.bool_] | None]:
@@ -194,7 +194,7 @@ class Question(ABC):
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the canonical form: sorted names, no spaces."""
+        """The hash of the canonical form: sorted names, no spaces."""
         return hashlib.sha256(json.dumps(self.document(), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
     def statement(self, n: int) -> dict[str, Any]:

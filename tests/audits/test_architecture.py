@@ -22,7 +22,7 @@ from tests.releases import closed_study, started_release
 PRODUCTION = tuple(str(ROOT / folder) + "/" for folder in (LIBRARY, *APPLICATIONS))
 VIEW = "surveys/journey/views.py"
 ROOMS_OF_AN_ANSWER = 8
-ROOMS_OF_A_RELEASE = {"applications": 7, LIBRARY: 10}
+ROOMS_OF_A_RELEASE = {"applications": 8, LIBRARY: 10}
 
 
 def rooms_on(frame: FrameType | None) -> list[str]:
@@ -76,7 +76,7 @@ def test_an_answer_enters_at_most_eight_rooms_from_view_to_estimate(monkeypatch:
 
 
 @pytest.mark.django_db
-def test_a_release_is_built_in_at_most_seven_rooms_and_ten_of_the_library() -> None:
+def test_a_release_is_built_in_at_most_eight_rooms_and_ten_of_the_library() -> None:
     """Here a room is a folder: every folder in which a function runs counts, down to the library."""
     release = started_release(closed_study())
     rooms: set[str] = set()
@@ -95,5 +95,5 @@ def test_a_release_is_built_in_at_most_seven_rooms_and_ten_of_the_library() -> N
     assert release.status == ReleaseStatus.BUILT
     assert {"analysis/releases", "analysis/packages", "candor/packages"} <= rooms
     of_library = {room for room in rooms if room.split("/")[0] == LIBRARY}
-    assert len(rooms - of_library) <= ROOMS_OF_A_RELEASE["applications"], sorted(rooms)
+    assert len(rooms - of_library) <= ROOMS_OF_A_RELEASE["applications"], sorted(rooms - of_library)
     assert len(of_library) <= ROOMS_OF_A_RELEASE[LIBRARY], sorted(rooms)

@@ -21,7 +21,17 @@ MODULES = (
     "surveys/ways_in.py",
 )
 # Programs, bots and developers read these; pages show a sentence of their own. The rules of a study file are pure, as the library is.
-NOT_FOR_PEOPLE = {"Http404", "CommandError", "ValueError", "UnexpectedPageError", "UnsatisfiableRangeError", "RefusedAddressError"}
+NOT_FOR_PEOPLE = {
+    "Http404",
+    "CommandError",
+    "ValueError",
+    "KeyError",
+    "TypeError",
+    "OverchargedError",
+    "UnexpectedPageError",
+    "UnsatisfiableRangeError",
+    "RefusedAddressError",
+}
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
 CALL = re.compile(r"""\b(?:_|gettext)\(\s*"([^"]+)\"""")
 BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslate\s*%\}", re.DOTALL)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import Http404
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -81,5 +82,5 @@ def _question(request: Request, source: Source) -> dict[str, Any]:
     asked.is_valid(raise_exception=True)
     data = asked.validated_data
     if not isinstance(data["question"], dict):
-        raise QuestionError(f"expected a question document, found {type(data['question']).__name__}")
+        raise QuestionError(_("Expected a question document, found something else."))
     return with_spending(data["question"], source, error=data.get("error"), questions=data.get("questions"))

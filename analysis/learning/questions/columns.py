@@ -38,7 +38,7 @@ def library_table(table: Table) -> library.Table:
 
 
 def labels(schema: Schema) -> dict[str, str]:
-    """The words that people read in place of the names of columns."""
+    """Labels, for people, in place of the names of columns."""
     found = {}
     for column in schema.columns:
         label = column.label.in_language(LANGUAGE)
@@ -49,7 +49,7 @@ def labels(schema: Schema) -> dict[str, str]:
 
 
 def value_labels(schema: Schema, name: str) -> dict[str, str]:
-    """The words that people read in place of the values of a column."""
+    """Labels, for people, in place of the values of a column."""
     found = {column.name: column for column in schema.columns}.get(name)
     return {value.name: value.label.in_language(LANGUAGE) for value in found.values} if found else {}
 

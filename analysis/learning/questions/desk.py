@@ -1,9 +1,11 @@
-"""The page of the desk: a question before it is asked, and the answers that were given."""
+"""The desk before a question is asked, and the answers that were given."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
+
+from django.utils.translation import gettext as _
 
 from analysis.learning.questions.columns import labels, library_schema, value_labels
 from analysis.learning.questions.kinds import Statistic, TrueYes
@@ -67,7 +69,7 @@ def with_spending(document: Mapping[str, Any], source: Source, *, error: float |
     """The document with its ε or ρ: as it says, or as a wanted error or an announced number of questions asks for."""
     if error is None and questions is None:
         return dict(document)
-    _number, schema, n = table_now(source)
+    _snapshot, schema, n = table_now(source)
     columns = library_schema(schema)
     with refusing():
         asked = library.read_question({name: value for name, value in document.items() if name != "rho"} | {"epsilon": 1.0})
@@ -75,7 +77,7 @@ def with_spending(document: Mapping[str, Any], source: Source, *, error: float |
         if error is not None:
             found = epsilon_for(asked, error, columns, n)
             if found is None:
-                raise errors.QuestionError(f"expected an error that ε = 10 can reach, found {error:g}")
+                raise QuestionError(_("Expected an error that ε = 10 can reach, found ± %(error)s.") % {"error": f"{error:g}"})
             spending = Spending(epsilon=found)
         else:
             spending = _share(asked, account_of(budget_of(source)), questions or 1)
@@ -92,7 +94,7 @@ def offer(source: Source, document: Mapping[str, Any]) -> Offer:
     shown = preview(source, {"kind": KINDS[0], "question": dict(document)})
     question = shown.question
     assert isinstance(question, Statistic)
-    _number, schema, n = table_now(source)
+    _snapshot, schema, n = table_now(source)
     asked, columns = question.asked, library_schema(schema)
     free = question.is_free(schema)
     return Offer(

@@ -38,7 +38,7 @@ class AnswerSerializer(serializers.Serializer[object]):
 
 
 def preview_document(offer: Offer) -> dict[str, object]:
-    """The preview, as `PreviewSerializer` describes it."""
+    """The document that `PreviewSerializer` describes."""
     return {
         "question": offer.document,
         "sentence": offer.sentence,
@@ -56,7 +56,7 @@ def preview_document(offer: Offer) -> dict[str, object]:
 
 
 def answer_document(line: Line) -> dict[str, object]:
-    """The answer, as `AnswerSerializer` describes it."""
+    """The document that `AnswerSerializer` describes."""
     asked = line.asked
     return {
         "number": asked.charge.number,

@@ -13,7 +13,7 @@ from candor.privacy.sensitivity import Sensitivity, Whole
 
 
 def sensitivity(features: int) -> Sensitivity:
-    """The sensitivity of one table for each feature: a replaced row moves one person from one cell to another in every table."""
+    """One table for each feature: a replaced row moves one person from one cell to another in every table."""
     return Sensitivity.of_histogram(features)
 
 
@@ -68,7 +68,7 @@ def private_tables(exact: ArrayLike, *, features: int, rho: float | None = None,
 
 
 def log_probabilities(noisy: ArrayLike, *, class_count: int, sizes: Sequence[int]) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
-    """Log probabilities of the classes, and of the values of each feature given the class, from noisy tables alone.
+    """Logarithms for the classes, and for the values of each feature given the class, from noisy tables alone.
 
     Negative counts become 0, then one is added to each cell. The table of classes is the sum of the smallest table, which has the least
     noise.

@@ -11,7 +11,7 @@ from candor.privacy.sensitivity import Sensitivity, Whole
 
 
 def sensitivity(low: int, high: int) -> Sensitivity:
-    """The sensitivity of a sum of whole numbers from `low` to `high`: a replaced row moves it by at most high − low."""
+    """A sum to which each person adds a whole number from `low` to `high`: replaced, a row moves it by at most high − low."""
     if not low < high:
         raise DataError(f"the low bound of what a person adds is below the high bound: got {low} and {high}")
     return Sensitivity(l1=high - low, l2_squared=(high - low) ** 2, linf=high - low)

@@ -64,6 +64,13 @@ def test_short_texts_are_no_covariates() -> None:
     assert list(covariates_of(definition(background=[WORDS, SCALE]).background, [{"major": "history"}])) == ["grade"]
 
 
+def test_a_circle_is_its_friends_and_its_linked_pairs() -> None:
+    circle = {"kind": "circle", "name": "team", "text": "?", "role": "sensitive"}
+    found = covariates_of(definition(background=[circle]).background, [{"team": {"friends": 3, "pairs": 2}}, {}, {"team": 3}])
+    assert {name: values.tolist()[0] for name, values in found.items()} == {"team: friends": 3, "team: pairs": 2}
+    assert all(np.isnan(values[1:]).all() for values in found.values()), "no list, or the answer to an earlier question of this name"
+
+
 GRADES = {"a": "A", "a-minus": "A-", "ab": "AB", "b": "B", "c": "C", "f": "F", "pass": "Pass"}
 COURSES = ("algebra", "logic", "poetry")
 
