@@ -38,6 +38,7 @@ LONGEST_FIRST = (
     "audits/test_privacy_budgets.py",
     "integration/test_embedded_journey.py",
     "audits/test_lint.py",
+    "audits/test_difficulty_attacks.py",
     "integration/test_api_schema.py",
     "integration/test_broken_bodies.py",
     "browser/test_die.py",

@@ -63,7 +63,7 @@ def test_the_density_of_algorithm_1_is_right():
 
 def test_corrected_objective_perturbation_stays_within_its_claim():
     """With its exact density ratio as the score; the noise is the operating system's, so the bound differs from run to run."""
-    m, epsilon, runs = 3, 1.0, 1500
+    m, epsilon, runs = 3, 1.0, 800
     kappa, ridge = calibration(m, epsilon)
     # Few people: one of them matters most there.
     tables = [quiz(np.vstack([class_with([1, 0, 0])[:6], row])) for row in ([1, 0, 0], [0, 1, 1])]
@@ -79,5 +79,6 @@ def test_corrected_objective_perturbation_stays_within_its_claim():
         outputs = [np.array(perturbed_difficulties(table, epsilon=epsilon).difficulties) for _ in range(runs)]
         worlds.append(np.array([log_density(1, output) - log_density(0, output) for output in outputs]))
     # The exact ratio never exceeds the claim, up to the rounding of the output; nor does what outputs alone show.
-    assert max(np.abs(scores).max() for scores in worlds) <= epsilon + 0.01
-    assert 0 < epsilon_at_least(*worlds) <= epsilon
+    largest = max(float(np.abs(scores).max()) for scores in worlds)
+    assert 0.3 * epsilon < largest <= epsilon + 0.01
+    assert epsilon_at_least(*worlds) <= epsilon
