@@ -64,6 +64,7 @@ def send_one(
         address=f"http://localhost{address_of(study)}",
         bot=crowd.draw(rng),
         population=crowd,
+        arm=protocol.definition.control,
         arm_of_media={protocol.media[name]["id"]: arm.name for arm in protocol.definition.arms for name in arm.video.sources},
         rng=rng,
         patience_seconds=patience_seconds,
