@@ -15,7 +15,7 @@ from analysis.learning.questions.desk import line_of, lines, offer, true_yes, wi
 from analysis.learning.questions.kinds import Statistic
 from analysis.learning.questions.serializers import (
     AnswerSerializer,
-    AskedSerializer,
+    AskedQuestionSerializer,
     PreviewSerializer,
     answer_document,
     preview_document,
@@ -39,7 +39,7 @@ class PreviewQuestion(APIView):
     reading_scopes = ANALYTICS_READING
     writing_scopes = ANALYTICS_READING
 
-    @extend_schema(operation_id="studies_preview_question", request=AskedSerializer, responses=PreviewSerializer)
+    @extend_schema(operation_id="studies_preview_question", request=AskedQuestionSerializer, responses=PreviewSerializer)
     def post(self, request: Request, slug: str) -> Response:
         source = _source(request, slug)[0]
         return Response(preview_document(offer(source, _question(request, source))))
@@ -57,7 +57,7 @@ class Questions(APIView):
     def get(self, request: Request, slug: str) -> Response:
         return Response([answer_document(line) for line in lines(_source(request, slug)[0])])
 
-    @extend_schema(operation_id="studies_ask", request=AskedSerializer, responses=AnswerSerializer)
+    @extend_schema(operation_id="studies_ask", request=AskedQuestionSerializer, responses=AnswerSerializer)
     def post(self, request: Request, slug: str) -> Response:
         source, study = _source(request, slug)
         question = _question(request, source)
@@ -78,7 +78,7 @@ def _source(request: Request, slug: str) -> tuple[Source, Study]:
 
 
 def _question(request: Request, source: Source) -> dict[str, Any]:
-    asked = AskedSerializer(data=request.data)
+    asked = AskedQuestionSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
     data = asked.validated_data
     if not isinstance(data["question"], dict):

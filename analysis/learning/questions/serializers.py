@@ -5,7 +5,7 @@ from rest_framework import serializers
 from analysis.learning.questions.desk import Line, Offer
 
 
-class AskedSerializer(serializers.Serializer[object]):
+class AskedQuestionSerializer(serializers.Serializer[object]):
     question = serializers.JSONField(help_text="A question document, as docs/analytics.md describes it; `kind` `true_yes` for the die.")
     error = serializers.FloatField(required=False, allow_null=True, help_text="Instead of epsilon or rho: exact to ± this much.")
     questions = serializers.IntegerField(
