@@ -174,8 +174,10 @@ def _at(token: str, step: str) -> tuple[Participant, FrozenProtocol]:
 
 
 def _assign(participant: Participant, protocol: FrozenProtocol) -> None:
-    stratum = protocol.definition.stratum_of(participant.background)
-    assignment = take_slot(participant.study, protocol.definition, stratum=stratum)
+    definition = protocol.definition
+    decides = definition.in_sections or definition.allocation.strata  # else nothing reads the background, which is not loaded
+    stratum = definition.stratum_of(participant.background) if decides else ""
+    assignment = take_slot(participant.study, definition, stratum=stratum)
     participant.subsample, participant.arm = assignment.subsample, assignment.arm
 
 
