@@ -61,7 +61,7 @@ def test_64_processes_that_spend_at_once_use_the_budget_to_its_end_and_no_unit_m
             with suppress(LedgerError):
                 ask(mine, solved(rho=price, marker=f"{process} {place}"), actor=mine.whole.owner)
 
-    assert set(in_processes(*[lambda one=one: spend(one) for one in range(PROCESSES)])) == {0}  # type: ignore[misc]
+    assert set(in_processes(*[lambda one=one: spend(one) for one in range(PROCESSES)])) == {0}
     account = account_of(budget_of(source))
     assert Charge.objects.count() == FIT < PROCESSES * EACH
     assert account.spent.rho <= account.rho

@@ -26,7 +26,7 @@ def source() -> Source:
 
 
 def page(source: Source, user: User, **asked: Any) -> Any:
-    return logged_in(user).get(reverse("analysis:analytics_ledger", args=[source.study.slug]), asked)  # type: ignore[union-attr]
+    return logged_in(user).get(reverse("analysis:analytics_ledger", args=[source.study.slug]), asked)
 
 
 def words(response: Any) -> str:
@@ -35,11 +35,11 @@ def words(response: Any) -> str:
 
 
 def sent(source: Source, user: User, **values: str) -> Any:
-    return logged_in(user).post(reverse("analysis:analytics_ledger", args=[source.study.slug]), values)  # type: ignore[union-attr]
+    return logged_in(user).post(reverse("analysis:analytics_ledger", args=[source.study.slug]), values)
 
 
 def api(source: Source, token: str, *, name: str = "api_analytics_ledger", **values: Any) -> Any:
-    client, address = Client(headers={"Authorization": f"Bearer {token}"}), reverse(f"analysis:{name}", args=[source.study.slug])  # type: ignore[union-attr]
+    client, address = Client(headers={"Authorization": f"Bearer {token}"}), reverse(f"analysis:{name}", args=[source.study.slug])
     return client.post(address, values, content_type="application/json") if values else client.get(address)
 
 

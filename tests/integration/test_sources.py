@@ -132,7 +132,7 @@ def test_a_snapshot_that_failed_is_made_again(monkeypatch: pytest.MonkeyPatch) -
 def test_everybody_agreed_to_the_budget() -> None:
     """The smallest of all versions under which somebody took part; none as soon as one of them knew no budget."""
     study = study_with_budget(epsilon=2.0)
-    assert agreed_budget(study).epsilon == 2.0  # type: ignore[union-attr]
+    assert agreed_budget(study).epsilon == 2.0
     first = study.protocol
     assert first is not None
     smaller = type(first).objects.create(
@@ -144,7 +144,7 @@ def test_everybody_agreed_to_the_budget() -> None:
     )
     someone = Participant.objects.filter(study=study)[0]
     Participant.objects.filter(pk=someone.pk).update(protocol=smaller)
-    assert agreed_budget(study).epsilon == 0.5  # type: ignore[union-attr]
+    assert agreed_budget(study).epsilon == 0.5
     unknowing = type(first).objects.create(
         study=study,
         version=3,

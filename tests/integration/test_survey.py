@@ -315,7 +315,7 @@ def test_bots_rehearse_it_and_the_prevalence_that_was_planted_is_found(monkeypat
 
 def test_bots_of_a_survey_have_the_prevalence_of_its_arm() -> None:
     defined = definition(**one_arm())
-    population = Population.of(defined, prevalence=0.4, effect=0.0, cheater_proportion=0.0, behaviour="always_no")  # type: ignore[arg-type]
+    population = Population.of(defined, prevalence=0.4, effect=0.0, cheater_proportion=0.0, behaviour="always_no")
     assert dict(population.model.effects) == {}
 
 

@@ -14,9 +14,10 @@ from candor.privacy.conversion import rho_within
 from candor.privacy.losses import NO_LOSS, Loss
 
 losses = st.floats(0, 10, allow_nan=False)
+NOTHING = Units()
 
 
-def account(spent: Units = Units(), *, epsilon: float = 1.0, delta: float = 1e-6) -> Account:  # noqa: B008
+def account(spent: Units = NOTHING, *, epsilon: float = 1.0, delta: float = 1e-6) -> Account:
     return Account(rho=rounded_down(rho_within(epsilon, delta)), epsilon=rounded_down(epsilon), delta=delta, spent=spent)
 
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from analysis.sources.study_tables import order_by_chance
 from analysis.sources.tables import MISSING, Column, Kind, Role, Schema, Table, Value
 
-AB = (Value(name="a", label="A"), Value(name="b", label="B"))  # type: ignore[arg-type]
+AB = (Value(name="a", label="A"), Value(name="b", label="B"))
 
 
 def column(**fields: Any) -> Column:
@@ -42,7 +42,7 @@ def test_columns_named_alike_are_refused_and_unknown_ones_are_named() -> None:
 
 
 def test_a_table_comes_back_as_it_was_stored() -> None:
-    many = tuple(Value(name=f"v{place}", label=f"V{place}") for place in range(200))  # type: ignore[arg-type]
+    many = tuple(Value(name=f"v{place}", label=f"V{place}") for place in range(200))
     columns = (
         column(name="one", right="a"),
         column(name="many", values=many),

@@ -93,7 +93,7 @@ def test_a_question_that_cannot_be_asked_says_why(document: dict[str, Any], said
 
 def test_a_question_that_is_no_object_is_refused() -> None:
     with pytest.raises(QuestionError, match="expected a question as an object"):
-        read_question([])  # type: ignore[arg-type]
+        read_question([])
 
 
 def test_columns_that_declare_nonsense_are_refused() -> None:

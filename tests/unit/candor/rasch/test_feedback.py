@@ -54,8 +54,11 @@ def test_an_item_that_was_not_answered_says_nothing():
 
 @pytest.mark.parametrize("deviation", [0.2, 0.5, 1.0])
 def test_uncertain_difficulties_are_averaged_over(deviation):
+    def weighted_chance(z, beta, delta):
+        return norm.pdf(z) / (1 + np.exp(delta + deviation * z - beta))
+
     for beta, delta in product((-2.0, 0.0, 1.0), (-1.0, 0.0, 2.0)):
-        exact = quad(lambda z: norm.pdf(z) / (1 + np.exp(delta + deviation * z - beta)), -9, 9)[0]  # noqa: B023
+        exact = quad(weighted_chance, -9, 9, args=(beta, delta))[0]
         assert chances_right(beta, np.array([delta]), deviation)[0] == pytest.approx(exact, abs=0.01)
 
 
