@@ -13,7 +13,7 @@ from candor.rasch.comparable import comparable_items
 from candor.rasch.conditional_likelihood import Fit, ScoreGroups, covariance_with_sum_zero, most_likely_difficulties
 from candor.rasch.spectral import spectral_covariance, spectral_difficulties
 
-CONDITIONAL, SPECTRAL = "conditional_likelihood", "spectral"
+CONDITIONAL, SPECTRAL = "conditional_ml", "spectral"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ def item_difficulties(answers: QuizAnswers, *, method: str = CONDITIONAL) -> Ite
     Parameters
     ----------
     answers : QuizAnswers
-    method : {"conditional_likelihood", "spectral"}
+    method : {"conditional_ml", "spectral"}
 
     Raises
     ------

@@ -9,30 +9,30 @@ import numpy as np
 
 from candor.errors import DataError
 from candor.rasch.answers import Omitted, QuizAnswers
+from candor.studies.written_values import EXPECTED_ANSWER, MISSING, answer_code
 
 STUDENT = "student"
 DELIMITERS = (",", ";", "\t")
-CODES = {"0": 0, "1": 1, "": 2}
-MISSING = CODES[""]
+OMITTED = 2
 
 
-def read_answers(lines: Iterable[str], *, omitted: Omitted = Omitted.WRONG, student: str = STUDENT) -> QuizAnswers:
-    """Read a CSV file with a column of student keys; every other column is an item with answers 0, 1 or nothing.
+def read_answers(lines: Iterable[str], *, omitted: Omitted = Omitted.WRONG, student: str | None = None) -> QuizAnswers:
+    """Read a CSV file with a row for each student; every column but that of student keys is an item with answers 0, 1 or nothing.
 
     Parameters
     ----------
     lines : iterable of str
         Of the file, with line ends. Commas, semicolons or tabs set the columns apart.
     omitted : Omitted
-        What an empty answer means.
-    student : str
-        The column of keys. They are only compared with each other, and forgotten.
+        The meaning of an empty answer.
+    student : str, optional
+        The column of keys. They are only compared with each other, and forgotten. Default: ``student``, if there is one.
 
     Raises
     ------
     DataError
-        A column is named twice or has no name, there is no student column, a key is empty or stands twice, a row is too short or too long,
-        an answer is no 0, 1 or nothing. The message names line and column; nothing is read then.
+        A column is named twice or has no name, the student column is not there, a key is empty or stands twice, a row is too short or
+        too long, an answer is not 0, no, false, 1, yes, true, NA, NaN or nothing. The message names line and column; nothing is read.
 
     Examples
     --------
@@ -49,43 +49,48 @@ def read_answers(lines: Iterable[str], *, omitted: Omitted = Omitted.WRONG, stud
     reader = csv.reader(whole, delimiter=max(DELIMITERS, key=first.count))
     header = [name.strip() for name in next(csv.reader([first], delimiter=max(DELIMITERS, key=first.count)), [])]
     place = _place_of_students(header, student)
-    keys, codes = set[str](), bytearray()
+    keys, codes, students = set[str](), bytearray(), 0
     try:
         for row in reader:
             if row:
                 codes += _codes(row, header, place=place, line=reader.line_num + 1, keys=keys)
+                students += 1
     except UnicodeDecodeError as error:
         raise DataError(f"line {reader.line_num + 2}: not a text file in UTF-8: {error.reason}") from None
     except csv.Error as error:
         raise DataError(f"line {reader.line_num + 1}: not a CSV file: {error}") from None
-    items = header[:place] + header[place + 1 :]
-    table = np.frombuffer(bytes(codes), dtype=np.uint8).reshape(len(keys), len(items)).astype(np.float32)
-    return QuizAnswers.of(np.where(table == MISSING, np.nan, table), omitted=omitted, items=items)
+    items = [name for at, name in enumerate(header) if at != place]
+    table = np.frombuffer(bytes(codes), dtype=np.uint8).reshape(students, len(items)).astype(np.float32)
+    return QuizAnswers.of(np.where(table == OMITTED, np.nan, table), omitted=omitted, items=items)
 
 
-def _place_of_students(header: Sequence[str], student: str) -> int:
+def _place_of_students(header: Sequence[str], student: str | None) -> int | None:
+    """The place of the column of keys; None where there is none."""
     if "" in header:
         raise DataError(f"line 1, column {header.index('') + 1}: expected a name")
     for place, name in enumerate(header):
         if name in header[:place]:
             raise DataError(f"line 1 names the column {name!r} twice")
+    if student is None:
+        return header.index(STUDENT) if STUDENT in header else None
     if student not in header:
         raise DataError(f"line 1: expected a column {student!r}, found {', '.join(header) or 'nothing'}")
     return header.index(student)
 
 
-def _codes(row: Sequence[str], header: Sequence[str], *, place: int, line: int, keys: set[str]) -> bytes:
-    """The answers of one row as codes; its key joins the others."""
+def _codes(row: Sequence[str], header: Sequence[str], *, place: int | None, line: int, keys: set[str]) -> bytes:
+    """The answers of one row as codes; its key, if there is one, joins the others."""
     if len(row) != len(header):
         raise DataError(f"line {line}: expected {len(header)} columns, found {len(row)}")
-    key = row[place].strip()
-    if not key or key in keys:
-        raise DataError(f"line {line}, column {header[place]!r}: expected a key of its own, found {key!r}{' again' if key else ''}")
-    keys.add(key)
+    if place is not None:
+        key = row[place].strip()
+        if not key or key in keys:
+            raise DataError(f"line {line}, column {header[place]!r}: expected a key of its own, found {key!r}{' again' if key else ''}")
+        keys.add(key)
     found = []
-    for name, cell in zip(header, row, strict=True):
-        if name != header[place]:
-            if (code := CODES.get(cell.strip())) is None:
-                raise DataError(f"line {line}, column {name!r}: expected 0, 1 or nothing, found {cell.strip()[:40]!r}")
-            found.append(code)
+    for at, (name, cell) in enumerate(zip(header, row, strict=True)):
+        if at != place:
+            if (code := answer_code(cell)) is None:
+                raise DataError(f"line {line}, column {name!r}: expected {EXPECTED_ANSWER}, found {cell.strip()[:40]!r}")
+            found.append(OMITTED if code == MISSING else code)
     return bytes(found)

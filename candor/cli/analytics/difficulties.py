@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import click
@@ -13,59 +14,107 @@ from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import format_option
 from candor.errors import DataError
+from candor.privacy.losses import Loss
 from candor.rasch.answers import Omitted, QuizAnswers
-from candor.rasch.before_spending import GAUSSIAN, MECHANISMS, NOT_GIVEN, PURE, NoiseError, budget
-from candor.rasch.item_difficulties import CONDITIONAL, SPECTRAL, ItemDifficulties, item_difficulties
-from candor.rasch.reading import STUDENT, read_answers
+from candor.rasch.baselines import BASELINES, baseline_difficulties
+from candor.rasch.before_spending import GAUSSIAN, NOT_GIVEN, PAIRS, PURE, NoiseError, budget
+from candor.rasch.item_difficulties import CONDITIONAL, SPECTRAL, item_difficulties
+from candor.rasch.reading import read_answers
 from candor.rasch.releases import DifficultyRelease, release_difficulties
+
+SUFFICIENT, PRIVATE_SPECTRAL = "sufficient_statistics", "private_spectral"
+EXACT, PRIVATE = (CONDITIONAL, SPECTRAL), (SUFFICIENT, PRIVATE_SPECTRAL, *BASELINES)
+NEIGHBOURS = "one student's whole row is replaced; the number of students is public"
+NOISE_OF = {
+    GAUSSIAN: "discrete Gaussian noise on totals of items and counts of scores",
+    PURE: "cube noise on totals of items, discrete Laplace noise on counts of scores",
+    NOT_GIVEN: "discrete Gaussian noise on right and given answers of each item",
+    PAIRS: "discrete Gaussian noise on counts of pairs of items",
+}
+STAFF_ALONE = "without noise: for staff alone, not for publication"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The printed result: `items` are numbers by name, `more` stands in the JSON alone."""
+
+    method: str
+    items: Sequence[dict[str, Any]]
+    privacy: dict[str, Any] | None
+    notes: Sequence[str]
+    more: dict[str, Any]
 
 
 @click.command()
-@click.argument("answers", type=InputFile())
-@click.option("--epsilon", type=float, help="ε of the release; without --delta a pure ε.")
-@click.option("--delta", type=float, help="δ of the release, below 1/(10n).")
-@click.option("--mechanism", type=click.Choice(MECHANISMS), help="Default: by --delta and --omitted.")
+@click.argument("responses", type=InputFile())
+@click.option(
+    "--method",
+    type=click.Choice([*EXACT, *PRIVATE]),
+    help=f"Default: {CONDITIONAL}; with --epsilon {SUFFICIENT}.",
+)
+@click.option("--epsilon", type=float, help="ε of the release; without it nothing is private.")
+@click.option("--delta", type=float, help="δ of the release, below 1/(10n); Gaussian noise needs it.")
+@click.option(
+    "--noise", type=click.Choice(["gaussian", "cube"]), help=f"For {SUFFICIENT}. Default: gaussian with --delta, else cube, of pure ε."
+)
 @click.option(
     "--omitted", type=click.Choice([rule.value for rule in Omitted]), default="wrong", show_default=True, help="Meaning of an omission."
 )
-@click.option("--student", default=STUDENT, show_default=True, help="Column of student keys; every other column is an item.")
-@click.option("--sparse", is_flag=True, help="For pairs: compare few pairs of items.")
+@click.option("--student", help="Column of student keys, which is no item. Default: `student`, if there is one.")
+@click.option("--sparse", is_flag=True, help=f"For {PRIVATE_SPECTRAL}: compare few pairs of items.")
 @click.option("--although-noise", is_flag=True, help="Go on when the difficulties would be noise.")
-@click.option("--exact", type=click.Choice([CONDITIONAL, SPECTRAL]), help="For staff: without noise, by this method.")
 @format_option
 def difficulties(
-    answers: Input,
+    responses: Input,
+    method: str | None,
     epsilon: float | None,
     delta: float | None,
-    mechanism: str | None,
+    noise: str | None,
     omitted: str,
-    student: str,
+    student: str | None,
     sparse: bool,
     although_noise: bool,
-    exact: str | None,
     output_format: str,
 ) -> None:
     """Estimate how difficult the items of a quiz are.
 
-    ANSWERS is a CSV file with a column of student keys and a column of answers 0, 1 or nothing for each item.
+    RESPONSES is a CSV file: a row for each person, a column of answers 0, 1 or nothing for each item.
     """
-    if (epsilon is None) == (exact is None):
-        raise click.UsageError("say either --epsilon (with noise) or --exact (without, for staff)")
-    quiz = _read(answers, omitted=Omitted(omitted), student=student)
-    if exact is not None:
-        found = item_difficulties(quiz, method=exact)
-        click.echo(_json(found) if output_format == "json" else _exact_text(found))
-        return
-    loss = budget(n=quiz.n, epsilon=epsilon or 0.0, delta=delta)
-    chosen = mechanism or (NOT_GIVEN if quiz.omitted is Omitted.NOT_GIVEN else PURE if delta is None else GAUSSIAN)
-    try:
-        release = release_difficulties(quiz, loss=loss, mechanism=chosen, sparse=sparse, although_noise=although_noise)
-    except NoiseError as error:
-        raise InputError(f"{error} Nothing was spent; --although-noise goes on.") from None
-    click.echo(_json(release) if output_format == "json" else _release_text(release, delta=delta))
+    chosen = method or (CONDITIONAL if epsilon is None else SUFFICIENT)
+    if (chosen in PRIVATE) != (epsilon is not None):
+        raise click.UsageError(f"--method {chosen} needs --epsilon" if epsilon is None else f"--method {chosen} takes no --epsilon")
+    quiz = _read(responses, omitted=Omitted(omitted), student=student)
+    if epsilon is None:
+        found = _exact(quiz, chosen)
+    elif chosen in BASELINES:
+        found = _baseline(quiz, chosen, budget(n=quiz.n, epsilon=epsilon))
+    else:
+        mechanism = _mechanism(chosen, noise=noise, delta=delta, omitted=quiz.omitted)
+        loss = budget(n=quiz.n, epsilon=epsilon, delta=None if mechanism == PURE else delta)
+        try:
+            release = release_difficulties(quiz, loss=loss, mechanism=mechanism, sparse=sparse, although_noise=although_noise)
+        except NoiseError as error:
+            raise InputError(f"{error} Nothing was spent; --although-noise goes on.") from None
+        found = _released(release, chosen, delta=delta)
+    click.echo(_json(found) if output_format == "json" else _text(found))
 
 
-def _read(source: Input, *, omitted: Omitted, student: str) -> QuizAnswers:
+def _mechanism(method: str, *, noise: str | None, delta: float | None, omitted: Omitted) -> str:
+    """The mechanism of a method; all but the cube's noise is Gaussian, whose ε holds with a δ."""
+    if method == PRIVATE_SPECTRAL:
+        mechanism = PAIRS
+    elif omitted is Omitted.NOT_GIVEN:
+        mechanism = NOT_GIVEN
+    else:
+        mechanism = PURE if (noise or ("cube" if delta is None else "gaussian")) == "cube" else GAUSSIAN
+    if mechanism != PURE and delta is None:
+        raise click.UsageError(f"{NOISE_OF[mechanism]} needs --delta")
+    if noise == "cube" and mechanism != PURE:
+        raise click.UsageError(f"--noise cube is for {SUFFICIENT} in which an omission is wrong")
+    return mechanism
+
+
+def _read(source: Input, *, omitted: Omitted, student: str | None) -> QuizAnswers:
     try:
         with io.TextIOWrapper(source.open("rb"), encoding="utf-8", newline="") as lines:
             return read_answers(lines, omitted=omitted, student=student)
@@ -73,31 +122,63 @@ def _read(source: Input, *, omitted: Omitted, student: str) -> QuizAnswers:
         raise InputError(f"{source}: {error}") from None
 
 
-def _json(result: Any) -> str:
-    return json.dumps(asdict(result), ensure_ascii=False, allow_nan=False, indent=2)
+def _exact(quiz: QuizAnswers, method: str) -> Found:
+    found = item_difficulties(quiz, method=method)
+    items = [
+        {
+            "item": item.item,
+            "difficulty": item.difficulty,
+            "standard_deviation": item.standard_error,
+            "right": item.right,
+            "answered": item.answered,
+        }
+        for item in found.items
+    ]
+    more = {"n": found.n, "omitted": found.omitted, "log_likelihood": found.log_likelihood}
+    return Found(method=method, items=items, privacy=None, notes=[*found.notes, STAFF_ALONE], more=more)
 
 
-def _exact_text(found: ItemDifficulties) -> str:
-    width = max(len("item"), *(len(item.item) for item in found.items))
-    lines = [f"{'item':{width}}  difficulty  standard error  right  answered"]
+def _baseline(quiz: QuizAnswers, method: str, loss: Loss) -> Found:
+    found = baseline_difficulties(quiz, method=method, loss=loss)
+    deviations = found.standard_deviations or (None,) * quiz.m
+    items = [
+        {"item": item, "difficulty": value, "standard_deviation": deviation}
+        for item, value, deviation in zip(quiz.items, found.difficulties, deviations, strict=True)
+    ]
+    more = {"n": quiz.n, "omitted": quiz.omitted}
+    return Found(method=method, items=items, privacy=_privacy(found.loss, found.noise, delta=None), notes=found.notes, more=more)
+
+
+def _released(release: DifficultyRelease, method: str, *, delta: float | None) -> Found:
+    document = asdict(release)
+    more = {name: document[name] for name in ("n", "omitted", "predicted_error", "abilities", "statistics")}
+    privacy = _privacy(release.loss, NOISE_OF[release.mechanism], delta=delta)
+    return Found(method=method, items=document["items"], privacy=privacy, notes=[], more=more)
+
+
+def _privacy(loss: Loss, mechanism: str, *, delta: float | None) -> dict[str, Any]:
+    used = 0.0 if loss.pure_epsilon is not None or delta is None else delta
+    return {"epsilon": loss.epsilon(used), "delta": used, "rho": loss.rho, "mechanism": mechanism, "neighbours": NEIGHBOURS}
+
+
+def _json(found: Found) -> str:
+    document = {"method": found.method, "items": found.items, "privacy": found.privacy, "notes": found.notes, **found.more}
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
+
+
+def _text(found: Found) -> str:
+    width = max(len("item"), *(len(item["item"]) for item in found.items))
+    lines = [f"{'item':{width}}  difficulty  standard deviation"]
     for item in found.items:
-        numbers = "         –               –" if item.difficulty is None else f"{item.difficulty:10.3f}  {item.standard_error:14.3f}"
-        lines.append(f"{item.item:{width}}  {numbers}  {item.right:5}  {item.answered:8}")
-    return "\n".join([*lines, "", *found.notes, "Without noise: for staff alone, not for publication."])
-
-
-def _release_text(release: DifficultyRelease, *, delta: float | None) -> str:
-    width = max(len("item"), *(len(item.item) for item in release.items))
-    lines = [f"{'item':{width}}  difficulty  95 % interval"]
-    for item in release.items:
-        interval = "" if item.low is None or item.high is None else f"{item.low:6.2f} to {item.high:5.2f}"
-        lines.append(f"{item.item:{width}}  {item.difficulty:10.2f}  {interval}".rstrip())
-    spread = release.abilities
+        difficulty, deviation = (f"{item[name]:.3f}" if item[name] is not None else "–" for name in ("difficulty", "standard_deviation"))
+        lines.append(f"{item['item']:{width}}  {difficulty:>10}  {deviation:>18}")
+    spread = found.more.get("abilities")
     if spread is not None:
-        assumed = "assumed" if spread.assumed else "estimated"
-        lines += ["", f"Abilities ({assumed}): mean {spread.mean:.2f}, standard deviation {spread.standard_deviation:.2f}."]
-    if release.loss.pure_epsilon is not None:
-        cost = f"ε = {release.loss.pure_epsilon:.4g}"
-    else:
-        cost = f"ρ = {release.loss.rho:.4g}" + (f", ε = {release.loss.epsilon(delta):.4g} at δ = {delta:g}" if delta else "")
-    return "\n".join([*lines, f"It costs a student {cost}. Neighbours: one student's whole row replaced, {release.n} students."])
+        assumed = "assumed" if spread["assumed"] else "estimated"
+        lines += ["", f"Abilities ({assumed}): mean {spread['mean']:.2f}, standard deviation {spread['standard_deviation']:.2f}."]
+    lines += ["", *(f"{note[0].upper()}{note[1:]}." for note in found.notes)]
+    if found.privacy is not None:
+        cost, delta = f"ε = {found.privacy['epsilon']:.4g}", found.privacy["delta"]
+        lines.append(f"It costs a student {cost}{f' at δ = {delta:g}' if delta else ''} ({found.privacy['mechanism']}).")
+        lines.append(f"Neighbours: {NEIGHBOURS} ({found.more['n']}).")
+    return "\n".join(lines)

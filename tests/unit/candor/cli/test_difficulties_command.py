@@ -31,33 +31,45 @@ def released(*arguments):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "mechanism"),
+    ("arguments", "method", "mechanism"),
     [
-        (["--delta", "1e-5"], "totals_and_scores"),
-        ([], "pure_totals_and_scores"),
-        (["--omitted", "not_given"], "right_and_answered"),
-        (["--mechanism", "pairs", "--sparse"], "pairs"),
+        (["--delta", "1e-5"], "sufficient_statistics", "discrete Gaussian noise on totals of items and counts of scores"),
+        ([], "sufficient_statistics", "cube noise on totals of items, discrete Laplace noise on counts of scores"),
+        (["--delta", "1e-5", "--noise", "cube"], "sufficient_statistics", "cube noise on totals"),
+        (["--delta", "1e-5", "--omitted", "not_given"], "sufficient_statistics", "right and given answers"),
+        (["--delta", "1e-5", "--method", "private_spectral", "--sparse"], "private_spectral", "counts of pairs"),
+        (["--method", "objective_perturbation"], "objective_perturbation", "noise in the conditional likelihood"),
+        (["--method", "noisy_totals"], "noisy_totals", "scores of people and totals of items"),
+        (["--method", "randomized_response", "--epsilon", "10"], "randomized_response", "randomised response"),
     ],
 )
-def test_the_arguments_choose_the_mechanism(arguments, mechanism):
+def test_the_arguments_choose_the_method(arguments, method, mechanism):
     found = released(quiz_file(omissions=True), "--epsilon", "2", *arguments)
-    assert found["mechanism"] == mechanism
+    assert found["method"] == method
+    assert mechanism in found["privacy"]["mechanism"]
+    pure = "--delta" not in arguments or "cube" in arguments
+    assert found["privacy"]["delta"] == (0 if pure else 1e-5)
+    assert found["privacy"]["epsilon"] == pytest.approx(10 if "--epsilon" in arguments else 2, rel=1e-3)
+    assert set(found["privacy"]) == {"epsilon", "delta", "rho", "mechanism", "neighbours"}
     assert [item["item"] for item in found["items"]] == ["q1", "q2", "q3", "q4"]
-    assert sum(item["difficulty"] for item in found["items"]) == pytest.approx(0, abs=1e-9)
+    assert sum(item["difficulty"] for item in found["items"]) == pytest.approx(0, abs=0.002 if method == "objective_perturbation" else 1e-9)
     assert found["items"][0]["difficulty"] < found["items"][3]["difficulty"]
 
 
 def test_the_text_says_what_it_costs():
     said = candor("difficulties", quiz_file(), "--epsilon", "1", "--delta", "1e-5").stdout
-    assert "95 % interval" in said
     assert "Abilities (estimated): mean" in said
-    assert "ε = 1 at δ = 1e-05. Neighbours: one student's whole row replaced, 3000 students." in said
+    assert "It costs a student ε = 1 at δ = 1e-05 (discrete Gaussian noise on totals of items and counts of scores)." in said
+    assert "the number of students is public (3000)." in said
 
 
 def test_exact_difficulties_are_marked_for_staff_alone():
-    said = candor("difficulties", quiz_file(lsat6()), "--exact", "conditional_likelihood").stdout
-    assert "q3         1.236           0.069    553      1000" in said
+    said = candor("difficulties", quiz_file(lsat6())).stdout
+    assert "q3         1.236               0.069" in said
     assert said.endswith("Without noise: for staff alone, not for publication.\n")
+    exact = released(quiz_file(lsat6()))
+    assert (exact["method"], exact["privacy"]) == ("conditional_ml", None)
+    assert exact["notes"] == ["without noise: for staff alone, not for publication"]
 
 
 def test_a_release_that_would_be_noise_is_refused_until_somebody_insists():
@@ -71,12 +83,15 @@ def test_a_release_that_would_be_noise_is_refused_until_somebody_insists():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "say either --epsilon (with noise) or --exact"),
-        (["--epsilon", "1", "--exact", "spectral"], "say either --epsilon (with noise) or --exact"),
+        (["--method", "noisy_totals"], "--method noisy_totals needs --epsilon"),
+        (["--epsilon", "1", "--method", "spectral"], "--method spectral takes no --epsilon"),
+        (["--epsilon", "1", "--method", "private_spectral"], "noise on counts of pairs of items needs --delta"),
+        (["--epsilon", "1", "--noise", "gaussian"], "needs --delta"),
+        (["--epsilon", "1", "--delta", "1e-5", "--omitted", "not_given", "--noise", "cube"], "in which an omission is wrong"),
+        (["--epsilon", "1", "--method", "noisy_totals", "--omitted", "not_given"], "needs complete rows"),
         (["--epsilon", "11"], "ε must be above 0 and at most 10, found 11"),
         (["--epsilon", "0"], "ε must be above 0 and at most 10, found 0"),
         (["--epsilon", "1", "--delta", "0.01"], "δ must be above 0 and below 1/(10·3000)"),
-        (["--epsilon", "1", "--mechanism", "right_and_answered"], "does not fit the rule that an omitted answer is wrong"),
         (["--epsilon", "1", "--student", "key"], "expected a column 'key', found student, q1"),
     ],
 )
@@ -89,18 +104,21 @@ def test_wrong_options_are_refused(arguments, said):
     [
         (lambda text: text.replace("q2", "q1", 1), "line 1 names the column 'q1' twice"),
         (lambda text: text.replace("student", "", 1), "line 1, column 1: expected a name"),
-        (lambda text: text.replace("student", "name", 1), "line 1: expected a column 'student', found name, q1"),
+        (
+            lambda text: text.replace("student", "name", 1),
+            "line 2, column 'name': expected 0, 1, no, yes, false, true or nothing, found 's0'",
+        ),
         (lambda text: text.replace("\ns7,", "\ns3,", 1), "line 9, column 'student': expected a key of its own, found 's3' again"),
         (lambda text: text.replace("\ns7,", "\n ,", 1), "line 9, column 'student': expected a key of its own, found ''"),
         (
             lambda text: text.replace("\ns7,1", "\ns7,0", 1).replace("\ns7,0", "\ns7,2", 1),
-            "line 9, column 'q1': expected 0, 1 or nothing, found '2'",
+            "line 9, column 'q1': expected 0, 1, no, yes, false, true or nothing, found '2'",
         ),
         (lambda text: text.replace("\ns2999,", "\ns2999,=1+1,", 1), "line 3001: expected 5 columns, found 6"),
         (lambda text: text.replace("\ns5,", "\ns5\n", 1), "line 7: expected 5 columns, found 1"),
         (lambda text: "\n".join(text.splitlines()[:11]), "needed at least 20, found 10"),
         (lambda text: "student,q1\n" + "\n".join(f"{k},1" for k in range(30)), "2 to 200 items, found 1"),
-        (lambda text: "", "line 1"),
+        (lambda text: "", "2 to 200 items, found 0"),
     ],
 )
 def test_a_bad_file_is_refused_with_its_place(change, said):
@@ -117,7 +135,15 @@ def test_a_file_in_latin_1_is_refused():
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_harmless_spellings_give_the_same_numbers(delimiter):
-    expected = candor("difficulties", quiz_file(), "--exact", "spectral").stdout
+    expected = candor("difficulties", quiz_file(), "--method", "spectral").stdout
     text = Path("quiz.csv").read_text().replace(",", delimiter).replace("\n", "\r\n").replace("student", '"student"')
     Path("other.csv").write_text("\ufeff" + text, newline="")
-    assert candor("difficulties", "other.csv", "--exact", "spectral").stdout == expected
+    assert candor("difficulties", "other.csv", "--method", "spectral").stdout == expected
+
+
+def test_answers_may_be_written_in_words_and_without_keys():
+    expected = candor("difficulties", quiz_file()).stdout
+    rows = [line.split(",")[1:] for line in Path("quiz.csv").read_text().splitlines()]
+    words = {"0": "no", "1": "TRUE"}
+    Path("words.csv").write_text("\n".join(",".join(words.get(cell, cell) for cell in row) for row in rows))
+    assert candor("difficulties", "words.csv").stdout == expected

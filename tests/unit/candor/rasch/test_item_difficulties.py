@@ -161,7 +161,7 @@ def test_the_hardest_items():
 
 
 def test_another_method_is_refused():
-    with pytest.raises(DataError, match="expected the method conditional_likelihood or spectral, found joint"):
+    with pytest.raises(DataError, match="expected the method conditional_ml or spectral, found joint"):
         item_difficulties(LSAT6, method="joint")
 
 
