@@ -7,7 +7,6 @@ import { need } from "./need.js";
 const NO = 23;
 const [FIRST, LAST] = [11, 36];
 const [WIDTH, MIDDLE, HEIGHT] = [640, 115, 108];
-const SVG = "http://www.w3.org/2000/svg";
 
 const page = need(document, "[data-worlds]");
 const slider = need(page, "[data-epsilon]");
@@ -30,14 +29,14 @@ function chance(number, count) {
 
 function bar(number, height, className) {
   const width = WIDTH / (LAST - FIRST + 1);
-  const rect = document.createElementNS(SVG, "rect");
+  const rect = document.createElementNS(picture.namespaceURI, "rect");
   const sizes = { x: (number - FIRST) * width + 2, y: Math.min(MIDDLE, MIDDLE - height), width: width - 4, height: Math.abs(height), class: className };
   for (const [name, value] of Object.entries(sizes)) rect.setAttribute(name, value);
   return rect;
 }
 
 function label(number) {
-  const text = document.createElementNS(SVG, "text");
+  const text = document.createElementNS(picture.namespaceURI, "text");
   const place = { x: ((number - FIRST + 0.5) * WIDTH) / (LAST - FIRST + 1), y: 246, class: "words", "text-anchor": "middle" };
   for (const [name, value] of Object.entries(place)) text.setAttribute(name, value);
   text.textContent = number;
