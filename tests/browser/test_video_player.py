@@ -115,7 +115,8 @@ def test_a_reload_keeps_what_was_watched_and_offers_to_resume(page: Page, desk: 
     expect(page.get_by_role("button", name="Resume at")).to_be_hidden()
     play(page)
     expect(proceed(page)).to_be_enabled()
-    proceed(page).click()
+    with page.expect_navigation():
+        proceed(page).click()
     assert page.evaluate("sessionStorage.length") == 0
 
 
