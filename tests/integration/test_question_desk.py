@@ -17,8 +17,9 @@ from analysis.sources.selectors import schema_of_snapshot, table_of
 from candor.queries.kinds import KINDS
 from surveys.models import MemberRole, StudyMember
 from tests.factories import logged_in, page_of, person
+from tests.integration.test_ledger import withdraw
 from tests.jobs import work_on
-from tests.ledgers import budget_of, open_source
+from tests.ledgers import budget_of, make_snapshot, open_source
 
 pytestmark = pytest.mark.django_db
 
@@ -197,6 +198,30 @@ def test_questions_about_reported_answers_alone_are_free_exact_and_open_to_the_d
     assert all(-1 <= cell["low"] <= cell["high"] <= 1 for cell in inverted["cells"])
     assert [cell["labels"] for cell in inverted["cells"]] == [["instructor − slides"]], "the sample's die tells the difference alone"
     assert "true yes" in text_of(browser.get(address(source)))
+
+
+def test_exact_answers_before_and_after_a_withdrawal_differ_by_ten_people_or_more() -> None:
+    """The difference of two free answers hides who left among nine others of the same group; no other group moves."""
+    source = open_source()
+    browser = logged_in(source.study.owner)
+    (answer, *_others) = [name for name in columns_of(source) if name.startswith("answer.")]
+
+    def people_by_arm(epsilon: str) -> dict[str, float]:
+        page = browser.get(address(source, kind="histogram", by="arm", by2=answer, exact="epsilon", epsilon=epsilon, show="1"))
+        (document,) = page_of(page).xpath("//input[@name='document']/@value")
+        browser.post(address(source), {"document": document})
+        charge = Charge.objects.latest("number")
+        work_on(charge.asking)
+        cells = charge.steps.get(place=2).answer["cells"]
+        return {arm: sum(cell["value"] for cell in cells if arm in cell["labels"]) for arm in ("slides", "instructor")}
+
+    before = people_by_arm("1")
+    withdraw(source)
+    make_snapshot(source)
+    after = people_by_arm("2")  # another document, so that the stored answer does not serve
+    left, stayed = sorted((before[arm] - after[arm] for arm in before), reverse=True)
+    assert left >= 10
+    assert stayed == 0
 
 
 def test_a_question_that_mixes_reported_answers_with_others_is_not_free() -> None:
