@@ -21,6 +21,8 @@ from surveys.questions.plans import PrivacyBudget
 
 LONGEST_REASON = 2000
 LONGEST_SLUG = 40
+RESERVED = "new"
+"""The address of the form."""
 
 
 def bring(brought: Brought, file: IO[bytes], *, title: str, about: str, actor: User) -> DataSet:
@@ -146,5 +148,5 @@ def _approve_analysts(data_set: DataSet, seen: Collection[int]) -> list[str]:
 def _free_slug(title: str) -> str:
     """A short name that no other data set has."""
     wanted = slugify(title)[:LONGEST_SLUG].strip("-") or "data-set"
-    taken = set(DataSet.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
+    taken = {RESERVED, *DataSet.objects.filter(slug__startswith=wanted).values_list("slug", flat=True)}
     return next(name for number in range(1, len(taken) + 2) if (name := wanted if number == 1 else f"{wanted}-{number}") not in taken)

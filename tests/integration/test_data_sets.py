@@ -24,6 +24,7 @@ from tests.ledgers import budget_of
 
 pytestmark = pytest.mark.django_db
 MARK = "zq7marked"
+COUNT = {"kind": "count", "where": [{"column": "background.major", "in": ["art"]}], "epsilon": 0.1}
 
 
 def words(response: Any) -> str:
@@ -67,7 +68,6 @@ def test_texts_become_topics_and_nothing_of_them_stays(tmp_path: Path, settings:
     file = texts_file(key=f"{MARK}-{{}}", text=f"I love recursion, said {MARK}! The recursion is great.")
     made = bring(logged_in(person(Role.INVESTIGATOR)), TYPED_TEXTS, file)
     assert made.status_code == 302
-    made.close()
     table = table_of(DataSet.objects.get().source, 1)
     assert table is not None
     assert [np.sum(table["topic.recursion"] == code, axis=0).tolist() for code in (0, 1, 2)] == [[20, 20], [0, 0], [0, 0]]
@@ -231,7 +231,7 @@ def test_a_data_set_has_the_pages_of_a_closed_study_and_its_api() -> None:
     spending = Client(headers={"Authorization": f"Bearer {issue_token(user=analyst, name='s', scope=TokenScope.ANALYTICS_SPEND, days=1)}"})
     assert [one["slug"] for one in reading.get("/api/v1/data-sets/").json()] == ["marks-of-a-course"]
     assert reading.get("/api/v1/data-sets/marks-of-a-course/").json()["students"] == 60
-    address, question = "/api/v1/data-sets/marks-of-a-course/questions/", {"question": {"kind": "count", "where": [], "epsilon": 0.1}}
+    address, question = "/api/v1/data-sets/marks-of-a-course/questions/", {"question": COUNT}
     preview = reading.post(f"{address}preview/", question, content_type="application/json")
     assert (preview.status_code, preview.json()["pure_epsilon"]) == (200, 0.1)
     assert reading.post(address, question, content_type="application/json").status_code == 403
@@ -259,10 +259,9 @@ def test_topics_are_counted_with_noise_for_the_whole_term() -> None:
     shown = browser.get(address)
     assert len(page_of(shown).xpath("//table[@class='heat']//td")) == 2 * 3 * 2
     assert browser.post(address, {"noise": "rho", "amount": "0"}).status_code == 422
-    with_questions = browser.post(
-        page(source, "data_set_questions"), {"document": '{"kind": "histogram", "by": ["topic.exam"], "epsilon": 0.1}'}
-    )
-    assert with_questions.status_code == 422, "topics are asked on their page alone"
+    document = '{"kind": "histogram", "by": ["topic.exam"], "epsilon": 0.1}'
+    refused = browser.post(page(source, "data_set_questions"), {"document": document})
+    assert refused.status_code == 422, "topics are asked on their page alone"
 
 
 def test_deleted_rows_cannot_be_asked_and_answers_stay() -> None:
@@ -281,6 +280,7 @@ def test_two_data_sets_may_have_one_title() -> None:
     owner = person(Role.INVESTIGATOR)
     assert [data_set(owner).slug for _ in range(2)] == ["marks-of-a-course", "marks-of-a-course-2"]
     assert data_set(owner, title="日本").slug == "data-set"
+    assert data_set(owner, title="New").slug == "new-2", "the address of the form"
 
 
 def test_no_page_of_a_data_set_tells_an_exact_statistic_of_it() -> None:
