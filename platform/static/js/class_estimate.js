@@ -54,7 +54,7 @@ export function estimate(halves) {
   return { share, low: lastPlace(share, 0, isPossible), high: lastPlace(share, 1, isPossible) };
 }
 
-/** What somebody computes who believes that everybody follows the die. */
+/** The estimate of somebody who believes that everybody follows the die. */
 export function believing(halves) {
   const over = (count) => halves.reduce((sum, half) => sum + count(half), 0);
   return over(({ n, yes, forced }) => yes - n * forced) / over(({ n, truth }) => n * truth);

@@ -41,7 +41,7 @@ function drawClass(own) {
   return { said: [{ half: 0, yes: own }, ...others], truth: others.filter(({ truth }) => truth).length / others.length };
 }
 
-/** What is known after the first people, at `LOOKS` moments. */
+/** The estimates after the first people, at `LOOKS` moments. */
 function looksAt(said) {
   const halves = dice.map((die) => ({ ...die, n: 0, yes: 0 }));
   const looks = [];
