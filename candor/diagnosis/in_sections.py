@@ -54,7 +54,7 @@ class Sections:
         """
         if design.is_survey:
             raise MethodError("a survey has one arm, to which no sections are assigned: give a section 1 person")
-        number = ceil(expected.n / expected.cluster_size)
+        number = ceil(expected.n / expected.cluster_size - 1e-9)
         if number > MOST_SECTIONS:
             raise MethodError(f"expected at most {MOST_SECTIONS} sections, found {number}")
         wanted = design.arm_shares * number
