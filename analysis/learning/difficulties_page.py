@@ -47,6 +47,7 @@ class Offer:
     is_noise: bool
     obstacle: str
     earlier: Asked | None
+    account: Account
 
     @property
     def error_in_words(self) -> str:
@@ -84,14 +85,6 @@ class OfferForm:
         return OMITTED
 
     @cached_property
-    def budget(self) -> Budget:
-        return budget_of(self.source)
-
-    @cached_property
-    def account(self) -> Account:
-        return account_of(self.budget)
-
-    @cached_property
     def problem(self) -> str:
         """Why nothing can be released at all; empty if something can."""
         try:
@@ -103,28 +96,36 @@ class OfferForm:
 
     @cached_property
     def offer(self) -> Offer | None:
-        """The most exact release that this share of the budget buys; None where something typed is wrong."""
+        """What these choices buy; None where something typed is wrong."""
         if self.errors or self.problem:
             return None
-        offers = list(self._offers())
-        return min((one for one in offers if not one.obstacle), key=lambda one: one.error, default=min(offers, key=lambda one: one.error))
+        return best_offer(self.source, share=self.share, omitted=self.values["omitted"], reason=self.values["reason"])
 
-    def _offers(self) -> Iterator[Offer]:
-        from candor.rasch.before_spending import LARGEST_ERROR
 
-        _number, schema, n = table_now(self.source)
-        rho, epsilon = (int(self.share * whole) / UNITS for whole in (self.budget.rho_units, self.budget.epsilon_units))
-        prices: dict[Mechanism, dict[str, float]] = {GAUSSIAN: {"rho": rho}, PURE: {"epsilon": epsilon}}
-        if self.values["omitted"] == "not_given":
-            prices = {NOT_GIVEN: {"rho": rho}}
-        for mechanism, price in prices.items():
-            if min(price.values()) <= 0:
-                raise LedgerError(_("Expected a larger share: so little of this budget is nothing."))
-            question = Difficulties(mechanism=mechanism, reason=self.values["reason"], **price)
-            error = question.predicted_error(schema, n)
-            earlier = same_question(self.budget, question)
-            obstacle = "" if earlier else refusal(self.budget, self.account, Units.of(question.loss))
-            yield Offer(question=question, error=error, is_noise=error > LARGEST_ERROR, obstacle=obstacle, earlier=earlier)
+def best_offer(source: Source, *, share: float, omitted: str, reason: str) -> Offer:
+    """The most exact release that a share of the budget buys. Raises QuestionError and LedgerError where nothing can be released at all."""
+    offers = list(_offers(source, share=share, omitted=omitted, reason=reason))
+    return min((one for one in offers if not one.obstacle), key=lambda one: one.error, default=min(offers, key=lambda one: one.error))
+
+
+def _offers(source: Source, *, share: float, omitted: str, reason: str) -> Iterator[Offer]:
+    from candor.rasch.before_spending import LARGEST_ERROR
+
+    budget = budget_of(source)
+    account = account_of(budget)
+    _number, schema, n = table_now(source)
+    rho, epsilon = (int(share * whole) / UNITS for whole in (budget.rho_units, budget.epsilon_units))
+    prices: dict[Mechanism, dict[str, float]] = {GAUSSIAN: {"rho": rho}, PURE: {"epsilon": epsilon}}
+    if omitted == "not_given":
+        prices = {NOT_GIVEN: {"rho": rho}}
+    for mechanism, price in prices.items():
+        if min(price.values()) <= 0:
+            raise LedgerError(_("Expected a larger share: so little of this budget is nothing."))
+        question = Difficulties(mechanism=mechanism, reason=reason, **price)
+        error = question.predicted_error(schema, n)
+        earlier = same_question(budget, question)
+        obstacle = "" if earlier else refusal(budget, account, Units.of(question.loss))
+        yield Offer(question=question, error=error, is_noise=error > LARGEST_ERROR, obstacle=obstacle, earlier=earlier, account=account)
 
 
 @dataclass(frozen=True, kw_only=True)
