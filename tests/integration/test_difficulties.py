@@ -71,10 +71,12 @@ def test_a_release_is_paid_drawn_shown_and_given_as_a_file(source: Source) -> No
     assert "100 % of the privacy budget" in said
     assert "The answers to the sensitive questions, with the group. The die protects them." in said
     document = json.loads(client.get(reverse("analysis:analytics_difficulties_file", args=[source.study.slug, charge.number])).content)
-    assert abs(sum(item["difficulty"] for item in document["items"])) < 1e-9
+    assert abs(sum(item["difficulty"] for item in document["items"])) < 1e-5
     counts = {name: tuple(value) if isinstance(value, list) else value for name, value in document["noisy_counts"].items()}
     again, _abilities = estimate_released(NoisyStatistics(**counts), items=tuple(item["item"] for item in document["items"]))
-    assert [item.difficulty for item in again] == [item["difficulty"] for item in document["items"]], "anybody can compute them again"
+    assert [round(item.difficulty, 6) for item in again] == [item["difficulty"] for item in document["items"]], (
+        "anybody can compute them again"
+    )
 
 
 def test_what_is_released_is_noisy_counts_and_never_the_exact_ones(source: Source) -> None:

@@ -1,16 +1,21 @@
 """Releases of studies with a privacy budget: statistics with noise and the ledger, and exact counts only after a reason."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.urls import reverse
 from lxml import html
 
 from analysis.ledger.services import ask
 from analysis.models import Release, Source
 from analysis.packages.errors import ReleaseError
-from candor.packages.archive import files_in
+from candor.cli import main
+from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.verification import faults_of
 from surveys.models import Study
 from tests.factories import logged_in
@@ -53,6 +58,43 @@ def test_the_package_holds_what_was_asked_with_its_answers_and_the_ledger() -> N
     assert "The statistics in analytics.json are not protected by the die but by noise." in statement
     assert "ε = 10, δ = 0.0001. It does not cover what the study shows exactly: How many people took part" in statement
     assert "Statistics of background and quiz answers, with noise" in files["codebook.md"].decode()
+
+
+def test_anybody_computes_the_difficulties_again_and_finds_a_number_that_was_changed(tmp_path: Path) -> None:
+    """As far as the signature is checked, `candor verify` says the same; a forger who signs anew is found by the numbers alone."""
+    files = files_of(built_release(asked_study(), background="noisy_counts"))
+    document = json.loads(files["analytics.json"])
+    (charge,) = document["charges"]
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    replicated = CliRunner().invoke(main, ["replicate", str(tmp_path)])
+    assert (replicated.exit_code, CliRunner().invoke(main, ["verify", str(tmp_path)]).exit_code) == (0, 0), replicated.output
+    assert re.search(r"^\(difficulties, charge 1\) +\d+ +0$", replicated.output, re.MULTILINE)
+    assert "Every number is the same." in replicated.output
+
+    item = charge["answer"]["items"][0]
+    spent = document["spent"]
+    changes = (
+        ("(difficulties, charge 1).items.0.difficulty", item, "difficulty", item["difficulty"] + 2e-6),
+        ("(difficulties, charge 1).items.0.low", item, "low", item["low"] - 2e-6),
+        ("(difficulties, charge 1).items.0.difficulty", charge["answer"]["noisy_counts"]["totals"], 0, 40),
+        ("(privacy budget).epsilon", spent, "epsilon", spent["epsilon"] / 2),
+    )
+    for place, part, name, forged in changes:
+        true, part[name] = part[name], forged
+        (tmp_path / "analytics.json").write_text(json.dumps(document))
+        part[name] = true
+        replicated, verified = (CliRunner().invoke(main, [command, str(tmp_path)]) for command in ("replicate", "verify"))
+        assert (replicated.exit_code, verified.exit_code) == (1, 1)
+        assert f"  {place}: published" in replicated.output
+        assert "analytics.json: it was changed" in replicated.output + verified.output
+
+    item["difficulty"] += 0.01
+    unsigned = {name: content for name, content in files.items() if name not in (PUBLIC_KEY, SIGNATURE, SUMS)}
+    forged = tmp_path / "forged.zip"
+    forged.write_bytes(zip_of(signed(unsigned | {"analytics.json": json.dumps(document).encode()}, Ed25519PrivateKey.generate())))
+    replicated, verified = (CliRunner().invoke(main, [command, str(forged)]) for command in ("replicate", "verify"))
+    assert (replicated.exit_code, verified.exit_code) == (1, 0), replicated.output
 
 
 def test_exact_counts_need_a_reason_which_the_package_and_the_pages_repeat() -> None:
