@@ -10,7 +10,7 @@ from analysis.ledger.units import UNITS
 class DifficultiesChoicesSerializer(serializers.Serializer[object]):
     share = serializers.FloatField(default=USUAL_SHARE, help_text="Percent of the whole budget, from above 0 to 100.")
     omitted = serializers.ChoiceField(
-        [name for name, _words in OMITTED], default=OMITTED[0][0], help_text="What an answer left out counts as."
+        [name for name, _words in OMITTED], default=OMITTED[0][0], help_text="An answer that was left out counts as this."
     )
     reason = serializers.CharField(
         default="",

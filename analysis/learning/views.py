@@ -55,6 +55,7 @@ def analytics(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def difficulties(request: HttpRequest, slug: str) -> HttpResponse:
     """The price of a release of the difficulties, the button that buys it, and those that were bought."""
+    from analysis.figures.difficulties import difficulties_figure, hardest_first
     from analysis.learning import difficulties_page as page
 
     user = user_of(request)
@@ -87,8 +88,8 @@ def difficulties(request: HttpRequest, slug: str) -> HttpResponse:
         "released": released,
         "waits": any(one.asked.waits for one in released),
         "newest": newest,
-        "items": newest.items(language) if newest else (),
-        "figure": newest.figure(language) if newest else "",
+        "items": hardest_first(newest.found, language) if newest and newest.found else (),
+        "figure": difficulties_figure(newest.found, language) if newest and newest.found else "",
         "exactly": shown_exactly(protocol_in_force(seat.study).definition, reasons_for_counts=reasons_for_exact_counts(seat.study)),
     }
     return render(

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.template.defaultfilters import floatformat
+from django.test import Client
 from django.urls import reverse
 from lxml import html
 
@@ -21,7 +23,7 @@ from surveys.models import Study
 from tests.factories import logged_in
 from tests.jobs import work_on
 from tests.ledgers import make_snapshot, study_with_budget
-from tests.releases import CHOICES, built_release, closed_study, requested_release
+from tests.releases import CHOICES, built_release, closed_study, published_release, requested_release
 
 pytestmark = pytest.mark.django_db
 REASON = "The journal asks for exact sizes of the groups."
@@ -58,6 +60,36 @@ def test_the_package_holds_what_was_asked_with_its_answers_and_the_ledger() -> N
     assert "The statistics in analytics.json are not protected by the die but by noise." in statement
     assert "ε = 10, δ = 0.0001. It does not cover what the study shows exactly: How many people took part" in statement
     assert "Statistics of background and quiz answers, with noise" in files["codebook.md"].decode()
+
+
+def test_the_public_page_shows_what_was_released_with_its_ledger_and_what_no_noise_hides() -> None:
+    study = asked_study()
+    source = Source.objects.get(study=study)
+    question = {"kind": "histogram", "by": [{"column": "background.gender"}], "epsilon": 0.3}
+    work_on(ask(source, {"kind": "statistic", "question": question}, actor=study.owner).charge.asking)
+    release = published_release(study, background="noisy_counts")
+    waiting = ask(source, {"kind": "statistic", "question": question | {"epsilon": 0.25}}, actor=study.owner).charge
+    public = html.fromstring(Client().get(reverse("analysis:public_release", args=[study.slug, release.version])).content)
+    (shown,) = public.xpath('//section[@aria-labelledby="statistics"]')
+    said = " ".join(shown.text_content().split())
+    charges = json.loads(files_of(release)["analytics.json"])["charges"]
+    items = {item["text"]["en"]: item for item in charges[0]["answer"]["items"]}
+    rows = [[" ".join(cell.text_content().split()) for cell in row.xpath("./th|./td")] for row in shown.xpath(".//tbody/tr")]
+    for text, item in items.items():
+        value, low, high = (floatformat(item[name], 2) for name in ("difficulty", "low", "high"))
+        assert [text, value, f"{low} … {high}"] in rows
+    assert len(shown.xpath(".//figure//*[local-name()='circle']")) == len(items)
+    for cell in charges[1]["answer"]["cells"]:
+        label = {"woman": "Woman", "man": "Man"}.get(cell["labels"][0])
+        assert label is None or [label, f"{cell['value']:.0f}", f"{cell['low']:.0f} – {cell['high']:.0f}"] in rows
+    ledger = [row for row in rows if row[-1] in ("Answered", "Reserved")]
+    assert [row[0] for row in ledger] == ["1", "2"], f"charge {waiting.number} came after the release"
+    assert "differentially private, of a budget of ε = 10" in said
+    assert "The answers to the sensitive questions, with the group. The die protects them." in said
+    assert study.owner.username not in said
+    without = published_release(study, background="left_out")
+    plain = Client().get(reverse("analysis:public_release", args=[study.slug, without.version]))
+    assert (plain.status_code, b"Statistics with noise" in plain.content) == (200, False)
 
 
 def test_anybody_computes_the_difficulties_again_and_finds_a_number_that_was_changed(tmp_path: Path) -> None:
