@@ -13,15 +13,13 @@ from analysis.ledger.page import STATES, cost_in_words
 from analysis.ledger.questions import AnswerTable, Question, read_question
 from analysis.ledger.selectors import asked_before, budget_of
 from analysis.models import Release
-from analysis.releases.selectors import reasons_for_exact_counts
+from analysis.releases.selectors import not_covered
 from analysis.sources.selectors import schema_of_snapshot, source_of
 from analysis.sources.tables import Schema
 from candor.packages.analytics import ANALYTICS
 from candor.packages.archive import files_in
 from candor.privacy.losses import Loss
-from surveys.privacy.exact import shown_exactly
 from surveys.privacy.words import certainty
-from surveys.protocols import protocol_in_force
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +54,7 @@ class Statistics:
 
 
 def statistics_of(release: Release) -> Statistics | None:
-    """What analytics.json of a public release says, with the labels of the study; None where it has none."""
+    """The content of analytics.json in a public release, with the labels of the study; None where it has none."""
     from analysis.figures.difficulties import difficulties_figure, hardest_first
 
     if ANALYTICS not in [file["name"] for file in release.files] or (source := source_of(release.study)) is None:
@@ -69,7 +67,6 @@ def statistics_of(release: Release) -> Statistics | None:
     charges = [_charged(charge, schema_of_snapshot(source, snapshots[charge["number"]])) for charge in document["charges"]]
     released = [one["answer"] for one in document["charges"] if one["question"].get("kind") == "difficulties" and one["answer"]]
     difficulties, language = released[-1] if released else None, get_language() or "en"
-    definition = protocol_in_force(release.study).definition
     return Statistics(
         n=document["participants"],
         budget=document["budget"],
@@ -79,7 +76,7 @@ def statistics_of(release: Release) -> Statistics | None:
         difficulties=difficulties,
         items=hardest_first(difficulties, language) if difficulties else [],
         figure=difficulties_figure(difficulties, language) if difficulties else "",
-        exactly=shown_exactly(definition, reasons_for_counts=reasons_for_exact_counts(release.study)),
+        exactly=not_covered(release.study),
     )
 
 
