@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import gc
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,8 +68,9 @@ def read_records(records: Iterable[Any], hierarchies: Any, *, auxiliary: Iterabl
         Naming the attribute, or the record and the path.
     """
     forest = Forest(read_hierarchies(hierarchies), auxiliary=auxiliary)
-    for record in records:
-        forest.add(record)
+    with _without_collection():
+        for record in records:
+            forest.add(record)
     forest.settle()
     return forest
 
@@ -152,18 +155,12 @@ def anonymize(
         if classes is None
         else ([list(one) for one in classes], 0)
     )
-    builder = Builder(forest)
-    built = [builder.build(members) for members in chosen]
-    tell(0.8)
-    repair = Repair(forest, built, demands)
-    if demands.names or t is not None:
-        repair.run()
-    if anatomy:
-        repair.shuffle()
-    published = shuffled([record for one in built for record in _published(forest, one)])
+    with _without_collection():
+        built, published = _built(forest, chosen, demands=demands, anatomy=anatomy)
     tell(0.9)
     kept = frozenset(forest.auxiliary)
-    broken = next(checking.violations(published, k=k, diversity=demands.levels, t=t, auxiliary=kept), None)
+    with _without_collection():
+        broken = next(checking.violations(published, k=k, diversity=demands.levels, t=t, auxiliary=kept), None)
     if broken is not None:
         raise ParameterError(f"the checker refuses this release: {broken}")
     tell(1.0)
@@ -231,33 +228,74 @@ def _clustered(
     return chosen, suppressed
 
 
-def _published(forest: Forest, one: PublishedClass) -> Iterator[Record]:
-    """The records of a class, each with its children in an order of its own."""
-    values: dict[tuple[int, int, frozenset[str]], dict[str, Any]] = {}
+def _built(
+    forest: Forest, chosen: Iterable[Sequence[int]], *, demands: Demands, anatomy: bool
+) -> tuple[list[PublishedClass], list[Record]]:
+    """The classes, repaired, and their records in an order that nobody can draw again."""
+    builder = Builder(forest)
+    built = [builder.build(members) for members in chosen]
+    repair = Repair(forest, built, demands)
+    if demands.names or demands.t is not None:
+        repair.run()
+    if anatomy:
+        repair.shuffle()
+    publisher = _Publisher(forest)
+    return built, shuffled([record for one in built for record in publisher.records(one)])
 
-    def vertices(place: Place) -> list[Record]:
-        labels = forest.labels_of(place.kind, place.nodes)
-        families = [vertices(child) for child in place.children]
-        orders = secret_orders(len(place.values), len(families)).tolist() if families else [()] * len(place.values)
-        found = []
-        for at, number in enumerate(place.values):
-            key = (place.kind, number, place.blank)
-            if (told := values.get(key)) is None:
-                written = forest.values[number][0]
-                told = values[key] = {
-                    name: None if name in place.blank else written.get(name) for name in forest.kinds[place.kind].sensitive
-                }
-            record: Record = {
-                "quasi_identifiers": labels,
-                "sensitive": told,
-                "children": [families[child][at] for child in orders[at]],
-            }
-            if forest.values[number][1]:
-                record["auxiliary"] = forest.values[number][1]
-            found.append(record)
+
+class _Publisher:
+    """Writes classes as records; parts that are alike are written once."""
+
+    def __init__(self, forest: Forest) -> None:
+        self.forest = forest
+        self.told: dict[tuple[int, frozenset[str]], dict[int, dict[str, Any]]] = {}
+
+    def records(self, one: PublishedClass) -> Iterator[Record]:
+        """The records of a class, each with its children in an order of its own."""
+        for row, record in zip(one.members, self._vertices(one.root), strict=True):
+            if self.forest.roots[row].released is not None:
+                record["released"] = self.forest.roots[row].released
+            yield record
+
+    def _vertices(self, place: Place) -> list[Record]:
+        labels = self.forest.labels_of(place.kind, place.nodes)
+        told = self._told(place)
+        families = [self._vertices(child) for child in place.children]
+        children: Iterable[Sequence[Record]] = zip(*families, strict=True) if families else ((),) * len(place.values)
+        if len(families) > 1:
+            orders = secret_orders(len(place.values), len(families)).tolist()
+            children = [[family[at] for at in order] for family, order in zip(children, orders, strict=True)]
+        found: list[Record] = [
+            {"quasi_identifiers": labels, "sensitive": told[number], "children": list(below)}
+            for number, below in zip(place.values, children, strict=True)
+        ]
+        if self.forest.auxiliary:
+            for number, record in zip(place.values, found, strict=True):
+                if auxiliary := self.forest.values[number][1]:
+                    record["auxiliary"] = auxiliary
         return found
 
-    for row, record in zip(one.members, vertices(one.root), strict=True):
-        if forest.roots[row].released is not None:
-            record["released"] = forest.roots[row].released
-        yield record
+    def _told(self, place: Place) -> dict[int, dict[str, Any]]:
+        """The published values of each number, without those that are blank here."""
+        told = self.told.setdefault((place.kind, place.blank), {})
+        names = [(name, name in place.blank) for name in self.forest.kinds[place.kind].sensitive]
+        for number in place.values:
+            if number not in told:
+                written = self.forest.values[number][0]
+                told[number] = {name: None if blank else written.get(name) for name, blank in names}
+        return told
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """No search for cycles meanwhile: there are none among so many small objects, and looking for them takes a third of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            if not gc.get_freeze_count():
+                gc.freeze()  # everything is old now, without having been looked at
+                gc.unfreeze()
+            gc.enable()

@@ -13,10 +13,13 @@ from candor.records.embedding import Embedding
 from candor.records.shuffling import secret_generator
 
 BLOCK, SAMPLE, TURNS = 1000, 2000, 10
+IMPROVEMENTS, NEAR, OF = 400, 3, 8
+"""How often, over all records, a class and 3 of its 8 nearest ones are taken apart and grown again; what loses less is kept."""
 CANDIDATES, CLASH = 24, 0.35
 """With ℓ the next member is the best of so many, and each value that would be too frequent costs so much for each record of the class."""
 Rows = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float32]
+Codes = npt.NDArray[np.int32]
 
 
 class Classes(NamedTuple):
@@ -63,8 +66,10 @@ def cluster(
     n, done = len(rows), 0
     for part in blocks(embedding.vectors, rows, most=max(block, 4 * size), rng=rng):
         rows = rng.permutation(part)  # ties are broken by this order
-        grown = _Block(embedding, rows)
-        members, left = grown.grow(size, diversity)
+        grown = _Block.of(embedding, rows)
+        members, left = grown.grow(size, diversity, grown.vectors.mean(axis=0))
+        if diversity == 1:
+            _improve(grown, members, times=IMPROVEMENTS * len(rows) // n, rng=rng)
         join = _Joining(embedding, rows, members)
         for row in left:
             if not join.add(row, or_suppress=len(found.suppressed) < may_suppress * (done + len(rows)) // n):
@@ -98,17 +103,19 @@ def blocks(vectors: sparse.csr_array, rows: Rows, *, most: int, rng: np.random.G
 class _Block:
     """Records that are compared with each other: the free ones stand in the first columns."""
 
-    def __init__(self, embedding: Embedding, rows: Rows) -> None:
-        part = embedding.vectors[rows]
+    def __init__(self, vectors: Floats, totals: Floats, codes: Codes) -> None:
+        self.vectors, self.totals, self.codes = vectors, totals, codes
+        self.turned = vectors.T.copy(order="C")
+        self.free = np.arange(len(vectors))
+        self.left = len(vectors)
+
+    @classmethod
+    def of(cls, embedding: Embedding, rows: Rows) -> _Block:
+        """The records of some rows; features of one record alone are left out, because nobody shares them."""
+        part, codes = embedding.vectors[rows], embedding.values[rows]
         shared = np.flatnonzero(np.bincount(part.indices, minlength=part.shape[1]) > 1)
-        self.vectors = part[:, shared].toarray()
-        self.turned = np.ascontiguousarray(self.vectors.T)
-        self.totals = embedding.totals[rows]
-        codes = embedding.values[rows]
-        shared = np.flatnonzero(np.bincount(codes.indices, minlength=codes.shape[1]) > 1)
-        self.codes = codes[:, shared].toarray()
-        self.free = np.arange(len(rows))
-        self.left = len(rows)
+        diverse = np.flatnonzero(np.bincount(codes.indices, minlength=codes.shape[1]) > 1)
+        return cls(part[:, shared].toarray(), embedding.totals[rows], codes[:, diverse].toarray())
 
     def take(self, column: int) -> int:
         """Take a free record out."""
@@ -124,10 +131,9 @@ class _Block:
         found: Floats = np.minimum(self.turned[at, : self.left], with_[at, None]).sum(axis=0)
         return found
 
-    def grow(self, size: int, diversity: int) -> tuple[list[list[int]], list[int]]:
+    def grow(self, size: int, diversity: int, begin: Floats) -> tuple[list[list[int]], list[int]]:
         """Greedy classes: begin far from the last beginning, then add what costs least."""
         classes: list[list[int]] = []
-        begin: Floats = self.vectors.mean(axis=0)
         most = max(1, size // diversity)
         while self.left >= size:
             totals = self.totals[self.free[: self.left]]
@@ -151,10 +157,35 @@ class _Block:
         return int(best[np.argmin(costs[best] + CLASH * size * counts.clashes(self.free[best]))])
 
 
+def _improve(block: _Block, classes: list[list[int]], *, times: int, rng: np.random.Generator) -> None:
+    """Take a class and its nearest ones apart and grow them again, from another beginning; keep what loses less."""
+    if len(classes) < 2:
+        return
+    lowest = np.stack([block.vectors[one].min(axis=0) for one in classes])
+    sums = lowest.sum(axis=1)
+    losses = np.array([block.totals[one].sum() - len(one) * least for one, least in zip(classes, sums, strict=True)])
+    near = min(OF, len(classes) - 1)
+    for start in rng.choice(len(classes), size=times, p=losses / losses.sum()) if losses.sum() > 0 else ():
+        at = np.flatnonzero(lowest[start])
+        apart = sums + sums[start] - 2 * np.minimum(lowest[:, at], lowest[start, at]).sum(axis=1)
+        apart[start] = np.inf
+        chosen = np.append(rng.permutation(np.argpartition(apart, near - 1)[:near])[:NEAR], start)
+        pool = rng.permutation(np.concatenate([classes[one] for one in chosen]))
+        vectors = block.vectors[pool]
+        vectors = vectors[:, vectors.any(axis=0)]
+        grown, _ = _Block(vectors, block.totals[pool], block.codes[pool][:, :0]).grow(len(classes[0]), 1, vectors[0])
+        loss = [float(block.totals[pool[one]].sum() - len(one) * vectors[one].min(axis=0).sum()) for one in grown]
+        if sum(loss) < losses[chosen].sum() - 1e-4:
+            for one, rows, own in zip(chosen, grown, loss, strict=True):
+                classes[one] = [int(pool[row]) for row in rows]
+                lowest[one] = block.vectors[classes[one]].min(axis=0)
+                sums[one], losses[one] = lowest[one].sum(), own
+
+
 class _Counts:
     """How often each sensitive value occurs in a class, at the places that all members have."""
 
-    def __init__(self, codes: npt.NDArray[np.int32], most: int) -> None:
+    def __init__(self, codes: Codes, most: int) -> None:
         self.codes, self.most = codes, most
         self.shared = np.arange(codes.shape[1])
         self.members: list[int] = []

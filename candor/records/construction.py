@@ -7,11 +7,12 @@ Grandchildren are aligned inside the place of their parent, at every depth.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain
 
 from candor.records.trees import Forest, Vertex
+
+Waiting = dict[int, list[Vertex]]
+"""Vertices of one member that fill no place yet, by node."""
 
 
 class Place:
@@ -54,13 +55,9 @@ class Builder:
     def __init__(self, forest: Forest) -> None:
         self.forest = forest
         self.parents = forest.parents
-        self.depths = [0] * len(forest.parents)
-        for node in range(len(self.depths)):
-            self.depths[node] = self._depth(node)
-
-    def _depth(self, node: int) -> int:
-        parent = self.parents[node]
-        return 0 if parent == node else self.depths[node] or 1 + self._depth(parent)
+        self.depths = [len(self._above(node)) - 1 for node in range(len(forest.parents))]
+        self.deepest = max(self.depths, default=0)
+        self.pairs: dict[tuple[int, int], int | None] = {}
 
     def build(self, members: Sequence[int]) -> PublishedClass:
         """The class of some records, which have the same attributes at their roots."""
@@ -85,47 +82,74 @@ class Builder:
         """
         if not all(families):
             return []
+        if max(map(len, families)) == 1:
+            own = [family[0] for family in families]
+            node = self._common([vertex[0] for vertex in own])
+            return [] if node is None else [self._place(node, own)]
         places: list[Place] = []
-        waiting: list[dict[int, list[Vertex]]] = []
-        for family in families:
-            own: dict[int, list[Vertex]] = {}
+        depths = self.depths
+        waiting: list[dict[int, Waiting]] = [{} for _ in range(self.deepest + 1)]  # of each depth, the vertices of each member by node
+        for member, family in enumerate(families):
             for vertex in family:
-                own.setdefault(vertex[0], []).append(vertex)
-            waiting.append(own)
-        by_depth: dict[int, set[int]] = defaultdict(set)
-        for node in set(chain.from_iterable(waiting)):
-            by_depth[self.depths[node]].add(node)
-        for depth in range(max(by_depth), -1, -1):
-            for node in by_depth[depth]:
-                here = [own.get(node) for own in waiting]
-                parent = self.parents[node]
-                if all(here):
-                    filled = [vertices for vertices in here if vertices]
-                    places += self._fill(node, filled)
-                moved = False
-                if parent != node:
-                    for own, vertices in zip(waiting, here, strict=True):
-                        if vertices:
-                            own.setdefault(parent, []).extend(vertices)
-                            moved = True
-                if moved:
-                    by_depth[depth - 1].add(parent)
+                waiting[depths[vertex[0]]].setdefault(member, {}).setdefault(vertex[0], []).append(vertex)
+        for depth in range(self.deepest, -1, -1):
+            here = waiting[depth]
+            if len(here) == len(families):
+                first, *others = here.values()
+                for node in set(first).intersection(*others):
+                    self._fill(node, here, places)
+            if depth:
+                self._move_up(here, waiting[depth - 1])
         return places
 
-    def _fill(self, node: int, filled: list[list[Vertex]]) -> list[Place]:
-        """As many places as all members can fill; takes the vertices out of their lists."""
+    def _move_up(self, here: dict[int, Waiting], above: dict[int, Waiting]) -> None:
+        """What is left over waits at the parent; at a root it is dropped."""
+        parents = self.parents
+        for member, waiting in here.items():
+            if not waiting:
+                continue
+            own = above.setdefault(member, {})
+            for node, vertices in waiting.items():
+                own.setdefault(parents[node], []).extend(vertices)
+
+    def _fill(self, node: int, here: dict[int, Waiting], places: list[Place]) -> None:
+        """Make as many places as all members can fill; their vertices wait no longer."""
+        filled = [waiting.pop(node) for waiting in here.values()]
+        most = max(map(len, filled))
+        if most == 1:
+            places.append(self._place(node, [vertices[0] for vertices in filled]))
+            return
         number = min(map(len, filled))
-        if any(len(vertices) > 1 for vertices in filled):
-            for vertices in filled:
-                vertices.sort(key=_with_most_children)
-        places = []
-        for at in range(number):
-            own = [vertices[at] for vertices in filled]
-            children = self.align([vertex[2] for vertex in own]) if own[0][2] else []
-            places.append(Place(self.forest.nodes[node][0], self._labels(node, own), [vertex[1] for vertex in own], children))
-        for vertices in filled:
-            del vertices[:number]
-        return places
+        for vertices, waiting in zip(filled, here.values(), strict=True):
+            vertices.sort(key=_with_most_children)
+            if len(vertices) > number:
+                waiting[node] = vertices[number:]
+        places += [self._place(node, [vertices[at] for vertices in filled]) for at in range(number)]
+
+    def _place(self, node: int, own: Sequence[Vertex]) -> Place:
+        children = self.align([vertex[2] for vertex in own]) if own[0][2] else []
+        return Place(self.forest.nodes[node][0], self._labels(node, own), [vertex[1] for vertex in own], children)
+
+    def _common(self, nodes: Sequence[int]) -> int | None:
+        """The lowest node at or above all; None when vertices are of different kinds."""
+        found = nodes[0]
+        for node in nodes:
+            if node != found:
+                pair = (found, node)
+                if pair not in self.pairs:
+                    above = self._above(found)
+                    self.pairs[pair] = next((one for one in self._above(node) if one in above), None)
+                common = self.pairs[pair]
+                if common is None:
+                    return None
+                found = common
+        return found
+
+    def _above(self, node: int) -> list[int]:
+        chain = [node]
+        while (parent := self.parents[node]) != node:
+            chain.append(node := parent)
+        return chain
 
     def _labels(self, node: int, own: Sequence[Vertex]) -> tuple[int, ...]:
         """The labels that vertices share, attribute by attribute."""
