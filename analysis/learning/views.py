@@ -13,17 +13,17 @@ from django.views.decorators.vary import vary_on_headers
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
+from analysis.learning.exactly import exactly_at
 from analysis.ledger.selectors import asked_with, budget_of
 from analysis.ledger.services import ask
-from analysis.releases.selectors import reasons_for_exact_counts
+from analysis.releases.selectors import not_covered
 from analysis.sources.places import place_at
 from surveys.access import access_analytics, study_in_public
 from surveys.errors import SurveyError
 from surveys.journey.language import asked_for
 from surveys.journey.presentation import presentation
-from surveys.models import ENDED, Study
+from surveys.models import ENDED
 from surveys.privacy.budgets import bought_in_words, budget_in_words
-from surveys.privacy.exact import shown_exactly
 from surveys.protocols import protocol_in_force
 
 MINUTES = 5
@@ -40,12 +40,11 @@ def analytics(request: HttpRequest, slug: str) -> HttpResponse:
     budget = definition.privacy_budget if definition else None
     context: dict[str, object] = {"study": study, "seat": seat, "budget": budget, "has_ended": study.status in ENDED}
     if definition and budget:
-        reasons = reasons_for_exact_counts(study)
         context |= {
             "has_quiz": bool(definition.quiz),
             "meaning": budget_in_words(budget),
             "buys": bought_in_words(definition),
-            "exactly": shown_exactly(definition, reasons_for_counts=reasons),
+            "exactly": not_covered(study),
         }
     return render(request, "analysis/learning/analytics.html", context)
 
@@ -55,6 +54,7 @@ def analytics(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def difficulties(request: HttpRequest, /, **where: str) -> HttpResponse:
     """The price of a release of the difficulties, the button that buys it, and those that were bought."""
+    from analysis.figures.difficulties import difficulties_figure, hardest_first
     from analysis.learning import difficulties_page as page
 
     user = user_of(request)
@@ -85,10 +85,10 @@ def difficulties(request: HttpRequest, /, **where: str) -> HttpResponse:
         "released": released,
         "waits": any(one.asked.waits for one in released),
         "newest": newest,
-        "items": newest.items(language) if newest else (),
-        "figure": newest.figure(language) if newest else "",
+        "items": hardest_first(newest.found, language) if newest and newest.found else (),
+        "figure": difficulties_figure(newest.found, language) if newest and newest.found else "",
         "file": place.address("difficulties_file", number=newest.asked.charge.number) if newest else "",
-        "exactly": _shown_exactly(place.study),
+        "exactly": exactly_at(place),
     }
     return render(
         request, "analysis/learning/difficulties.html", context, status=422 if failed or (request.method == "POST" and form.errors) else 200
@@ -108,12 +108,6 @@ def difficulties_file(request: HttpRequest, /, number: int, **where: str) -> Htt
     response = JsonResponse(document, json_dumps_params={"indent": 2, "ensure_ascii": False})
     response["Content-Disposition"] = f'attachment; filename="{place.whole.slug}-difficulties-{number}.json"'
     return response
-
-
-def _shown_exactly(study: Study | None) -> list[str]:
-    if study is None:
-        return [_("How many students there are. The people who brought the data have the file.")]
-    return shown_exactly(protocol_in_force(study).definition, reasons_for_counts=reasons_for_exact_counts(study))
 
 
 @require_safe

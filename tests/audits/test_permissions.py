@@ -142,6 +142,8 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "analysis:analytics_networks":     (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
     "analysis:analytics_difficulties": (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
     "analysis:analytics_difficulties_file":(LOGIN, 404, 404,    404,    404,    404,    404,    404,    404),
+    "analysis:api_analytics_difficulties":(NO,  404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:api_preview_difficulties":(NO,    405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:feedback":               (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:analytics_questions":    (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_analytics_questions":(NO,     404,    404,    404,    404,    404,    404,    404,    404),
@@ -269,6 +271,7 @@ SENT: dict[str, tuple[Any, ...]] = {
     "surveys:api_make_codes":          (NO,     415,    415,    404,    404,    404,    404,    404,    415),
     "analysis:compute":                (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
     "analysis:blinding":               (LOGIN,  OUT,    OUT,    404,    404,    404,    404,    404,    OUT),
+    "analysis:api_preview_difficulties":(NO,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_analytics_preview":  (NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_analytics_frozen":   (NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "surveys:api_action":              (NO,     409,    409,    409,    409,    404,    409,    404,    409),
@@ -294,11 +297,15 @@ OF_A_DATA_SET: dict[str, tuple[Any, ...]] = {
     "analysis:api_data_set":           (NO,     200,    404,    404,    404,    404,    200,    404,    200),
     "analysis:api_data_set_questions": (NO,     200,    404,    404,    404,    404,    404,    404,    200),
     "analysis:api_data_set_preview":   (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:api_data_set_difficulties":(NO,   200,    404,    404,    404,    404,    200,    404,    200),
+    "analysis:api_data_set_preview_difficulties":(NO,405,405,   405,    405,    405,    405,    405,    405),
+    "analysis:api_data_set_topics":    (NO,     200,    404,    404,    404,    404,    404,    404,    200),
+    "analysis:api_data_set_preview_topics":(NO, 405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:api_data_set_ledger":    (NO,     200,    404,    404,    404,    404,    200,    404,    200),
     "analysis:api_data_set_frozen":    (NO,     405,    405,    405,    405,    405,    405,    405,    405),
 }  # fmt: skip
 DATA_SET_OPEN_TO_ITS_ANALYST = {"analysis:data_set", "analysis:data_set_questions", "analysis:data_set_topics", "analysis:api_data_set"}
-DATA_SET_OPEN_TO_ITS_ANALYST |= {"analysis:api_data_set_questions"}
+DATA_SET_OPEN_TO_ITS_ANALYST |= {"analysis:api_data_set_questions", "analysis:api_data_set_topics"}
 ARGUMENTS = {
     "data_set": "marks-of-a-course",
     "uidb36": "1",
