@@ -139,6 +139,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "analysis:analytics_difficulties": (LOGIN,  200,    200,    200,    200,    404,    200,    404,    200),
     "analysis:analytics_difficulties_file":(LOGIN, 404, 404,    404,    404,    404,    404,    404,    404),
     "analysis:feedback":               (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:outlook":                (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:analytics_questions":    (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_analytics_questions":(NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_analytics_preview":  (NO,     405,    405,    405,    405,    405,    405,    405,    405),
