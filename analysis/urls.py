@@ -9,6 +9,7 @@ from analysis.diagnosis.views import diagnosis
 from analysis.inbox.api import ReviewQueue
 from analysis.inbox.views import inbox
 from analysis.learning import views as learning
+from analysis.learning.api import PreviewDifficulties, ReleasedDifficulties
 from analysis.learning.budget_page import BudgetPage
 from analysis.learning.networks.views import networks
 from analysis.learning.questions.api import PreviewQuestion, Questions
@@ -48,6 +49,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/<slug:slug>/rehearsal/stop/", StopRehearsal.as_view(), name="api_stop_rehearsal"),
     path("api/v1/studies/<slug:slug>/diagnosis/", Diagnoses.as_view(), name="api_diagnosis"),
     path("api/v1/studies/<slug:slug>/diagnosis/stop/", StopDiagnosis.as_view(), name="api_stop_diagnosis"),
+    path("api/v1/studies/<slug:slug>/analytics/difficulties/", ReleasedDifficulties.as_view(), name="api_analytics_difficulties"),
+    path("api/v1/studies/<slug:slug>/analytics/difficulties/preview/", PreviewDifficulties.as_view(), name="api_preview_difficulties"),
     path("api/v1/studies/<slug:slug>/analytics/questions/", Questions.as_view(), name="api_analytics_questions"),
     path("api/v1/studies/<slug:slug>/analytics/questions/preview/", PreviewQuestion.as_view(), name="api_analytics_preview"),
     path("api/v1/studies/<slug:slug>/analytics/ledger/", Ledger.as_view(), name="api_analytics_ledger"),

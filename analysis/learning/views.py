@@ -15,7 +15,7 @@ from accounts.access import require_role, user_of
 from accounts.models import Role
 from analysis.ledger.selectors import asked_with, budget_of
 from analysis.ledger.services import ask
-from analysis.releases.selectors import reasons_for_exact_counts
+from analysis.releases.selectors import not_covered
 from analysis.sources.selectors import source_of
 from surveys.access import access_analytics, access_own_study, access_study, study_in_public
 from surveys.errors import SurveyError
@@ -23,7 +23,6 @@ from surveys.journey.language import asked_for
 from surveys.journey.presentation import presentation
 from surveys.models import ENDED
 from surveys.privacy.budgets import bought_in_words, budget_in_words
-from surveys.privacy.exact import shown_exactly
 from surveys.protocols import protocol_in_force
 
 MINUTES = 5
@@ -40,12 +39,11 @@ def analytics(request: HttpRequest, slug: str) -> HttpResponse:
     budget = definition.privacy_budget if definition else None
     context: dict[str, object] = {"study": study, "seat": seat, "budget": budget, "has_ended": study.status in ENDED}
     if definition and budget:
-        reasons = reasons_for_exact_counts(study)
         context |= {
             "has_quiz": bool(definition.quiz),
             "meaning": budget_in_words(budget),
             "buys": bought_in_words(definition),
-            "exactly": shown_exactly(definition, reasons_for_counts=reasons),
+            "exactly": not_covered(study),
         }
     return render(request, "analysis/learning/analytics.html", context)
 
@@ -55,6 +53,7 @@ def analytics(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def difficulties(request: HttpRequest, slug: str) -> HttpResponse:
     """The price of a release of the difficulties, the button that buys it, and those that were bought."""
+    from analysis.figures.difficulties import difficulties_figure, hardest_first
     from analysis.learning import difficulties_page as page
 
     user = user_of(request)
@@ -87,9 +86,9 @@ def difficulties(request: HttpRequest, slug: str) -> HttpResponse:
         "released": released,
         "waits": any(one.asked.waits for one in released),
         "newest": newest,
-        "items": newest.items(language) if newest else (),
-        "figure": newest.figure(language) if newest else "",
-        "exactly": shown_exactly(protocol_in_force(seat.study).definition, reasons_for_counts=reasons_for_exact_counts(seat.study)),
+        "items": hardest_first(newest.found, language) if newest and newest.found else (),
+        "figure": difficulties_figure(newest.found, language) if newest and newest.found else "",
+        "exactly": not_covered(seat.study),
     }
     return render(
         request, "analysis/learning/difficulties.html", context, status=422 if failed or (request.method == "POST" and form.errors) else 200

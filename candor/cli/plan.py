@@ -13,10 +13,12 @@ from candor.cli.options import (
     WHOLE,
     all_of,
     cheaters_option,
+    cluster_size_option,
     design_option,
     effect_option,
     effects_by_arm,
     format_option,
+    icc_option,
     level_option,
     prevalence_option,
 )
@@ -43,8 +45,7 @@ from candor.studies.plans import plan as planned
 )
 @click.option("--questions", type=WHOLE, default=1, show_default=True, help="Sensitive questions, one roll each.")
 @click.option("--epsilon-cap", type=POSITIVE, help="Largest privacy loss per question for suggested dice; default: the design's own.")
-@click.option("--cluster-size", type=POSITIVE, default=1.0, show_default=True, help="People in a section that is assigned as a whole.")
-@click.option("--icc", type=PROPORTION, default=0.0, show_default=True, help="Intraclass correlation of the true answers of a section.")
+@all_of(cluster_size_option, icc_option)
 @click.option("--front", is_flag=True, help="Search designs of which none beats another in people, both errors and privacy.")
 @click.option(
     "--least-truth", type=PROPORTION, default=LEAST_TRUTH, show_default=True, help="Smallest share of rolls for the truth in --front."

@@ -38,19 +38,19 @@ class Audit:
     claim: Loss
     draw: Draw
 
-    def epsilon_at_least(self, runs: int) -> dict[float, float]:
-        """For each δ, a lower bound of ε with confidence 99.9 %, from so many releases in each world.
+    def epsilon_at_least(self, runs: int, *, confidence: float = CONFIDENCE) -> dict[float, float]:
+        """For each δ, a lower bound of ε with this confidence, 99.9 % unless it is given, from so many releases in each world.
 
         Half of the releases choose the best event, the other half measure it: Clopper–Pearson bounds of its two probabilities, and
         ε ≥ ln((p₁ − δ)/p₀). A pure claim is attacked with δ = 0 alone.
         """
         worlds = [np.asarray(self.draw(world, runs), dtype=np.float64) for world in (0, 1)]
         deltas = (0.0,) if self.claim.pure_epsilon is not None else DELTAS
-        return {delta: epsilon_at_least(*worlds, delta=delta) for delta in deltas}
+        return {delta: epsilon_at_least(*worlds, delta=delta, confidence=confidence) for delta in deltas}
 
-    def excess(self, runs: int) -> float:
+    def excess(self, runs: int, *, confidence: float = CONFIDENCE) -> float:
         """How far the lower bound lies above the claim, at the worst δ: above 0 refutes the claim."""
-        return max(bound - self.claim.epsilon(delta) for delta, bound in self.epsilon_at_least(runs).items())
+        return max(bound - self.claim.epsilon(delta) for delta, bound in self.epsilon_at_least(runs, confidence=confidence).items())
 
 
 def epsilon_at_least(scores_0: Scores, scores_1: Scores, *, delta: float = 0.0, confidence: float = CONFIDENCE) -> float:

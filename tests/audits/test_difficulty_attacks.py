@@ -81,4 +81,4 @@ def test_corrected_objective_perturbation_stays_within_its_claim():
     # The exact ratio never exceeds the claim, up to the rounding of the output; nor does what outputs alone show.
     largest = max(float(np.abs(scores).max()) for scores in worlds)
     assert 0.3 * epsilon < largest <= epsilon + 0.01
-    assert epsilon_at_least(*worlds) <= epsilon
+    assert epsilon_at_least(*worlds, confidence=1 - 1e-7) <= epsilon

@@ -4,22 +4,32 @@ The same check is run on pages that leak on purpose, one leak at a time, and mus
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from surveys.journey import services as participation
 from surveys.journey.services import Visit
 from surveys.models import Participant, Study
 from surveys.tokens import new_token
 from tests.browser.conftest import Complaints
-from tests.browser.die_traces import KEPT, Outage, cookie_outside, described, masked, wait_for_attempt
 from tests.browser.people import JOURNEY, become, recruiting_study
+from tests.browser.traces import (
+    STEP_MILLISECONDS,
+    Outage,
+    cookies_of,
+    described,
+    differences,
+    kept_by,
+    requests_of,
+    secrets_of,
+    sent,
+    wait_until_loaded,
+)
 
 CIRCLE = {"kind": "circle", "name": "team", "text": {"en": "Who do you learn with?", "de": "Mit wem lernst du?"}, "role": "sensitive"}
-STEP_MILLISECONDS = 100
 
 
 @dataclass(frozen=True)
@@ -92,17 +102,13 @@ class Trace:
     """One participant's page of background questions, from opening it to the page after it."""
 
     requests: Sequence[str]
-    """With all headers and bodies, in their order."""
+    """With all headers and bodies; those of the next page in any order."""
     bytes_sent: Sequence[int]
     cookies: Sequence[str]
     kept_meanwhile: dict[str, Any]
     """In the browser, with everything typed and nothing sent."""
     kept: dict[str, Any]
     milliseconds_until_sent: Sequence[int]
-
-
-def differences(traces: Sequence[Trace]) -> list[str]:
-    return sorted({part.name for one in traces for part in fields(Trace) if getattr(one, part.name) != getattr(traces[0], part.name)})
 
 
 @pytest.fixture
@@ -123,14 +129,10 @@ def trace_of(context: BrowserContext, circle: Circle, *, token: str) -> Trace:
     page = context.new_page()
     page.add_init_script("Math.random = () => 0.4;")
     page.clock.install(time=0)
-    requests: list[Request] = []
-    page.route(f"**{JOURNEY}*", Outage(attempts=1).answer)
+    outage = Outage(page, JOURNEY)
     page.goto(JOURNEY)
-    page.wait_for_load_state("networkidle")
-    csrf = page.locator("input[name=csrfmiddlewaretoken]").input_value()
-    cookie = next(one["value"] for one in context.cookies() if one["name"] == "csrftoken")
-    secrets = {token: "TOKEN", csrf: "CSRF", cookie: "CSRF-COOKIE"}
-    context.on("request", lambda request: requests.append(request))
+    wait_until_loaded(page)
+    secrets, requests = secrets_of(page, token), requests_of(context)
     page.clock.pause_at(60)
 
     for place, name in enumerate(circle.names, start=1):
@@ -147,22 +149,19 @@ def trace_of(context: BrowserContext, circle: Circle, *, token: str) -> Trace:
     page.get_by_label("Friend 4", exact=True).fill("")
     page.clock.run_for(STEP_MILLISECONDS)
     expect(page.get_by_text("Sent will be: 3 for the friends, 2 for the pairs.")).to_be_visible()
-    meanwhile = page.evaluate(KEPT)
-    page.get_by_role("button", name="Continue").click(no_wait_after=True)
-    sent = [wait_for_attempt(page, requests, attempt) for attempt in (1, 2)]
+    meanwhile = kept_by(page, secrets)
+    times = outage.submit("Continue")
     expect(page.locator("video")).to_be_visible()
-    page.wait_for_load_state("networkidle")
-    kept = page.evaluate(KEPT)
-    journey = [request for request in requests if request.method == "POST" and JOURNEY in request.url]
+    wait_until_loaded(page)
     # The arm's lecture, by an opaque address: chance draws it after the answers are stored.
     own = [request for request in requests if "/media/" not in request.url]
     trace = Trace(
-        requests=[masked(described(request), secrets) for request in own],
-        bytes_sent=[len(request.post_data_buffer or b"") for request in journey],
-        cookies=[masked(cookie_outside(one), secrets) for one in sorted(context.cookies(), key=lambda one: one["name"])],
-        kept_meanwhile={part: masked(str(value), secrets) for part, value in meanwhile.items()},
-        kept={part: masked(str(value), secrets) for part, value in kept.items()},
-        milliseconds_until_sent=sent,
+        requests=described(own, secrets),
+        bytes_sent=[len(request.post_data_buffer or b"") for request in sent(requests, JOURNEY)],
+        cookies=cookies_of(context, secrets),
+        kept_meanwhile=meanwhile,
+        kept=kept_by(page, secrets),
+        milliseconds_until_sent=times,
     )
     page.close()
     return trace

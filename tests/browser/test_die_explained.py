@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from surveys.models import Participant, Step, Study
 from tests.browser.people import JOURNEY, TWO_QUESTIONS, become, recruiting_study, token_at_questions
+from tests.browser.traces import requests_of, wait_until_loaded
 from tests.browser.turning import ROLLING, button
 
 
@@ -22,9 +23,8 @@ def test_the_practice_die_may_roll_again_and_is_kept_nowhere(new_page: Callable[
     Participant.objects.filter(study=study).update(step=Step.DIE)
     page.add_init_script("crypto.getRandomValues = (bytes) => bytes.fill(1)")
     page.goto(JOURNEY)
-    page.wait_for_load_state("networkidle")
-    requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
+    wait_until_loaded(page)
+    requests = requests_of(page)
     for _again in range(2):
         page.get_by_role("button", name="Roll the die").click()
         expect(page.get_by_role("status")).to_have_text("Answer no", timeout=ROLLING)
@@ -37,9 +37,8 @@ def test_nobody_can_tell_who_told_the_truth_and_the_game_sends_nothing(new_page:
     become(page.context, site, token_at_questions(study, subsample="1"))
     Participant.objects.filter(study=study).update(step=Step.DIE)
     page.goto(JOURNEY)
-    page.wait_for_load_state("networkidle")
-    requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
+    wait_until_loaded(page)
+    requests = requests_of(page)
     people = page.get_by_role("checkbox")
     right = guessed = 0
     for _round in range(20):

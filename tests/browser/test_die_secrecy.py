@@ -10,8 +10,9 @@ from playwright.sync_api import Browser, Page, Route
 
 from surveys.models import Study
 from tests.browser.conftest import Complaints
-from tests.browser.die_traces import Trace, differences, trace_of
+from tests.browser.die_traces import Trace, trace_of
 from tests.browser.people import JOURNEY, TWO_QUESTIONS, become, recruiting_study, token_at_questions
+from tests.browser.traces import differences
 
 FACES = range(1, 7)
 

@@ -5,20 +5,20 @@ The check for secrecy is run on pages that leak on purpose, one leak at a time, 
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from analysis.learning.difficulties_page import newest_difficulties
 from analysis.ledger.services import ask
 from analysis.models import Source
 from candor.rasch.feedback import ability, at_least, chances_right
 from surveys.models import Participant, Study
-from tests.browser.die_traces import KEPT, described
+from tests.browser.traces import STEP_MILLISECONDS, described, differences, kept_by, requests_of, wait_until_loaded
 from tests.jobs import catch, work_on
 from tests.ledgers import make_snapshot, study_with_budget
 
@@ -35,7 +35,6 @@ QUIZ = [
     for place in range(ITEMS)
 ]
 ANSWERS = (["right"] * ITEMS, ["wrong"] * ITEMS, ["right", "silly"] * (ITEMS // 2), ["right"] * 6 + [""] * 2)
-STEP_MILLISECONDS = 100
 LARGEST_PAGE = 60_000
 LONGEST_MILLISECONDS = 5
 RESULT = "[data-result]"
@@ -162,30 +161,24 @@ class Trace:
     kept: dict[str, Any]
 
 
-def differences(traces: Sequence[Trace]) -> list[str]:
-    return sorted({part.name for one in traces for part in fields(Trace) if getattr(one, part.name) != getattr(traces[0], part.name)})
-
-
 def trace_of(context: BrowserContext, study: Study, answers: Sequence[str]) -> Trace:
     """Tick, look at everything, take the ticks back, tick again, and note what can be seen from outside."""
     page = context.new_page()
     page.clock.install(time=0)
-    requests: list[Request] = []
     page.goto(address(study))
-    page.wait_for_load_state("networkidle")
-    context.on("request", lambda request: requests.append(request))
+    wait_until_loaded(page)
+    requests = requests_of(context)
     for chosen in (answers, [""] * ITEMS, answers):
         tick(page, chosen)
         page.clock.run_for(STEP_MILLISECONDS)
     page.locator("#wanted").fill("3")
     page.get_by_text("Without the class").click()
     page.clock.run_for(60_000)
-    page.wait_for_load_state("networkidle")
-    kept = page.evaluate(KEPT)
+    kept = kept_by(page, {})
     trace = Trace(
-        requests=[described(request) for request in requests],
+        requests=described(requests, {}),
         cookies=[f"{one['name']}={one['value']}" for one in context.cookies()],
-        kept={name: str(value) for name, value in kept.items()},
+        kept=kept,
     )
     page.close()
     return trace

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.traces import requests_of, wait_until_loaded
+
 ADDRESS = "/two-worlds/"
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,9 +30,8 @@ def test_no_bar_is_higher_than_the_caption_says(page: Page) -> None:
 
 def test_guesses_are_counted_and_nothing_is_sent(page: Page) -> None:
     page.goto(ADDRESS)
-    page.wait_for_load_state("networkidle")
-    requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
+    wait_until_loaded(page)
+    requests = requests_of(page)
     page.get_by_role("slider").fill("40")  # hardly any noise: the number gives the world away
     for round_number in range(1, 7):
         page.get_by_role("button", name="Publish a number").press("Enter")

@@ -53,7 +53,8 @@ def answer_to(source: Source, **document: Any) -> Asked:
 
 
 def near(found: Any, exact: list[int], noise_sd: float) -> bool:
-    return bool(np.abs(np.array(found) - exact).max() <= 8 * noise_sd)
+    """Laplace noise is further away once in a hundred million cells."""
+    return bool(np.abs(np.array(found) - exact).max() <= 16 * noise_sd)
 
 
 def test_degrees_count_those_who_gave_a_list() -> None:
@@ -146,4 +147,4 @@ def test_the_intervals_hold_the_noise_95_times_in_100(scale: float) -> None:
         discrete_gaussian(zeros, sensitivity=one, rho=1 / (2 * scale**2)),
     ):
         half = np.ceil(HALF_WIDTHS[noisy.noise] * noisy.noise_sd)
-        assert (np.abs(noisy.values) <= half).mean() > 0.944
+        assert (np.abs(noisy.values) <= half).mean() > 0.94

@@ -21,6 +21,7 @@ from analysis.ledger.selectors import budget_of
 from analysis.ledger.services import ask
 from analysis.ledger.units import UNITS
 from analysis.models import Source
+from analysis.releases.selectors import not_covered
 from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot, source_of
 from candor.privacy.losses import Loss
 from surveys.access import NO_STUDY, Seat, access_analytics
@@ -64,6 +65,7 @@ def questions(request: HttpRequest, slug: str) -> HttpResponse:
         "percent": 100 * account.share_spent,
         "lines": asked,
         "waits": any(line.asked.waits for line in asked),
+        "exactly": not_covered(seat.study),
         "answers": [(f"answer.{one.name}", one.text.in_language("en")) for one in definition.questions],
     }
     return render(request, "analysis/learning/questions/desk.html", context, status=422 if context["errors"] else 200)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from candor.errors import DataError
 from candor.privacy.auditing import epsilon_at_least
@@ -35,7 +36,7 @@ def test_gaussian_and_laplace_noise_spread_as_they_say(scale: float) -> None:
         discrete_laplace(zeros, sensitivity=HISTOGRAM, epsilon=2 / scale),
     ):
         kurtosis = 6 if noisy.noise == "discrete Laplace" else 3
-        tolerance = 5 * math.sqrt((kurtosis + 1 / scale**2) / (4 * MANY))
+        tolerance = 6 * math.sqrt((kurtosis + 1 / scale**2) / (4 * MANY))
         found = noisy.values.std()
         # The discrete Gaussian's SD is below its σ, much so where σ is below 1.
         assert found < noisy.noise_sd * (1 + tolerance)
@@ -55,13 +56,13 @@ def test_the_cube_has_its_law_on_every_point_of_a_small_one() -> None:
     expected = draws * shrink**radius / total
     rest = draws - expected.sum()
     statistic = ((found - expected) ** 2 / expected).sum() + (draws - inside.sum() - rest) ** 2 / rest
-    assert statistic < 49 + 4.5 * math.sqrt(2 * 49)
+    assert statistic < chi2.isf(1e-8, 49)
 
 
 @pytest.mark.parametrize("size", [1, 10, 60])
 def test_the_cubes_noise_spreads_as_it_says(size: int) -> None:
-    draws = np.array([cube(np.zeros(size, dtype=int), sensitivity=HISTOGRAM, epsilon=0.5).values for _ in range(3000)])
-    assert math.sqrt((draws**2).mean()) == pytest.approx(cube_sd(size, 0.5), rel=0.1)
+    draws = np.array([cube(np.zeros(size, dtype=int), sensitivity=HISTOGRAM, epsilon=0.5).values for _ in range(4000)])
+    assert math.sqrt((draws**2).mean()) == pytest.approx(cube_sd(size, 0.5), rel=0.15)
 
 
 def test_the_noisy_maximum_finds_a_clear_one_and_misses_a_close_one() -> None:

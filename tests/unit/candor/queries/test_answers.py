@@ -120,7 +120,7 @@ def test_an_answer_with_hardly_any_noise_is_what_a_count_by_hand_gives(name: str
 @pytest.mark.parametrize("name", TRUTH)
 @pytest.mark.parametrize("spending", [{"epsilon": 0.5}, {"rho": 0.125}], ids=["Laplace", "Gaussian"])
 def test_intervals_hold_the_truth_about_as_often_as_they_say(name: str, spending: dict[str, float]) -> None:
-    """At least 93 % of all cells in 150 answers: a coverage of 95 % falls below that once in 10⁴ times for one cell, but for 1.8 SD."""
+    """93 % of all cells in 150 answers, less six standard errors: a coverage of 95 % falls below that once in 10⁷ times."""
     question = asked(name, **spending)
     exact = question.exact(TABLE)
     held = []
@@ -129,7 +129,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(name: str, spending
         for cell in answer.cells:
             if cell.labels in TRUTH[name] and cell.low is not None:
                 held.append(cell.low <= TRUTH[name][cell.labels] <= cell.high)
-    assert np.mean(held) >= 0.93 - 4 * math.sqrt(0.95 * 0.05 / len(held))
+    assert np.mean(held) >= 0.93 - 6 * math.sqrt(0.95 * 0.05 / len(held))
 
 
 @pytest.mark.parametrize("name", ["count", "histogram", "sum"])
@@ -138,7 +138,7 @@ def test_the_error_that_is_told_before_is_the_one_that_is_found(name: str) -> No
     exact = np.asarray(question.exact(TABLE))
     step = question.step if name == "sum" else 1
     errors = np.concatenate([np.ravel(np.array(question.release(exact)[0]) - exact) * step for _ in range(2000 // exact.size)])
-    assert np.mean(np.abs(errors) > question.error(SCHEMA, TABLE.n)) == pytest.approx(0.05, abs=0.02)
+    assert np.mean(np.abs(errors) > question.error(SCHEMA, TABLE.n)) == pytest.approx(0.05, abs=0.03)
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
