@@ -130,7 +130,9 @@ def _resampled(study: ResampledCounts | ResampledPeople, truth: Truth, seed: int
     return found
 
 
-@kind("bootstrap", trials=1500, settings=[Truth(n=n, cheaters=x, effect=e) for n, x, e in product((200, 2000), (0.0, 0.3), (0.0, 0.3))])
+@kind(
+    "bootstrap", trials=4000, settings=[Truth(n=n, cheaters=x, effect=e) for n, x, e in product((100, 200, 2000), (0.0, 0.3), (0.0, 0.3))]
+)
 def bootstrap_of_counts(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
     """Percentile and BCa intervals of both estimates without background answers."""
     names = {"difference_in_means": "difference in means", "efficient": "efficient"}
@@ -138,7 +140,7 @@ def bootstrap_of_counts(truth: Truth, trials: int, rng: np.random.Generator) -> 
         yield _resampled(ResampledCounts(counts, design=truth.design), truth, int(rng.integers(2**32)), names)
 
 
-@kind("bootstrap with covariates", trials=1500, settings=[Truth(n=200)])
+@kind("bootstrap with covariates", trials=2000, settings=[Truth(n=100), Truth(n=200)])
 def bootstrap_of_people(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
     """The same with a covariate; the working models are chosen anew in every trial."""
     names = {"doubly_robust": "doubly robust", "efficient_with_covariates": "efficient with covariates"}
@@ -148,7 +150,7 @@ def bootstrap_of_people(truth: Truth, trials: int, rng: np.random.Generator) -> 
         yield _resampled(study, truth, int(rng.integers(2**32)), names)
 
 
-@kind("regression", trials=1500, settings=[Truth(n=500, cheaters=0.0), Truth(n=500, cheaters=0.2), Truth(n=1500, cheaters=0.2)])
+@kind("regression", trials=4000, settings=[Truth(n=500, cheaters=0.0), Truth(n=500, cheaters=0.2), Truth(n=1500, cheaters=0.2)])
 def regression(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
     """The regression on the trait: log odds −.6 + .8·treatment + .5·age; cheaters say no, as the design states. `effect` is unused."""
     for _ in range(trials):
@@ -188,7 +190,7 @@ def _through_the_die(true: NDArray[np.bool_], subsample: NDArray[np.int64], desi
     return np.where(die < yes, True, np.where(die < yes + no, False, true))
 
 
-@kind("sections", trials=1500, settings=[Truth(n=25 * g, sections=g, effect=e) for g, e in ((12, 0.0), (12, 0.2), (30, 0.2))])
+@kind("sections", trials=2000, settings=[Truth(n=25 * g, sections=g, effect=e) for g, e in ((8, 0.2), (12, 0.0), (12, 0.2), (30, 0.2))])
 def sections(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
     """Half of the sections are treated; their prevalences are spread evenly from .1 to .7, and raised by the effect; cheaters say no."""
     design = truth.design
@@ -207,7 +209,7 @@ def sections(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Co
         }
 
 
-@kind("against a margin", trials=1500, settings=[Truth(n=n, cheaters=x, effect=0.1) for n, x in product((100, 500), (0.0, 0.3))])
+@kind("against a margin", trials=2000, settings=[Truth(n=n, cheaters=x, effect=0.1) for n, x in product((60, 100, 500), (0.0, 0.3))])
 def against_a_margin(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
     """The interval that lies inside the margin exactly where the test rejects; at 95 % here, that is tests at 2.5 %."""
     for counts in truth.counts(trials, rng):
@@ -216,7 +218,7 @@ def against_a_margin(truth: Truth, trials: int, rng: np.random.Generator) -> Ite
 
 
 @kind(
-    "without a die", trials=4000, settings=[Truth(n=n, cheaters=0.0, effect=0.1, prevalence=p) for n, p in product((100, 400), (0.05, 0.4))]
+    "without a die", trials=2000, settings=[Truth(n=n, cheaters=0.0, effect=0.1, prevalence=p) for n, p in product((100, 400), (0.05, 0.4))]
 )
 def without_a_die(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
     """Half of n in each arm are asked without a die and tell the truth, as many with one. Arms that would be withheld are among them."""
@@ -232,7 +234,11 @@ def without_a_die(truth: Truth, trials: int, rng: np.random.Generator) -> Iterat
         }
 
 
-@kind("subgroups", trials=1500, settings=[Truth(n=200, cheaters=0.0, effect=0.2), Truth(n=1000, cheaters=0.3, effect=0.2)])
+@kind(
+    "subgroups",
+    trials=4000,
+    settings=[Truth(n=200, cheaters=0.0, effect=0.2), Truth(n=1000, cheaters=0.3, effect=0.2)],
+)
 def subgroups(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
     """Three groups of n people each, with effects .1 below, at and .1 above the stated one; Δ = xτ of the first."""
     effects = {"low": truth.effect - 0.1, "middle": truth.effect, "high": truth.effect + 0.1}

@@ -47,6 +47,7 @@ class Watched:
     effect: float = 0.0
     prevalence: float = 0.4
     behaviour: Behaviour = Behaviour.ALWAYS_NO
+    cheater_model: str = "any"
 
     @property
     def key(self) -> str:
@@ -61,7 +62,9 @@ class Watched:
     @property
     def design(self) -> Design:
         shares = [f"{weight}/{sum(self.weights)}" for weight in self.weights]
-        return Design.of(arms=self.arms, control="control", subsamples=DICE[self.die], arm_probabilities=shares)
+        return Design.of(
+            arms=self.arms, control="control", subsamples=DICE[self.die], cheater_model=self.cheater_model, arm_probabilities=shares
+        )
 
     @property
     def means(self) -> Array:
@@ -102,12 +105,14 @@ def log_evidence(squared: Array, n: Array, planned: int, df: int = 1) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Logarithms of e-values against the truth at every look: the contrasts' Δ and τ, x, and the model; −∞ before the start."""
+    """Logarithms of e-values against the truth at every look; −∞ before the start, and for a prevalence that the design leaves open."""
 
     delta: Array
     effect: Array
     """Against τ by its own sequence, or by that of Δ, which is no larger than τ and has its sign."""
     honest: Array
+    prevalence: Array
+    """Against that of the control group; in a survey, of everybody."""
     model: Array
     once: Array
     """|z| of Δ, for a test that believes it looks once."""
@@ -121,7 +126,7 @@ def evidence_against_truth(setting: Watched, tables: Array) -> Evidence:
     n = tables.sum(axis=(2, 3, 4))
     contrasts = len(setting.arms) - 1
     found = {name: np.full((*batch, contrasts), -np.inf) for name in ("delta", "effect", "once")}
-    found |= {name: np.full(batch, -np.inf) for name in ("honest", "model")}
+    found |= {name: np.full(batch, -np.inf) for name in ("honest", "prevalence", "model")}
     if started.any():
         fit, people = maximum_likelihood_fit(tables[started], design), n[started]
         joint, x = fit.joint_estimates(), 1 - setting.cheaters
@@ -135,6 +140,11 @@ def evidence_against_truth(setting: Watched, tables: Array) -> Evidence:
         found["effect"][started] = np.maximum(of_ratio, log_evidence(beyond**2 / v_delta, many, setting.n))
         found["once"][started] = np.abs(delta - x * tau) / np.sqrt(v_delta)
         found["honest"][started] = log_evidence((honest - x) ** 2 / v_honest, people, setting.n)
+        if design.identification.prevalence and (index := fit.model.honest) is not None:
+            p, covariance = setting.prevalence, fit.covariance
+            gap = fit.coefficients[:, 0] - p * fit.coefficients[:, index]
+            v_gap = covariance[:, 0, 0] - 2 * p * covariance[:, 0, index] + p**2 * covariance[:, index, index]
+            found["prevalence"][started] = log_evidence(gap**2 / v_gap, people, setting.n)
         found["model"][started] = log_evidence(fit.statistic, people, setting.n, fit.df)
     return Evidence(**found, n=n)
 

@@ -40,6 +40,7 @@ LONGEST_FIRST = (
     "browser/test_a_whole_study.py",
     "integration/test_embedded_journey.py",
     "browser/test_feedback.py",
+    "browser/test_outlook.py",
     "browser/test_die.py",
     "browser/test_live_page.py",
     "browser/test_planning_page.py",

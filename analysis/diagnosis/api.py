@@ -41,8 +41,7 @@ class Diagnoses(APIView):
         sent = AskedSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         definition = definition_for(seat)
-        asked = sent.asked(people=definition.planned_with_die, compares=not definition.is_survey)
-        diagnose(seat.study, definition=definition, asked=asked, actor=user)
+        diagnose(seat.study, definition=definition, asked=sent.asked(definition), actor=user)
         return Response(_state(seat.study), status=202)
 
     @extend_schema(operation_id="studies_delete_diagnosis", request=None, responses={204: None})
@@ -87,6 +86,8 @@ SHOWN = (
     "effect",
     "cheater_proportion",
     "drop_out",
+    "cluster_size",
+    "intraclass_correlation",
     "studies",
     "seed",
     "design",

@@ -6,6 +6,8 @@ from django.utils.translation import gettext_lazy as _
 
 from analysis.diagnosis.services import FEWEST_STUDIES, MOST_PEOPLE, MOST_STUDIES, Asked
 from analysis.rehearsal.forms import TypedNumber
+from surveys.definition import StudyDefinition
+from surveys.questions.sections import INTRACLASS_CORRELATION
 
 
 class DiagnosisForm(forms.Form):
@@ -40,6 +42,13 @@ class DiagnosisForm(forms.Form):
     dropout = TypedNumber(
         label=_("Drop-out"), help_text=_("How many of 100 leave, of those who may leave."), min_value=0, max_value=90, initial=10
     )
+    alike = TypedNumber(
+        label=_("Alike in a section"),
+        help_text=_("Intra-class correlation: the share of the differences between true answers that lies between sections."),
+        min_value=0,
+        max_value=100,
+        initial=100 * INTRACLASS_CORRELATION,
+    )
     studies = TypedNumber(
         label=_("Simulated studies"),
         help_text=_("For each way to cheat and to leave; more make the numbers more exact."),
@@ -49,10 +58,12 @@ class DiagnosisForm(forms.Form):
         initial=4000,
     )
 
-    def __init__(self, data: QueryDict | None = None, *, people: int, compares: bool = True) -> None:
-        super().__init__(data, initial={"people": people})
-        if not compares:
+    def __init__(self, data: QueryDict | None = None, *, definition: StudyDefinition) -> None:
+        super().__init__(data, initial={"people": definition.planned_with_die})
+        if definition.is_survey:
             del self.fields["effect"]
+        if not definition.in_sections:
+            del self.fields["alike"]
 
     def clean(self) -> dict[str, object]:
         cleaned = super().clean() or {}
@@ -69,4 +80,5 @@ class DiagnosisForm(forms.Form):
             cheater_proportion=given["cheaters"] / 100,
             drop_out=given["dropout"] / 100,
             studies=given["studies"],
+            intraclass_correlation=given.get("alike", 0) / 100,
         )

@@ -42,7 +42,7 @@ class DiagnosisRow:
     contrast: str
     bias: str
     spread: str
-    region: str
+    headline: str
     coverage: str
     unbounded: str
     power: str
@@ -59,6 +59,7 @@ class DiagnosisView:
     sentences: tuple[str, ...]
     is_identified: bool
     is_survey: bool
+    sections: int | None
     has_changed: bool
 
     @property
@@ -77,6 +78,7 @@ def diagnosis_view(diagnosis: Diagnosis, definition: StudyDefinition, *, languag
         sentences=tuple(_sentences(plan, found)),
         is_identified=plan.design.identification.effect,
         is_survey=plan.design.is_survey,
+        sections=plan.sections,
         has_changed=definition.design().to_document() != diagnosis.design,
     )
 
@@ -91,13 +93,13 @@ def _rows(plan: Plan, found: Sequence[tuple[Setting, tuple[Found, ...]]], labels
                 contrast="" if plan.design.is_survey else f"{labels.get(one.treatment, one.treatment)} − {control}",
                 bias=in_hundredths(one.bias),
                 spread=in_hundredths(one.spread),
-                region=in_hundredths(one.region),
+                headline=in_hundredths(one.headline),
                 coverage=in_hundredths(one.coverage),
                 unbounded=in_hundredths(one.unbounded),
                 power=in_hundredths(one.power),
                 wrong_sign=in_hundredths(one.wrong_sign),
                 contradicted=in_hundredths(one.contradicted),
-                is_poor=is_poor(one.region, level=plan.level),
+                is_poor=is_poor(one.headline, level=plan.level),
             )
 
 
@@ -120,11 +122,11 @@ def _sentences(plan: Plan, found: Sequence[tuple[Setting, tuple[Found, ...]]]) -
             if plan.expected.effects[0] == 0
             else _("If nobody cheats and nobody leaves, the study finds the effect of %(points)s points %(times)d times in 100.") % words
         )
-    covered = [(one.region.value, setting, one) for setting, one in every if one.region.value is not None]
+    covered = [(one.headline.value, setting, one) for setting, one in every if one.headline.value is not None]
     if covered:
         value, setting, one = min(covered, key=lambda row: row[0])
         words = {"setting": _in_words(setting, survey=plan.design.is_survey), "times": round(100 * value), "level": round(100 * plan.level)}
-        if is_poor(one.region, level=plan.level):
+        if is_poor(one.headline, level=plan.level):
             yield (
                 _("It is misled most if %(setting)s: its %(level)d %% interval then holds the truth only %(times)d times in 100.") % words
             )

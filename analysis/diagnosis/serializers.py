@@ -5,6 +5,8 @@ from rest_framework import serializers
 from analysis.diagnosis.services import FEWEST_STUDIES, MOST_PEOPLE, MOST_STUDIES, Asked
 from analysis.models import DiagnosisStatus
 from analysis.serializers import NumberField, WholeField
+from surveys.definition import StudyDefinition
+from surveys.questions.sections import INTRACLASS_CORRELATION
 
 # In the words of the methods; the module with them loads SciPy, which web processes can do without.
 CHEATING = ("none", "always_no", "random", "opposite", "refuse_forced_yes", "truthful", "arm_dependent")
@@ -21,18 +23,25 @@ class AskedSerializer(serializers.Serializer[object]):
     )
     cheaters = NumberField(low=0, high=0.95, default=0.1, help_text="Share who do not follow the die, where anybody cheats.")
     dropout = NumberField(low=0, high=0.9, default=0.1, help_text="Share who leave, of those who may leave.")
+    alike = NumberField(
+        low=0,
+        high=1,
+        default=INTRACLASS_CORRELATION,
+        help_text="Correlation of the true answers of two people of a section; left out of account where people are assigned one by one.",
+    )
     studies = WholeField(low=FEWEST_STUDIES, high=MOST_STUDIES, default=4000, help_text="Simulated studies for each setting.")
 
-    def asked(self, *, people: int, compares: bool) -> Asked:
+    def asked(self, definition: StudyDefinition) -> Asked:
         """A survey, which compares nothing, has no effect."""
         given = self.validated_data
         return Asked(
-            people=given.get("people", people),
+            people=given.get("people", definition.planned_with_die),
             prevalence=given["prevalence"],
-            effect=given["effect"] if compares else 0.0,
+            effect=0.0 if definition.is_survey else given["effect"],
             cheater_proportion=given["cheaters"],
             drop_out=given["dropout"],
             studies=given["studies"],
+            intraclass_correlation=given["alike"] if definition.in_sections else 0.0,
         )
 
 
@@ -47,7 +56,7 @@ class FoundSerializer(serializers.Serializer[object]):
     estimated = serializers.FloatField(help_text="Share of studies with an estimate at all.")
     bias = SimulatedNumberSerializer()
     spread = SimulatedNumberSerializer(help_text="Standard deviation of the estimates.")
-    region = SimulatedNumberSerializer()
+    region = SimulatedNumberSerializer(help_text="Coverage of the likelihood region; null where sections are assigned, which have none.")
     coverage = SimulatedNumberSerializer()
     unbounded = SimulatedNumberSerializer(help_text="Share of studies whose interval has no end.")
     power = SimulatedNumberSerializer()
@@ -71,6 +80,8 @@ class DiagnosisSerializer(serializers.Serializer[object]):
     effect = serializers.FloatField()
     cheaters = serializers.FloatField(source="cheater_proportion")
     dropout = serializers.FloatField(source="drop_out")
+    cluster_size = serializers.FloatField(help_text="People in a section that is assigned as a whole.")
+    alike = serializers.FloatField(source="intraclass_correlation")
     studies = serializers.IntegerField()
     seed = serializers.IntegerField()
     design = serializers.JSONField()

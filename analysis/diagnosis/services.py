@@ -37,6 +37,7 @@ class Asked:
     cheater_proportion: float
     drop_out: float
     studies: int
+    intraclass_correlation: float = 0.0
 
     def __post_init__(self) -> None:
         for found, fewest, most in ((self.people, 1, MOST_PEOPLE), (self.studies, FEWEST_STUDIES, MOST_STUDIES)):
@@ -45,7 +46,7 @@ class Asked:
                     _("Expected a whole number from %(fewest)s to %(most)s, found %(found)s.")
                     % {"fewest": fewest, "most": f"{most:,}", "found": found}
                 )
-        for share in (self.prevalence, self.cheater_proportion, self.drop_out):
+        for share in (self.prevalence, self.cheater_proportion, self.drop_out, self.intraclass_correlation):
             if not 0 <= share <= 1:
                 raise DiagnosisError(_("Expected a share from 0 to 1, found %(found)s.") % {"found": f"{share:g}"})
         if self.cheater_proportion == 1:
@@ -60,11 +61,17 @@ def diagnose(study: Study, *, definition: StudyDefinition, asked: Asked, actor: 
     design = definition.design()
     if design.is_survey and not design.identification.prevalence:
         raise DiagnosisError(_("This die leaves open how many truly say yes, so that no study estimates it and none can be diagnosed."))
+    if definition.in_sections and asked.people < (fewest := 2 * len(definition.sections)):
+        raise DiagnosisError(
+            _("The study has %(sections)d sections: expected %(fewest)d people or more, found %(found)d.")
+            % {"sections": len(definition.sections), "fewest": fewest, "found": asked.people}
+        )
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     Diagnosis.objects.filter(study=study).delete()
     found = Diagnosis(
         study=study,
         design=design.to_document(),
+        cluster_size=asked.people / len(definition.sections) if definition.in_sections else 1.0,
         seed=secrets.randbits(32),
         due_at=timezone.now(),
         **asdict(asked),

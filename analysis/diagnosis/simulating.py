@@ -47,6 +47,8 @@ def plan_of(diagnosis: Diagnosis) -> Plan:
             effects=(diagnosis.effect,) * len(design.treatments),
             cheater_proportion=diagnosis.cheater_proportion,
             drop_out=diagnosis.drop_out,
+            cluster_size=diagnosis.cluster_size,
+            intraclass_correlation=diagnosis.intraclass_correlation,
         ),
         settings=settings_for(design),
         studies=diagnosis.studies,

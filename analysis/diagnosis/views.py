@@ -23,7 +23,7 @@ def diagnosis(request: HttpRequest, slug: str) -> HttpResponse:
     seat = access_own_study(user, slug)
     study, definition = seat.study, definition_for(seat)
     sent = request.POST if request.POST.get("action") == "start" else None
-    form = DiagnosisForm(sent, people=definition.planned_with_die, compares=not definition.is_survey)
+    form = DiagnosisForm(sent, definition=definition)
     match request.POST.get("action"):
         case "start" if form.is_valid():
             diagnose(study, definition=definition, asked=form.asked(), actor=user)

@@ -14,9 +14,11 @@ from analysis.ledger.errors import QuestionError
 from analysis.ledger.questions import Json, Question, question_kind
 from analysis.sources.tables import MISSING, Column, Role, Schema, Table
 from candor.privacy.losses import Loss
+from candor.software import METHOD_VERSION
 
 FEWEST_PEOPLE, FEWEST_ITEMS, MOST_ITEMS = 20, 2, 200
 LONGEST_REASON = 1000
+DECIMALS = 6
 WITHIN = 1 - 2.0**-40
 """The share of a price that is spent: two shares of it may not add up to more by rounding."""
 
@@ -89,7 +91,7 @@ class Difficulties(Question):
         return asdict(found.statistics), found.loss
 
     def explain(self, released: Json, schema: Schema, n: int) -> Json:
-        """`difficulties.json`: the noisy counts, and all that follows from them."""
+        """`difficulties.json`: the noisy counts, and all that follows from them, rounded; `replicate.py` computes it again."""
         from candor.rasch.noise_aware import NoisyStatistics
         from candor.rasch.releases import LEVEL, estimate_released
 
@@ -103,16 +105,27 @@ class Difficulties(Question):
             "predicted_error": self.predicted_error(schema, n),
             "although_noise": self.reason,
             "level": LEVEL,
+            "methods": METHOD_VERSION,
+            "decimals": DECIMALS,
             "items": [
-                {**asdict(item), "item": column.name.partition(".")[2], "text": column.label.root}
+                {**rounded(asdict(item)), "item": column.name.partition(".")[2], "text": column.label.root}
                 for item, column in zip(items, columns, strict=True)
             ],
-            "abilities": None if abilities is None else asdict(abilities),
+            "abilities": None if abilities is None else rounded(asdict(abilities)),
             "noisy_counts": released,
         }
 
     def sentence(self, schema: Schema) -> str:
         return _("How difficult each of the %(items)s quiz questions is") % {"items": len(quiz_of(schema))}
+
+
+def rounded(found: Any) -> Any:
+    """Plain values with numbers to `DECIMALS`: two processors differ by less, so anybody finds the released numbers again."""
+    if isinstance(found, dict):
+        return {name: rounded(value) for name, value in found.items()}
+    if isinstance(found, list | tuple):
+        return [rounded(value) for value in found]
+    return round(found, DECIMALS) if isinstance(found, float) else found
 
 
 def quiz_of(schema: Schema) -> tuple[Column, ...]:

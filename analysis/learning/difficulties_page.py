@@ -9,7 +9,6 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.formats import number_format
 from django.utils.functional import cached_property
-from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -19,7 +18,6 @@ from analysis.ledger.errors import LedgerError
 from analysis.ledger.selectors import Asked, asked_before, budget_of, refusal, same_question, table_now
 from analysis.ledger.units import UNITS, Units
 from analysis.models import Budget, Source
-from candor.figures.forest import ForestRow, forest_drawing
 from candor.privacy.conversion import epsilon_of_rho
 from candor.written_numbers import typed_number
 from surveys.errors import SurveyError
@@ -47,6 +45,7 @@ class Offer:
     is_noise: bool
     obstacle: str
     earlier: Asked | None
+    account: Account
 
     @property
     def error_in_words(self) -> str:
@@ -84,14 +83,6 @@ class OfferForm:
         return OMITTED
 
     @cached_property
-    def budget(self) -> Budget:
-        return budget_of(self.source)
-
-    @cached_property
-    def account(self) -> Account:
-        return account_of(self.budget)
-
-    @cached_property
     def problem(self) -> str:
         """Why nothing can be released at all; empty if something can."""
         try:
@@ -103,28 +94,36 @@ class OfferForm:
 
     @cached_property
     def offer(self) -> Offer | None:
-        """The most exact release that this share of the budget buys; None where something typed is wrong."""
+        """The release that these choices buy; None where something typed is wrong."""
         if self.errors or self.problem:
             return None
-        offers = list(self._offers())
-        return min((one for one in offers if not one.obstacle), key=lambda one: one.error, default=min(offers, key=lambda one: one.error))
+        return best_offer(self.source, share=self.share, omitted=self.values["omitted"], reason=self.values["reason"])
 
-    def _offers(self) -> Iterator[Offer]:
-        from candor.rasch.before_spending import LARGEST_ERROR
 
-        _number, schema, n = table_now(self.source)
-        rho, epsilon = (int(self.share * whole) / UNITS for whole in (self.budget.rho_units, self.budget.epsilon_units))
-        prices: dict[Mechanism, dict[str, float]] = {GAUSSIAN: {"rho": rho}, PURE: {"epsilon": epsilon}}
-        if self.values["omitted"] == "not_given":
-            prices = {NOT_GIVEN: {"rho": rho}}
-        for mechanism, price in prices.items():
-            if min(price.values()) <= 0:
-                raise LedgerError(_("Expected a larger share: so little of this budget is nothing."))
-            question = Difficulties(mechanism=mechanism, reason=self.values["reason"], **price)
-            error = question.predicted_error(schema, n)
-            earlier = same_question(self.budget, question)
-            obstacle = "" if earlier else refusal(self.budget, self.account, Units.of(question.loss))
-            yield Offer(question=question, error=error, is_noise=error > LARGEST_ERROR, obstacle=obstacle, earlier=earlier)
+def best_offer(source: Source, *, share: float, omitted: str, reason: str) -> Offer:
+    """The most exact release that a share of the budget buys. Raises QuestionError and LedgerError where nothing can be released at all."""
+    offers = list(_offers(source, share=share, omitted=omitted, reason=reason))
+    return min((one for one in offers if not one.obstacle), key=lambda one: one.error, default=min(offers, key=lambda one: one.error))
+
+
+def _offers(source: Source, *, share: float, omitted: str, reason: str) -> Iterator[Offer]:
+    from candor.rasch.before_spending import LARGEST_ERROR
+
+    budget = budget_of(source)
+    account = account_of(budget)
+    _number, schema, n = table_now(source)
+    rho, epsilon = (int(share * whole) / UNITS for whole in (budget.rho_units, budget.epsilon_units))
+    prices: dict[Mechanism, dict[str, float]] = {GAUSSIAN: {"rho": rho}, PURE: {"epsilon": epsilon}}
+    if omitted == "not_given":
+        prices = {NOT_GIVEN: {"rho": rho}}
+    for mechanism, price in prices.items():
+        if min(price.values()) <= 0:
+            raise LedgerError(_("Expected a larger share: so little of this budget is nothing."))
+        question = Difficulties(mechanism=mechanism, reason=reason, **price)
+        error = question.predicted_error(schema, n)
+        earlier = same_question(budget, question)
+        obstacle = "" if earlier else refusal(budget, account, Units.of(question.loss))
+        yield Offer(question=question, error=error, is_noise=error > LARGEST_ERROR, obstacle=obstacle, earlier=earlier, account=account)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,25 +159,6 @@ class Released:
         loss = self.asked.loss
         return f"ε = {loss.pure_epsilon:.3g}" if loss.pure_epsilon is not None else f"ρ = {loss.rho:.3g}"
 
-    def items(self, language: str) -> list[dict[str, Any]]:
-        """Hardest first, with the text of the question in the reader's language."""
-        found = self.found["items"] if self.found else []
-        named = [{**item, "text": _text(item["text"], language)} for item in found]
-        return sorted(named, key=lambda item: -item["difficulty"])
-
-    def figure(self, language: str) -> SafeString:
-        rows = [
-            ForestRow(label=_short(item["text"]), value=item["difficulty"], low=item["low"], high=item["high"])
-            for item in self.items(language)
-        ]
-        drawing = forest_drawing(
-            rows,
-            title=_("How difficult each quiz question is"),
-            axis_title=_("logits: to the right harder, to the left easier than the quiz on average"),
-            write_row=lambda row: f"{row.value:+.2f} ({row.low:+.2f} to {row.high:+.2f})".replace("-", "−"),
-        )
-        return mark_safe(drawing.svg())  # noqa: S308  # escaped by Drawing
-
 
 def releases_of(source: Source) -> list[Released]:
     """All releases of difficulties, the newest first; those that cost nothing because they were returned are left out."""
@@ -198,13 +178,3 @@ def _share(asked: Asked, budget: Budget) -> float:
     by_rho = asked.price.rho / budget.rho_units if budget.rho_units else 1.0
     by_sum = 1.0 if asked.price.epsilon is None else asked.price.epsilon / budget.epsilon_units
     return min(by_rho, by_sum)
-
-
-def _text(label: object, language: str) -> str:
-    if isinstance(label, Mapping):
-        return str(label.get(language) or label.get("en") or label[min(label)])
-    return str(label)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 38 else f"{text[:37]}…"

@@ -4,6 +4,7 @@ import hashlib
 import json
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from django.utils.translation import gettext as _
@@ -16,6 +17,26 @@ from surveys.questions.parts import Part, some
 
 Json = Any
 """Plain values that JSON can hold: no NaN, no NumPy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRow:
+    """One number of an answer. `labels`: the values that it is about."""
+
+    labels: tuple[str, ...]
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerTable:
+    """An answer for people. `heads`: what the labels of its rows are values of; none where it is one number."""
+
+    heads: tuple[str, ...] = ()
+    rows: tuple[AnswerRow, ...] = ()
+    unit: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class Question(Part):
@@ -50,6 +71,10 @@ class Question(Part):
     def sentence(self, schema: Schema) -> str:
         """The question in words, for the ledger."""
         return self.kind.replace("_", " ")
+
+    def table(self, answer: Json, schema: Schema) -> AnswerTable:
+        """The answer for people; empty for a kind that has a page of its own."""
+        return AnswerTable()
 
     @property
     def document(self) -> dict[str, Json]:

@@ -70,7 +70,7 @@ def cheater_sentence(proportion: SequentialValue | None, *, stated_rate: bool) -
 
 
 def prevalence_sentence(value: float | None, interval: Interval | None, *, stated_rate: bool) -> str:
-    """About how many would truly say yes; without a `value` the design leaves it open within the interval."""
+    """About how many would truly say yes; without a `value` they leave it open within the interval."""
     if interval is None:
         return _("While the study runs, this design does not tell how many would truly say yes. Its planned analysis gives bounds.")
     if interval.kind == "empty" or interval.low is None or interval.high is None:
@@ -79,7 +79,7 @@ def prevalence_sentence(value: float | None, interval: Interval | None, *, state
         return _("It is too early to say how many would truly say yes: the answers so far fit with anything from nobody to everybody.")
     numbers = {"low": _down(interval.low * 100), "high": _up(interval.high * 100), "value": round((value or 0.0) * 100)}
     if value is None:
-        finding = _("Of 100 honest students, between %(low)d and %(high)d would truly say yes; this design cannot tell more") % numbers
+        finding = _("Of 100 honest students, between %(low)d and %(high)d would truly say yes; the answers tell no more") % numbers
     else:
         finding = _("Of 100 honest students, about %(value)d would truly say yes (between %(low)d and %(high)d)") % numbers
     return on_condition(finding, stated_rate=stated_rate, all_groups=True)

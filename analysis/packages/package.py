@@ -13,6 +13,7 @@ from analysis.packages.ddi_codebook import ddi_codebook
 from analysis.packages.frictionless_package import frictionless_package
 from analysis.packages.protocol_document import as_json
 from analysis.packages.readme import readme
+from candor.packages.analytics import ANALYTICS
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, signed, zip_of
 
 
@@ -34,7 +35,7 @@ def package_files(content: Content, key: Ed25519PrivateKey) -> dict[str, bytes]:
         **{name: text.encode() for name, text in content.plan_files.items()},
     }
     if content.analytics is not None:
-        files["analytics.json"] = as_json(content.analytics)
+        files[ANALYTICS] = as_json(content.analytics)
     files["codebook.md"] = codebook(content, names=[*files, "codebook.md", PUBLIC_KEY, SUMS, SIGNATURE])
     return signed(files, key)
 

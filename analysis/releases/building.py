@@ -33,6 +33,7 @@ from analysis.seeds import SEED_KEY
 from analysis.sources.selectors import source_of
 from audit.services import record
 from candor.errors import MethodError
+from candor.packages.analytics import ANALYTICS
 from candor.packages.archive import files_in
 from candor.packages.signing import public_pem
 from candor.software import software
@@ -72,8 +73,10 @@ def recomputation(package: bytes) -> dict[str, int]:
     files = files_in(package)
     protocol, published = json.loads(files["protocol.json"]), json.loads(files["results.json"])
     again = replicate.recomputed(files["data.csv"].decode().splitlines(), protocol, published)
-    values = list(replicate.pairs(replicate.results_of(published), again))
-    return {"values": len(values), "different": sum(not replicate.is_same(one, other) for _place, one, other in values)}
+    checks = [replicate.compared("", replicate.results_of(published), again)]
+    if ANALYTICS in files:
+        checks += replicate.compared_analytics(json.loads(files[ANALYTICS])).values()
+    return {"values": sum(values for values, _wrong in checks), "different": sum(len(wrong) for _values, wrong in checks)}
 
 
 def _draw_rows(release: Release) -> None:
@@ -180,7 +183,7 @@ def _analytics(study: Study) -> dict[str, Any]:
     if source is None:
         raise ReleaseError(_("This study has no privacy budget, so nothing was asked under one."))
     with translation.override("en"):
-        document: dict[str, Any] = ledger_document(study.slug, ledger_of(source))
+        document: dict[str, Any] = ledger_document({"study": study.slug}, ledger_of(source))
     for charge in document["charges"]:
         del charge["asked_by"], charge["asked_on"]
     return document

@@ -16,7 +16,8 @@ from analysis.sources.selectors import source_of
 from candor.packages.archive import files_in
 from surveys.access import access_study
 from surveys.models import Study, StudyStatus
-from surveys.protocols import frozen_protocol
+from surveys.privacy.exact import shown_exactly
+from surveys.protocols import frozen_protocol, protocol_in_force
 
 FIRST_ROWS = 10
 
@@ -107,6 +108,11 @@ def reasons_for_exact_counts(study: Study) -> list[str]:
     """Why counts of background answers are public that the privacy budget does not cover; empty where none are."""
     public = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=False).exclude(reason_for_exact_counts="")
     return list(dict.fromkeys(public.order_by("version").values_list("reason_for_exact_counts", flat=True)))
+
+
+def not_covered(study: Study) -> list[str]:
+    """Everything that the study shows without noise: it stands beside every guarantee of its privacy budget."""
+    return shown_exactly(protocol_in_force(study).definition, reasons_for_counts=reasons_for_exact_counts(study))
 
 
 def public_releases() -> QuerySet[Release]:

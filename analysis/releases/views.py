@@ -27,6 +27,7 @@ from analysis.releases.selectors import (
     published_smallest_count,
     releases,
 )
+from analysis.releases.statistics import statistics_of
 from audit.services import record_once_a_day
 from candor.packages.signing import public_pem
 from surveys.access import Seat, access_own_study, access_study
@@ -110,6 +111,7 @@ def public_page(request: HttpRequest, slug: str, version: int) -> HttpResponse:
         "release": release,
         "study": release.study,
         "licence": LICENCES[release.licence],
+        "statistics": statistics_of(release) if release.status == ReleaseStatus.PUBLISHED else None,
         "versions": public_releases().filter(study=release.study).order_by("-version"),
     }
     return render(request, "analysis/releases/public_page.html", context)

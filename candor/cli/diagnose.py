@@ -13,10 +13,12 @@ from candor.cli.options import (
     WHOLE,
     all_of,
     cheaters_option,
+    cluster_size_option,
     design_option,
     effect_option,
     effects_by_arm,
     format_option,
+    icc_option,
     level_option,
     prevalence_option,
 )
@@ -32,6 +34,7 @@ from candor.studies.diagnoses import diagnose as diagnosed
 @click.option("--n", type=WHOLE, required=True, help="People who are assigned to an arm.")
 @all_of(effect_option, prevalence_option, cheaters_option)
 @click.option("--drop-out", type=PROPORTION, default=0.1, show_default=True, help="Share of those who may leave who do.")
+@all_of(cluster_size_option, icc_option)
 @click.option(
     "--cheating", multiple=True, type=click.Choice([one.value for one in Cheating]), help="A way to cheat, repeated; default: all."
 )
@@ -53,6 +56,8 @@ def diagnose(
     prevalence: float,
     cheaters: float,
     drop_out: float,
+    cluster_size: float,
+    icc: float,
     cheating: tuple[str, ...],
     leaving: tuple[str, ...],
     studies: int,
@@ -72,6 +77,8 @@ def diagnose(
             prevalence=prevalence,
             cheater_proportion=cheaters,
             drop_out=drop_out,
+            cluster_size=cluster_size,
+            intraclass_correlation=icc,
             cheating=ways,
             leaving=leavings,
             studies=studies,

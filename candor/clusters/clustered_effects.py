@@ -92,14 +92,18 @@ def estimate_assigned_together(
     return _outcome(people, fit, effects, freedom=min(freedom), level=level, in_clusters=in_clusters), inference
 
 
+def efficient_weights(likelihood: CellFit, table: FloatArray) -> FloatArray:
+    """B of β̂ = B(m̂ − q), with the weights of the likelihood; shape (..., P, K·S) for tables of shape (..., K, S, 2)."""
+    matrix = likelihood.model.matrix
+    size, fitted = (one.reshape(*table.shape[:-3], -1) for one in (table.sum(axis=-1), likelihood.fitted))
+    precision = size / np.maximum(fitted * (1 - fitted), 1 / (4 * np.maximum(size, 1)))
+    weighted = matrix * precision[..., None]
+    return np.asarray(np.linalg.solve(matrix.T @ weighted, np.swapaxes(weighted, -1, -2)))
+
+
 def _with_covariance(likelihood: CellFit, table: FloatArray, cells: ClusteredCells) -> tuple[CellFit, FloatArray]:
     """The fit to adjusted means with the weights of the likelihood, and B of β̂ = B(m̂ − q)."""
-    model = likelihood.model
-    size = table.sum(axis=-1).reshape(-1)
-    fitted = likelihood.fitted.reshape(-1)
-    precision = size / np.maximum(fitted * (1 - fitted), 1 / (4 * size))
-    weighted = model.matrix * precision[:, None]
-    weights = np.linalg.solve(model.matrix.T @ weighted, weighted.T)
+    model, weights = likelihood.model, efficient_weights(likelihood, table)
     coefficients = weights @ (cells.means - model.offset)
     return replace(
         likelihood,

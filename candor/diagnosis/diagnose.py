@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from candor.designs.design import Design
+from candor.diagnosis.in_sections import Sections
 from candor.diagnosis.people import Cheating, DropOut, Expected, Setting
 from candor.diagnosis.tallies import Found, Tally, simulate
 from candor.errors import MethodError
@@ -53,6 +54,13 @@ class Plan:
             raise MethodError("this design leaves the prevalence open: no study estimates it, so that there is nothing to diagnose")
         if self.design.epsilon == float("inf"):
             raise MethodError("a study that protects nobody (epsilon is infinite) is not planned")
+        if self.expected.cluster_size > 1:
+            Sections.of(self.design, self.expected)
+
+    @property
+    def sections(self) -> int | None:
+        """How many sections are assigned; None where people are assigned one by one."""
+        return len(Sections.of(self.design, self.expected).arm) if self.expected.cluster_size > 1 else None
 
     @property
     def parts(self) -> tuple[tuple[int, int, int], ...]:

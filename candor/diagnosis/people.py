@@ -71,6 +71,10 @@ class Expected:
         Share of cheaters, where anybody cheats.
     drop_out : float
         Share of those who may leave who do, where anybody leaves.
+    cluster_size : float
+        People in a section that is assigned as a whole; 1: everybody is assigned alone.
+    intraclass_correlation : float
+        How alike the true answers of two people of a section are, in [0, 1].
     """
 
     n: int
@@ -78,11 +82,15 @@ class Expected:
     effects: tuple[float, ...]
     cheater_proportion: float
     drop_out: float
+    cluster_size: float = 1
+    intraclass_correlation: float = 0.0
 
     def __post_init__(self) -> None:
         if self.n < 1:
             raise MethodError(f"the number of people must be at least 1, found {self.n}")
-        for name in ("prevalence", "cheater_proportion", "drop_out"):
+        if not self.cluster_size >= 1:
+            raise MethodError(f"a section has at least 1 person, found {self.cluster_size:g}")
+        for name in ("prevalence", "cheater_proportion", "drop_out", "intraclass_correlation"):
             if not 0 <= (share := getattr(self, name)) <= 1:
                 raise MethodError(f"every {name.replace('_', ' ')} must lie between 0 and 1, found {share:.6g}")
         if self.cheater_proportion == 1:
@@ -119,18 +127,23 @@ def answer_probabilities(design: Design, expected: Expected, setting: Setting) -
     >>> answer_probabilities(design, expected, Setting(Cheating.NONE, DropOut.TREATED_YES)).sum(axis=(1, 2)).round(6).tolist()
     [0.5, 0.35]
     """
+    yes = np.full(design.shape[0], expected.prevalence)
+    yes[list(design.treatment_indexes)] += expected.effects
+    of_people = np.stack([1 - yes, yes], axis=-1) * design.arm_shares[:, None]
+    return np.asarray(np.einsum("at,astr->asr", of_people, probabilities_given_truth(design, expected, setting)))
+
+
+def probabilities_given_truth(design: Design, expected: Expected, setting: Setting) -> Array:
+    """The same for somebody of an arm with a true no and with a true yes; shape (arms, subsamples, 2, 2), report last."""
     instructions = np.column_stack([design.forced_yes, design.forced_no, design.truth])
-    effects = dict(zip(design.treatment_indexes, expected.effects, strict=True))
     share = 0.0 if setting.cheating == Cheating.NONE else expected.cheater_proportion
-    found = np.empty((*design.shape, 2))
-    for arm, arm_share in enumerate(design.arm_shares):
+    found = np.empty((*design.shape, 2, 2))
+    for arm in range(design.shape[0]):
         treated = arm != design.control_index
-        yes = expected.prevalence + effects.get(arm, 0.0)
         cheats = yes_probabilities(BEHAVIOURS[setting.cheating][treated])
         reports_yes = instructions @ ((1 - share) * yes_probabilities(Behaviour.HONEST) + share * cheats)
-        people = np.array([1 - yes, yes]) * _staying(expected.drop_out, setting.drop_out, treated=treated or design.is_survey)
-        both = np.stack([(1 - reports_yes) @ people, reports_yes @ people], axis=-1)
-        found[arm] = arm_share * design.subsample_shares[:, None] * both
+        stay = _staying(expected.drop_out, setting.drop_out, treated=treated or design.is_survey)
+        found[arm] = np.stack([1 - reports_yes, reports_yes], axis=-1) * stay[:, None] * design.subsample_shares[:, None, None]
     return found
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy.special import chdtrc
 
 from candor.designs.design import Design, FloatArray
+from candor.diagnosis.in_sections import studies_in_sections
 from candor.diagnosis.people import Cheating, Expected, Setting, answer_probabilities
 from candor.estimators.cell_means import CellFit, maximum_likelihood_fit, null_variances
 from candor.estimators.cheaters import constrained_honest_proportion
@@ -52,9 +53,11 @@ class Found:
     spread : Number
         Standard deviation of these estimates.
     region : Number
-        Share of studies whose likelihood region, the headline, holds τ, of those without an empty cell.
+        Share of studies whose likelihood region, the headline, holds τ, of those without an empty cell; None where sections are assigned,
+        which have no region.
     coverage : Number
-        Share of studies whose interval holds the truth: Fieller's for τ and for the prevalence, Wald's for Δ.
+        Share of studies whose interval holds the truth: Fieller's for τ and for the prevalence, Wald's for Δ. With sections it is the
+        headline.
     unbounded : Number
         Share of studies whose interval has no end.
     power : Number
@@ -63,7 +66,7 @@ class Found:
     wrong_sign : Number
         Of the studies that reject, the share that has the wrong sign ("type S"); None without an effect.
     contradicted : Number
-        Share of studies whose specification test says at 5 % that the model does not fit.
+        Share of studies whose specification test says at 5 % that the model does not fit; None where sections are assigned.
     """
 
     treatment: str
@@ -77,6 +80,11 @@ class Found:
     power: Number
     wrong_sign: Number
     contradicted: Number
+
+    @property
+    def headline(self) -> Number:
+        """Coverage of the interval that the results show first."""
+        return self.coverage if self.region.value is None else self.region
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +131,7 @@ class Tally:
                 unbounded=share(self.unbounded[index], self.estimated[index]),
                 power=NOTHING if design.is_survey else share(self.rejected[index], self.studies),
                 wrong_sign=share(self.wrong_sign[index], self.rejected[index]) if truth and not design.is_survey else NOTHING,
-                contradicted=share(self.contradicted, self.studies),
+                contradicted=share(self.contradicted, self.studies) if expected.cluster_size == 1 else NOTHING,
             )
             for index, treatment in enumerate(design.treatments or design.arms)
         )
@@ -191,8 +199,8 @@ def simulate(design: Design, expected: Expected, setting: Setting, *, studies: i
 
     Notes
     -----
-    The data are counts of arm × subsample × report, one multinomial draw per study. A study with an empty cell has no estimate and rejects
-    nothing.
+    The data are counts of arm × subsample × report, one multinomial draw per study, or one per section (`studies_in_sections`). A study
+    with an empty cell has no estimate and rejects nothing.
 
     References
     ----------
@@ -212,31 +220,27 @@ def simulate(design: Design, expected: Expected, setting: Setting, *, studies: i
     >>> 0.77 < found.power.value < 0.83, found.coverage.value > 0.93
     (True, True)
     """
-    cells = answer_probabilities(design, expected, setting).ravel()
-    drawn = rng.multinomial(expected.n, [*cells, max(1 - cells.sum(), 0.0)], size=studies)[:, :-1]
-    counts = drawn.reshape(studies, *design.shape, 2).astype(float)
-    complete = counts[(counts.sum(axis=-1) > 0).all(axis=(1, 2))]
-    fit = maximum_likelihood_fit(counts, design)
-    joint = _prevalence(fit, counts, design) if design.is_survey else _joint(fit, counts, design)
+    draw = _together if expected.cluster_size > 1 else _one_by_one
+    studied = draw(design, expected, setting, studies=studies, rng=rng, level=level)
+    joint = studied.joint
     identified = design.is_survey or design.identification.effect
     estimates = np.clip(joint.effect if identified else joint.honest_times_effect, 0 if design.is_survey else -1, 1)
     there = np.isfinite(estimates)
     truth = np.array(truths(design, expected, setting))
-    low, high = _limits(joint, identified=identified, level=level)
+    low, high = _limits(joint, identified=identified, multiplier=studied.multiplier)
     ended = np.isfinite(low)
     with np.errstate(invalid="ignore", divide="ignore"):
-        rejected = (_holm(np.nan_to_num(p_values(joint), nan=1.0)) < 1 - level) & (not design.is_survey)
+        rejected = (_holm(np.nan_to_num(studied.p_values, nan=1.0)) < 1 - level) & (not design.is_survey)
         covered = there & (~ended | ((low <= truth + ROUNDING) & (truth - ROUNDING <= high)))
-        contradicted = (chdtrc(fit.df, np.maximum(fit.statistic, 0)) < 0.05) if fit.df else np.zeros(studies, dtype=bool)
     wrong = rejected & (np.sign(joint.honest_times_effect) != np.sign(truth))
     return Tally(
         studies=studies,
-        contradicted=int(np.count_nonzero(contradicted)),
-        complete=len(complete),
+        contradicted=studied.contradicted,
+        complete=len(studied.in_region),
         estimated=_counted(there),
         total=_summed(np.where(there, estimates, 0.0)),
         squares=_summed(np.where(there, estimates, 0.0) ** 2),
-        in_region=_counted(_in_region(complete, design, expected, level=level)),
+        in_region=_counted(studied.in_region),
         covered=_counted(covered),
         unbounded=_counted(there & ~ended),
         rejected=_counted(rejected),
@@ -244,9 +248,52 @@ def simulate(design: Design, expected: Expected, setting: Setting, *, studies: i
     )
 
 
-def _joint(fit: CellFit, counts: FloatArray, design: Design) -> JointEstimates:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Studied:
+    """What many studies show; without a test of the model and a region, which sections have not, nothing is contradicted or in it."""
+
+    joint: JointEstimates
+    p_values: FloatArray
+    multiplier: FloatArray | float
+    contradicted: int
+    in_region: npt.NDArray[np.bool_]
+
+
+def _one_by_one(design: Design, expected: Expected, setting: Setting, *, studies: int, rng: np.random.Generator, level: float) -> _Studied:
+    """Everybody is assigned alone: a study is one multinomial draw."""
+    cells = answer_probabilities(design, expected, setting).ravel()
+    drawn = rng.multinomial(expected.n, [*cells, max(1 - cells.sum(), 0.0)], size=studies)[:, :-1]
+    counts = drawn.reshape(studies, *design.shape, 2).astype(float)
+    complete = counts[(counts.sum(axis=-1) > 0).all(axis=(1, 2))]
+    fit = maximum_likelihood_fit(counts, design)
+    joint = _prevalence(fit, counts, design) if design.is_survey else _joint(fit, counts, design, null_variances(counts, design))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        contradicted = (chdtrc(fit.df, np.maximum(fit.statistic, 0)) < 0.05) if fit.df else np.zeros(studies, dtype=bool)
+        tested = p_values(joint)
+    return _Studied(
+        joint=joint,
+        p_values=tested,
+        multiplier=normal_quantile(level),
+        contradicted=int(np.count_nonzero(contradicted)),
+        in_region=_in_region(complete, design, expected, level=level),
+    )
+
+
+def _together(design: Design, expected: Expected, setting: Setting, *, studies: int, rng: np.random.Generator, level: float) -> _Studied:
+    """Whole sections are assigned."""
+    found = studies_in_sections(design, expected, setting, studies=studies, rng=rng)
+    joint = _joint(found.fit, found.counts, design)
+    return _Studied(
+        joint=joint,
+        p_values=found.p_values(joint.honest_times_effect, joint.honest_times_effect_variance),
+        multiplier=found.multiplier(level),
+        contradicted=0,
+        in_region=np.zeros((0, len(design.treatments)), dtype=bool),
+    )
+
+
+def _joint(fit: CellFit, counts: FloatArray, design: Design, null_variance: FloatArray | None = None) -> JointEstimates:
     """The headline's Δ̂ and x̂ of every study."""
-    null_variance = null_variances(counts, design)
     if fit.model.honest is None:
         return fit.joint_estimates(null_variance=null_variance)
     used = constrained_honest_proportion(counts, fit.coefficients[..., fit.model.honest], design)
@@ -285,7 +332,7 @@ def _prevalence(fit: CellFit, counts: FloatArray, design: Design) -> JointEstima
     )
 
 
-def _limits(joint: JointEstimates, *, identified: bool, level: float) -> tuple[FloatArray, FloatArray]:
+def _limits(joint: JointEstimates, *, identified: bool, multiplier: FloatArray | float) -> tuple[FloatArray, FloatArray]:
     """Fieller's limits of τ, NaN where there is no end; Wald's of Δ where τ is not identified."""
     if identified:
         return fieller_limits(
@@ -294,9 +341,9 @@ def _limits(joint: JointEstimates, *, identified: bool, level: float) -> tuple[F
             numerator_variance=joint.test_variance,
             denominator_variance=joint.honest_proportion_variance[..., None],
             covariance=joint.covariance,
-            multiplier=normal_quantile(level),
+            multiplier=multiplier,
         )
-    half = normal_quantile(level) * np.sqrt(joint.honest_times_effect_variance)
+    half = multiplier * np.sqrt(joint.honest_times_effect_variance)
     return joint.honest_times_effect - half, joint.honest_times_effect + half
 
 

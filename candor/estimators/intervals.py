@@ -93,7 +93,7 @@ def fieller_limits(
     numerator_variance: npt.ArrayLike,
     denominator_variance: npt.ArrayLike,
     covariance: npt.ArrayLike,
-    multiplier: float,
+    multiplier: npt.ArrayLike,
 ) -> tuple[FloatArray, FloatArray]:
     """Fieller's limits of many ratios at once; NaN where the set is not a bounded interval.
 
@@ -103,7 +103,7 @@ def fieller_limits(
         The two estimates Δ̂ and x̂, any shapes that broadcast.
     numerator_variance, denominator_variance, covariance : array_like
         Their sampling variances and covariance.
-    multiplier : float
+    multiplier : array_like
         z.
 
     Returns
@@ -129,7 +129,7 @@ def fieller_limits(
     (0.0, 0.4)
     """
     top, bottom = np.asarray(numerator, float), np.asarray(denominator, float)
-    square = multiplier**2
+    square = np.square(multiplier)
     a = bottom**2 - square * np.asarray(denominator_variance, float)
     b = top * bottom - square * np.asarray(covariance, float)
     c = top**2 - square * np.asarray(numerator_variance, float)

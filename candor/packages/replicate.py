@@ -1,7 +1,10 @@
 """Recompute every number of results.json from data.csv and protocol.json, and compare: `python replicate.py`, in the folder of the files.
 
-Needs Candor's library (`candor-trials`), nothing else. Exit 0: every number is the same to 1e-9. Exit 1: one is not. Where the library's
-methods are of another version than those that made the package, only the numbers that both compute alike are compared, and it says so.
+In analytics.json, which studies with a privacy budget have, the difficulties are computed again from their noisy counts.
+
+Needs Candor's library (`candor-trials`), nothing else. Exit 0: every number is the same to 1e-9 (difficulties: to their last decimal).
+Exit 1: one is not. Where the library's methods are of another version than those that made the package, only the numbers that both compute
+alike are compared, and it says so.
 """
 
 import csv
@@ -25,6 +28,7 @@ from candor.equivalence.margins import Margin
 from candor.errors import MethodError
 from candor.estimators.missing_answers import missing_answers
 from candor.estimators.multiplicity import family_tests
+from candor.packages.analytics import ANALYTICS, recomputed_analytics
 from candor.results import Effect
 from candor.sequences.looks import decided_in_families, family_of, sequential_estimate
 from candor.software import METHOD_VERSION, described
@@ -200,10 +204,21 @@ def pairs(published: object, again: object, path: str = "") -> Iterator[Differen
         yield path, published, again
 
 
-def is_same(published: Any, again: Any) -> bool:
-    """Numbers to 1e-9, everything else exactly."""
+def is_same(published: Any, again: Any, *, tolerance: float = TOLERANCE) -> bool:
+    """Numbers to 1e-9, or to the tolerance where that is larger; everything else exactly."""
     numbers = [isinstance(one, int | float) and not isinstance(one, bool) for one in (published, again)]
-    return math.isclose(published, again, rel_tol=TOLERANCE, abs_tol=TOLERANCE) if all(numbers) else published == again
+    return math.isclose(published, again, rel_tol=TOLERANCE, abs_tol=max(tolerance, TOLERANCE)) if all(numbers) else published == again
+
+
+def compared(name: str, before: object, after: object, *, tolerance: float = TOLERANCE) -> tuple[int, list[Difference]]:
+    """How many values there are, and those that are not the same."""
+    values = list(pairs(before, after, name))
+    return len(values), [one for one in values if not is_same(one[1], one[2], tolerance=tolerance)]
+
+
+def compared_analytics(document: Mapping[str, Any]) -> dict[str, tuple[int, list[Difference]]]:
+    """The same for each part of analytics.json that follows from the rest of it."""
+    return {one.name: compared(one.name, one.published, one.again, tolerance=one.tolerance) for one in recomputed_analytics(document)}
 
 
 def methods_of(published: Mapping[str, Any]) -> str:
@@ -235,17 +250,18 @@ def main(folder: Path) -> int:
     if not same_methods:
         print(ANOTHER_VERSION.format(then=described(published.get("software", {})), before=methods_of(published), now=METHOD_VERSION))
         outcomes = {name: (alike_in_all_versions(before), alike_in_all_versions(after)) for name, (before, after) in outcomes.items()}
+    checks = {name: compared(name, *both) for name, both in {"(number of rows)": (published["n"], again["n"]), **outcomes}.items()}
+    if (folder / ANALYTICS).exists():
+        checks |= compared_analytics(json.loads((folder / ANALYTICS).read_text(encoding="utf-8-sig")))
     print(f"{'question':<40} {'values':>7} {'differ':>7}")
-    different = 0
-    for name, (before, after) in {"(number of rows)": (published["n"], again["n"]), **outcomes}.items():
-        values = list(pairs(before, after, name))
-        wrong = [(place, one, other) for place, one, other in values if not is_same(one, other)]
-        different += len(wrong)
-        print(f"{name:<40} {len(values):>7} {len(wrong):>7}")
-        if reason := (after or {}).get("not_estimated") if isinstance(after, Mapping) else None:
+    for name, (values, wrong) in checks.items():
+        print(f"{name:<40} {values:>7} {len(wrong):>7}")
+        after = outcomes.get(name, (None, None))[1]
+        if reason := after.get("not_estimated") if isinstance(after, Mapping) else None:
             print(f"  no estimates: {reason}")
         for place, one, other in wrong:
             print(f"  {place}: published {one}, recomputed {other}")
+    different = any(wrong for _values, wrong in checks.values())
     which = "Every number" if same_methods else "Every number that both versions compute alike"
     print("Some numbers are not those that were published." if different else f"{which} is the same.")
     return 1 if different else 0

@@ -29,6 +29,12 @@ EXPLAINED_OF_SURVEYS = (
     "Coverage is that of the {interval} interval at {level:g} %; noticed is the share whose specification test says at 5 % that the model "
     "does not fit."
 )
+EXPLAINED_OF_SECTIONS = (
+    "Each setting was simulated {studies} times with {n} people in {sections} sections, of which two people have true answers with a "
+    "correlation of {icc:g}; in brackets the Monte-Carlo error of the last digits shown. {truth} Coverage is that of the {interval} "
+    "interval at {level:g} %, with Student's t and between sections; power is the share of studies that reject no effect, wrong sign the "
+    "share of those that do so in the wrong direction."
+)
 OF_THE_EFFECT = "Bias is that of the effect among honest people."
 OF_THE_PREVALENCE = "Bias is that of the prevalence among honest people, which a survey estimates."
 OF_DELTA = "The design does not identify the effect: bias and coverage are those of honest share times effect."
@@ -42,6 +48,8 @@ def diagnose(
     prevalence: float = 0.4,
     cheater_proportion: float = 0.1,
     drop_out: float = 0.1,
+    cluster_size: float = 1,
+    intraclass_correlation: float = 0.0,
     cheating: Sequence[str] = tuple(Cheating),
     leaving: Sequence[str] = tuple(DropOut),
     studies: int = 4000,
@@ -66,6 +74,10 @@ def diagnose(
         Share of cheaters, where anybody cheats; below 1.
     drop_out : float
         Share of those who may leave who do, where anybody leaves.
+    cluster_size : float
+        People in a section that is assigned as a whole; 1 where people are assigned one by one.
+    intraclass_correlation : float
+        How alike the true answers of two people of a section are, in [0, 1].
     cheating : sequence of str
         Ways to cheat: ``none``, ``always_no``, ``random``, ``opposite``, ``refuse_forced_yes``, ``truthful``, ``arm_dependent`` (no in the
         control arm, at random in the others; not in a survey).
@@ -126,6 +138,8 @@ def diagnose(
             effects=tuple(by_arm.get(arm, 0.0) for arm in found.treatments),
             cheater_proportion=cheater_proportion,
             drop_out=drop_out,
+            cluster_size=cluster_size,
+            intraclass_correlation=intraclass_correlation,
         ),
         settings=settings_for(found, _settings(cheating, leaving)),
         studies=studies,
@@ -162,31 +176,38 @@ class Diagnosis:
     rows: tuple[tuple[Setting, tuple[Found, ...]], ...]
 
     def __str__(self) -> str:
-        design = self.plan.design
+        design, sections = self.plan.design, self.plan.sections
         identified = design.is_survey or design.identification.effect
-        words = (EXPLAINED_OF_SURVEYS if design.is_survey else EXPLAINED).format(
+        words = (EXPLAINED_OF_SURVEYS if design.is_survey else EXPLAINED if sections is None else EXPLAINED_OF_SECTIONS).format(
             studies=self.plan.studies,
             n=self.plan.expected.n,
+            sections=sections,
+            icc=self.plan.expected.intraclass_correlation,
             truth=OF_THE_PREVALENCE if design.is_survey else OF_THE_EFFECT if identified else OF_DELTA,
             interval="Fieller" if identified else "Wald",
             level=100 * self.plan.level,
         )
-        tested = [] if design.is_survey else ["power", "wrong sign"]
-        first = ["cheaters", "who leaves", "arm" if design.is_survey else "contrast"]
-        header = [*first, "bias", "spread", "region", "coverage", "no end", *tested]
+        columns: dict[str, Callable[[Found], Number]] = {
+            "bias": lambda one: one.bias,
+            "spread": lambda one: one.spread,
+            **({"region": lambda one: one.region} if sections is None else {}),
+            "coverage": lambda one: one.coverage,
+            "no end": lambda one: one.unbounded,
+            **({} if design.is_survey else {"power": lambda one: one.power, "wrong sign": lambda one: one.wrong_sign}),
+            **({"noticed": lambda one: one.contradicted} if sections is None else {}),
+        }
+        header = ["cheaters", "who leaves", "arm" if design.is_survey else "contrast", *columns]
         rows = [
             [
                 setting.cheating.replace("_", " "),
                 setting.drop_out.replace("_", " "),
                 one.treatment if design.is_survey else f"{one.treatment} − {design.control}",
-                *(_with_error(number) for number in (one.bias, one.spread, one.region, one.coverage, one.unbounded)),
-                *(_with_error(number) for number in ((one.power, one.wrong_sign) if tested else ())),
-                _with_error(one.contradicted),
+                *(_with_error(number(one)) for number in columns.values()),
             ]
             for setting, found in self.rows
             for one in found
         ]
-        return "\n".join([paragraph(words), "", table([*header, "noticed"], rows), "", f"seed {self.plan.seed}"])
+        return "\n".join([paragraph(words), "", table(header, rows), "", f"seed {self.plan.seed}"])
 
     __repr__ = __str__
 

@@ -2,7 +2,6 @@
 
 from django.contrib import admin
 from django.urls import include, path
-from django.views.generic import TemplateView
 from drf_spectacular.views import SpectacularAPIView
 
 from accounts.views import admin_door
@@ -16,7 +15,7 @@ handler500 = "config.error_responses.internal_error"
 
 # /healthz is answered by `config.health.HealthMiddleware`, before anything else.
 urlpatterns = [
-    path("", TemplateView.as_view(template_name="home.html"), name="home"),
+    path("", views.home, name="home"),
     path("admin/login/", admin_door, name="admin_door"),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.urls")),

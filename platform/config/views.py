@@ -1,8 +1,10 @@
-"""The way to everybody's first page, the page of work for administrators, and the picture in the browser's tab."""
+"""The home page, the way to everybody's first page, the page of work for administrators, and the picture in the browser's tab."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.templatetags.static import static
+from django.utils import translation
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 from django.views.generic import RedirectView
 
@@ -10,6 +12,24 @@ from accounts.access import require_role, user_of
 from accounts.models import Role
 from config.heartbeat import is_alive
 from jobs.selectors import all_work
+
+DEMONSTRATION = {
+    "die": {"sides": 6, "table": ({"says": "yes", "faces": (1,)}, {"says": "no", "faces": (6,)}, {"says": "truth", "faces": (2, 3, 4, 5)})},
+    "second_yes": 3,
+    "second_no": 1,
+}
+"""The dice of the two halves of the class on the home page: the reader's, and how many of six faces of the other say yes and no."""
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """Strangers read it in their browser's language; the pages of people with an account are English."""
+    if request.user.is_authenticated:
+        return render(request, "home.html", DEMONSTRATION)
+    with translation.override(translation.get_language_from_request(request)):
+        response = render(request, "home.html", DEMONSTRATION)
+    patch_vary_headers(response, ["Accept-Language"])
+    return response
 
 
 @require_role(*Role)

@@ -14,6 +14,7 @@ TEMPLATES = ROOT / "templates"
 # Participants also read form errors, which no template holds.
 MODULES = (
     "surveys/journey/forms.py",
+    "surveys/journey/presentation.py",
     "surveys/journey/views.py",
     "surveys/journey/step_views.py",
     "surveys/journey/comprehension.py",
@@ -38,10 +39,12 @@ BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslat
 
 
 def participants_words() -> Iterator[str]:
-    for path in [*TEMPLATES.glob("surveys/participant/*.html"), *TEMPLATES.glob("components/*.html"), TEMPLATES / "base.html"]:
+    """As the catalogue is asked for them: Django doubles the percent signs of a template's words."""
+    pages = [TEMPLATES / "base.html", TEMPLATES / "home.html", *TEMPLATES.glob("surveys/participant/*.html")]
+    for path in [*pages, *TEMPLATES.glob("components/*.html")]:
         source = path.read_text(encoding="utf-8")
-        yield from (double or single for double, single in TRANSLATE.findall(source))
-        yield from (re.sub(r"\{\{\s*(\w+)\s*\}\}", r"%(\1)s", words) for _options, words in BLOCK.findall(source))
+        yield from ((double or single).replace("%", "%%") for double, single in TRANSLATE.findall(source))
+        yield from (re.sub(r"\{\{\s*(\w+)\s*\}\}", r"%(\1)s", words.replace("%", "%%")) for _options, words in BLOCK.findall(source))
     for module in MODULES:
         yield from CALL.findall((ROOT / module).read_text(encoding="utf-8"))
     for error in (SurveyError, JourneyError, *kinds_of(JourneyError)):

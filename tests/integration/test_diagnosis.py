@@ -174,6 +174,31 @@ def test_programs_cannot_ask_for_what_is_impossible(change: dict[str, Any]) -> N
     assert not Diagnosis.objects.exists()
 
 
+def test_sections_are_diagnosed_as_sections() -> None:
+    """Eight sections: the number of people on the page is spread over these."""
+    study = draft_study(allocation={"planned_participants": 480, "unit": "cluster", "sections": 8})
+    client, address = logged_in(study.owner), reverse("analysis:diagnosis", args=[study.slug])
+    refused = client.post(address, {**FORM, "people": "15", "alike": "10"}, follow=True)
+    assert "The study has 8 sections: expected 16 people or more, found 15." in page_of(refused).text_content()
+    assert client.post(address, {**FORM, "people": "400", "alike": "10"}).status_code == 302
+    diagnosis = Diagnosis.objects.get()
+    assert (diagnosis.cluster_size, diagnosis.intraclass_correlation) == (50, 0.1)
+    turns(diagnosis)
+    given = {"n": 400, "effects": 0.2, "cheater_proportion": 0.15, "drop_out": 0.1, "studies": 300, "seed": diagnosis.seed}
+    same = candor.diagnose(define(study.definition).design(), cluster_size=50, intraclass_correlation=0.1, **given)
+    text = page_text(study)
+    assert "8 sections are assigned as a whole; the true answers of two people of one have a correlation of 0.10." in text
+    assert "Noticed by the test of the model" not in text
+    shown = page_of(client.get(address)).xpath('//section[@aria-labelledby="diagnosis-table-title"]//tbody/tr[1]/td')
+    (found,) = same.rows[0][1]
+    assert found.coverage.value is not None
+    assert shown[4].text_content().startswith(f"{100 * found.coverage.value:.1f}")
+    api = get(study.owner, f"studies/{study.slug}/diagnosis/")["diagnosis"]
+    assert (api["cluster_size"], api["alike"]) == (50, 0.1)
+    assert api["settings"] == same.to_dict()["settings"]
+    assert post(client, f"studies/{study.slug}/diagnosis/", {"studies": 10}).json()["diagnosis"]["alike"] == 0.05
+
+
 def test_programs_start_stop_and_delete_it() -> None:
     study = draft_study()
     client, address = logged_in(study.owner), f"studies/{study.slug}/diagnosis/"

@@ -17,6 +17,7 @@ from analysis.models import Asking, Charge, Source
 from candor.rasch.noise_aware import NoisyStatistics
 from candor.rasch.releases import estimate_released
 from surveys.models import MemberRole, StudyMember
+from tests.api_requests import get, post, problem
 from tests.factories import logged_in, person, recruiting_study
 from tests.jobs import work_on
 from tests.ledgers import budget_of, open_source
@@ -70,10 +71,12 @@ def test_a_release_is_paid_drawn_shown_and_given_as_a_file(source: Source) -> No
     assert "100 % of the privacy budget" in said
     assert "The answers to the sensitive questions, with the group. The die protects them." in said
     document = json.loads(client.get(reverse("analysis:analytics_difficulties_file", args=[source.study.slug, charge.number])).content)
-    assert abs(sum(item["difficulty"] for item in document["items"])) < 1e-9
+    assert abs(sum(item["difficulty"] for item in document["items"])) < 1e-5
     counts = {name: tuple(value) if isinstance(value, list) else value for name, value in document["noisy_counts"].items()}
     again, _abilities = estimate_released(NoisyStatistics(**counts), items=tuple(item["item"] for item in document["items"]))
-    assert [item.difficulty for item in again] == [item["difficulty"] for item in document["items"]], "anybody can compute them again"
+    assert [round(item.difficulty, 6) for item in again] == [item["difficulty"] for item in document["items"]], (
+        "anybody can compute them again"
+    )
 
 
 def test_what_is_released_is_noisy_counts_and_never_the_exact_ones(source: Source) -> None:
@@ -192,3 +195,40 @@ def test_a_study_without_a_budget_has_neither_difficulties_nor_a_page_for_studen
     assert Client().get(reverse("analysis:feedback", args=[study.slug])).status_code == 404
     said = words_of(logged_in(study.owner).get(reverse("analysis:analytics_difficulties", args=[study.slug])))
     assert "Difficulties can be released once a study with a privacy budget is closed." in said
+
+
+def test_programs_see_the_price_spend_and_read_what_the_page_shows(source: Source) -> None:
+    owner, place = source.study.owner, f"studies/{source.study.slug}/analytics/difficulties/"
+    client, choices = logged_in(owner), {"share": 60, "omitted": "wrong"}
+    offered = post(client, f"{place}preview/", choices).json()
+    assert (offered["is_noise"], offered["obstacle"], offered["released_before"]) == (False, "", False)
+    assert get(owner, place) == []
+    spent = post(client, place, choices).json()
+    assert (spent["question"], spent["state"], spent["answer"]) == (offered["question"], "reserved", None)
+    work_on(Asking.objects.get())
+    (found,) = get(owner, place)
+    file = json.loads(client.get(reverse("analysis:analytics_difficulties_file", args=[source.study.slug, found["number"]])).content)
+    assert found["answer"] == {name: value for name, value in file.items() if name not in ("study", "loss")}
+    assert found["percent_of_budget"] == pytest.approx(60)
+    assert post(client, f"{place}preview/", choices).json()["released_before"] is True
+    refused = post(client, f"{place}preview/", {"share": 61}).json()
+    assert "The rest is" in refused["obstacle"]
+    assert refused["pure_epsilon_left"] == pytest.approx(offered["pure_epsilon_left"] - found["pure_epsilon"])
+    assert "The rest is" in problem(post(client, place, {"share": 61}), 409)["detail"]
+    assert "would be noise" in problem(post(client, place, {"share": 0.1}), 400)["detail"]
+    for wrong in ({"share": 0}, {"share": 101}, {"share": "much"}, {"omitted": "ignored"}, {"reason": "x" * 1001}, []):
+        problem(post(client, place, wrong), 400)
+    assert Charge.objects.count() == 1
+
+
+def test_programs_of_others_read_or_find_nothing(source: Source) -> None:
+    place = f"studies/{source.study.slug}/analytics/difficulties/"
+    released(source)
+    for role, reads in ((MemberRole.VIEWER, True), (MemberRole.ANALYST, False)):
+        member = person(Role.ANALYST)
+        StudyMember.objects.create(study=source.study, user=member, role=role)
+        client = logged_in(member)
+        assert client.get(f"/api/v1/{place}").status_code == (200 if reads else 404)
+        for sent in (place, f"{place}preview/"):
+            problem(post(client, sent, {"share": 1, "reason": "Why not."}), 404)
+    assert Charge.objects.count() == 1

@@ -70,7 +70,7 @@ def study() -> Study:
 def test_each_hour_those_who_wait_lie_in_no_order_and_have_one_age(study: Study) -> None:
     keys = people_one_by_one(study, PEOPLE)
     if connection.vendor == "postgresql":
-        assert in_order_of(keys, as_they_lie(Participant, "pk")) > 0.9, "this test would prove nothing if they were not in order before"
+        assert in_order_of(keys, as_they_lie(Participant, "pk")) > 0.75, "this test would prove nothing if they were not in order before"
         assert len(set(ages(Participant))) > PEOPLE / 2
     assert forget_recent_order() == []
     for model, column in ((Participant, "pk"), (Response, "participant_id")):

@@ -84,9 +84,10 @@ def everything_shown(study: Study) -> str:
 
 
 def shown_among(numbers: set[float], text: str) -> set[float]:
-    """Those that stand in a text, in full or with four digits."""
+    """Those that stand in a text, in full or with four digits that are not those of a number which stands there in full."""
     found = set(re.findall(r"-?\d+\.\d+(?:e-\d+)?", text))
-    return {one for one in numbers if {repr(one), f"{one:.4f}"} & found}
+    rounded = found - {"0.0000", "1.0000"} - {f"{float(one):.4f}" for one in found if len(one) > 8}
+    return {one for one in numbers if repr(one) in found or f"{one:.4f}" in rounded}
 
 
 def test_before_the_planned_number_nothing_shows_a_number_for_one_look() -> None:

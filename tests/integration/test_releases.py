@@ -50,8 +50,8 @@ def study() -> Study:
 
 
 def withdraw_one(study: Study) -> None:
-    """One of the participants types their code."""
-    one = Participant.objects.filter(study=study, step=Step.FINISHED).first()
+    """One of the participants whose answers the results count types their code."""
+    one = Participant.objects.filter(study=study, step=Step.FINISHED, counted=True).first()
     assert one is not None
     Participant.objects.filter(pk=one.pk).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
     assert participation.withdraw(study, code=CODE)

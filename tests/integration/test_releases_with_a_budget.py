@@ -1,22 +1,29 @@
 """Releases of studies with a privacy budget: statistics with noise and the ledger, and exact counts only after a reason."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.template.defaultfilters import floatformat
+from django.test import Client
 from django.urls import reverse
 from lxml import html
 
 from analysis.ledger.services import ask
 from analysis.models import Release, Source
 from analysis.packages.errors import ReleaseError
-from candor.packages.archive import files_in
+from candor.cli import main
+from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.verification import faults_of
 from surveys.models import Study
 from tests.factories import logged_in
 from tests.jobs import work_on
 from tests.ledgers import make_snapshot, study_with_budget
-from tests.releases import CHOICES, built_release, closed_study, requested_release
+from tests.releases import CHOICES, built_release, closed_study, published_release, requested_release
 
 pytestmark = pytest.mark.django_db
 REASON = "The journal asks for exact sizes of the groups."
@@ -53,6 +60,73 @@ def test_the_package_holds_what_was_asked_with_its_answers_and_the_ledger() -> N
     assert "The statistics in analytics.json are not protected by the die but by noise." in statement
     assert "ε = 10, δ = 0.0001. It does not cover what the study shows exactly: How many people took part" in statement
     assert "Statistics of background and quiz answers, with noise" in files["codebook.md"].decode()
+
+
+def test_the_public_page_shows_what_was_released_with_its_ledger_and_what_no_noise_hides() -> None:
+    study = asked_study()
+    source = Source.objects.get(study=study)
+    question = {"kind": "histogram", "by": [{"column": "background.gender"}], "epsilon": 0.3}
+    work_on(ask(source, {"kind": "statistic", "question": question}, actor=study.owner).charge.asking)
+    release = published_release(study, background="noisy_counts")
+    waiting = ask(source, {"kind": "statistic", "question": question | {"epsilon": 0.25}}, actor=study.owner).charge
+    public = html.fromstring(Client().get(reverse("analysis:public_release", args=[study.slug, release.version])).content)
+    (shown,) = public.xpath('//section[@aria-labelledby="statistics"]')
+    said = " ".join(shown.text_content().split())
+    charges = json.loads(files_of(release)["analytics.json"])["charges"]
+    items = {item["text"]["en"]: item for item in charges[0]["answer"]["items"]}
+    rows = [[" ".join(cell.text_content().split()) for cell in row.xpath("./th|./td")] for row in shown.xpath(".//tbody/tr")]
+    for text, item in items.items():
+        value, low, high = (floatformat(item[name], 2) for name in ("difficulty", "low", "high"))
+        assert [text, value, f"{low} … {high}"] in rows
+    assert len(shown.xpath(".//figure//*[local-name()='circle']")) == len(items)
+    for cell in charges[1]["answer"]["cells"]:
+        label = {"woman": "Woman", "man": "Man"}.get(cell["labels"][0])
+        assert label is None or [label, f"{cell['value']:.0f}", f"{cell['low']:.0f} – {cell['high']:.0f}"] in rows
+    ledger = [row for row in rows if row[-1] in ("Answered", "Reserved")]
+    assert [row[0] for row in ledger] == ["1", "2"], f"charge {waiting.number} came after the release"
+    assert "differentially private, of a budget of ε = 10:" in said
+    assert "The answers to the sensitive questions, with the group. The die protects them." in said
+    assert study.owner.username not in said
+    without = published_release(study, background="left_out")
+    plain = Client().get(reverse("analysis:public_release", args=[study.slug, without.version]))
+    assert (plain.status_code, b"Statistics with noise" in plain.content) == (200, False)
+
+
+def test_anybody_computes_the_difficulties_again_and_finds_a_number_that_was_changed(tmp_path: Path) -> None:
+    """As far as the signature is checked, `candor verify` says the same; a forger who signs anew is found by the numbers alone."""
+    files = files_of(built_release(asked_study(), background="noisy_counts"))
+    document = json.loads(files["analytics.json"])
+    (charge,) = document["charges"]
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    replicated = CliRunner().invoke(main, ["replicate", str(tmp_path)])
+    assert (replicated.exit_code, CliRunner().invoke(main, ["verify", str(tmp_path)]).exit_code) == (0, 0), replicated.output
+    assert re.search(r"^\(difficulties, charge 1\) +\d+ +0$", replicated.output, re.MULTILINE)
+    assert "Every number is the same." in replicated.output
+
+    item = charge["answer"]["items"][0]
+    spent = document["spent"]
+    changes = (
+        ("(difficulties, charge 1).items.0.difficulty", item, "difficulty", item["difficulty"] + 2e-6),
+        ("(difficulties, charge 1).items.0.low", item, "low", item["low"] - 2e-6),
+        ("(difficulties, charge 1).items.0.difficulty", charge["answer"]["noisy_counts"]["totals"], 0, 40),
+        ("(privacy budget).epsilon", spent, "epsilon", spent["epsilon"] / 2),
+    )
+    for place, part, name, forged in changes:
+        true, part[name] = part[name], forged
+        (tmp_path / "analytics.json").write_text(json.dumps(document))
+        part[name] = true
+        replicated, verified = (CliRunner().invoke(main, [command, str(tmp_path)]) for command in ("replicate", "verify"))
+        assert (replicated.exit_code, verified.exit_code) == (1, 1)
+        assert f"  {place}: published" in replicated.output
+        assert "analytics.json: it was changed" in replicated.output + verified.output
+
+    item["difficulty"] += 0.01
+    unsigned = {name: content for name, content in files.items() if name not in (PUBLIC_KEY, SIGNATURE, SUMS)}
+    forged = tmp_path / "forged.zip"
+    forged.write_bytes(zip_of(signed(unsigned | {"analytics.json": json.dumps(document).encode()}, Ed25519PrivateKey.generate())))
+    replicated, verified = (CliRunner().invoke(main, [command, str(forged)]) for command in ("replicate", "verify"))
+    assert (replicated.exit_code, verified.exit_code) == (1, 0), replicated.output
 
 
 def test_exact_counts_need_a_reason_which_the_package_and_the_pages_repeat() -> None:

@@ -15,7 +15,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from analysis.live.wording import FoundEffect, always_known_sentence, cheater_sentence, effect_sentence, specification_sentence
+from analysis.live.wording import (
+    FoundEffect,
+    always_known_sentence,
+    cheater_sentence,
+    effect_sentence,
+    prevalence_sentence,
+    specification_sentence,
+)
 from benchmarks.sequences import Evidence, Watched, evidence_against_truth
 from candor.estimators.effects import estimate_outcome
 from candor.estimators.sample_ratio import sample_ratio
@@ -26,6 +33,7 @@ STUDIES = 2000
 NEAR = math.log(20) - 1
 CONDITION = re.compile(r", if people who do not follow the die answer (?:alike in both groups|alike in all groups|as the study assumes)\.$")
 CHEATERS = re.compile(r"About \d+ in \d+ students did not follow the die \(between (\d+) and (\d+) in (\d+)\)")
+PREVALENCE = re.compile(r"Of 100 honest students, (?:about \d+ would truly say yes \()?between (\d+) and (\d+)")
 EFFECT = re.compile(
     r"Of 100 honest students, about \d+ (more|fewer) would say yes with “.+” than with “.+”"
     r"(; that may be chance)? \(between (.\d+) and (.\d+)\)"
@@ -37,12 +45,15 @@ SAYS_NOTHING = (
     "The answers fit the model. That does not prove",
 )
 THE_MODEL_FAILS = ("The answers contradict the assumptions", "The answers do not fit the model")
+SURVEY = (1,)
 KINDS = {
     "nothing happens": Watched(n=250),
     "four arms": Watched(n=400, weights=(1, 1, 1, 1)),
     "rare, one to three": Watched(n=400, weights=(1, 3), prevalence=0.02, effect=0.05, cheaters=0.1),
     "large effect, many cheat": Watched(n=300, effect=0.3, cheaters=0.3),
     "three subsamples": Watched(n=300, die="three subsamples", effect=0.05, cheaters=0.1, behaviour=Behaviour.RANDOM),
+    "survey, three subsamples": Watched(n=400, die="three subsamples", weights=SURVEY, cheaters=0.2, behaviour=Behaviour.RANDOM),
+    "survey, rare, cheaters say no": Watched(n=300, weights=SURVEY, prevalence=0.05, cheaters=0.2, cheater_model="always_no"),
 }
 WITHOUT_EFFECT = ["nothing happens", "four arms"]
 
@@ -52,7 +63,12 @@ def words(counts: np.ndarray, setting: Watched) -> list[str]:
     look = sequential_estimate(counts, design=setting.design, planned_n=setting.n)
     if look.waits_for is not None:
         return []
-    found = [cheater_sentence(look.cheater_proportion, stated_rate=False), specification_sentence(look.specification)]
+    survey, stated = len(setting.arms) == 1, setting.cheater_model != "any"
+    found = [
+        cheater_sentence(look.cheater_proportion, stated_rate=stated),
+        specification_sentence(look.specification, survey=survey),
+        *(prevalence_sentence(one.value, one.interval, stated_rate=stated) for one in look.prevalence if survey),
+    ]
     for one in look.effects:
         if one.method == "efficient":
             effect, names = FoundEffect.of(one), {"treatment": one.treatment, "control": one.control}
@@ -69,7 +85,7 @@ def once_words(counts: np.ndarray, setting: Watched) -> list[str]:
     return found
 
 
-def is_false(sentence: str, *, cheaters: float, effect: float, model_holds: bool = True) -> bool:
+def is_false(sentence: str, *, cheaters: float, effect: float, prevalence: float = 0.4, model_holds: bool = True) -> bool:
     """Whether what it says, apart from its condition, is not so. A sentence that this test does not know fails it."""
     if sentence.startswith(SAYS_NOTHING):
         return False
@@ -78,6 +94,8 @@ def is_false(sentence: str, *, cheaters: float, effect: float, model_holds: bool
     if said := CHEATERS.match(sentence):
         low, high, of = (int(one) for one in said.groups())
         return not low <= cheaters * of <= high
+    if said := PREVALENCE.match(sentence):
+        return not int(said[1]) - 1e-9 <= 100 * prevalence <= int(said[2]) + 1e-9
     if said := EFFECT.match(sentence):
         certain, positive = said[2] is None, said[1] == "more"
         outside = not int(said[3]) - 1e-9 <= 100 * effect <= int(said[4]) + 1e-9
@@ -91,14 +109,10 @@ def is_false(sentence: str, *, cheaters: float, effect: float, model_holds: bool
 def worst_looks(evidence: Evidence) -> list[np.ndarray]:
     """For each of the numbers and each study the look with most evidence against its truth, where there is nearly enough; else −1."""
     contrasts = evidence.delta.shape[-1]
-    found = []
-    for part in (evidence.delta.max(axis=-1), evidence.effect.max(axis=-1), evidence.honest, evidence.model):
-        look = part.argmax(axis=1)
-        near = np.take_along_axis(part, look[:, None], axis=1)[:, 0] > NEAR + (
-            math.log(contrasts) if part.shape != evidence.honest.shape else 0
-        )
-        found.append(np.where(near, look, -1))
-    return found
+    parts = [(one, NEAR) for one in (evidence.honest, evidence.prevalence, evidence.model)]
+    if contrasts:
+        parts += [(one.max(axis=-1), NEAR + math.log(contrasts)) for one in (evidence.delta, evidence.effect)]
+    return [np.where(part.max(axis=1) > near, part.argmax(axis=1), -1) for part, near in parts]
 
 
 @cache
@@ -116,7 +130,7 @@ def test_no_sentence_is_wrong_at_some_look_in_more_than_a_twentieth_of_studies(k
     for looks in worst_looks(evidence):
         for study in np.flatnonzero(looks >= 0):
             for sentence in words(tables[study, looks[study]], setting):
-                if is_false(sentence, cheaters=setting.cheaters, effect=setting.effect):
+                if is_false(sentence, cheaters=setting.cheaters, effect=setting.effect, prevalence=setting.prevalence):
                     wrong.setdefault(" ".join(sentence.split()[:2]), set()).add(int(study))
     assert all(len(studies) <= 0.05 * STUDIES for studies in wrong.values()), {kind: len(studies) for kind, studies in wrong.items()}
     assert sum(map(len, wrong.values())) > 0  # the limits are not so wide that nothing is ever wrong

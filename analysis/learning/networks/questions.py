@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from pydantic import Field, model_validator
 
 from analysis.ledger.errors import QuestionError
-from analysis.ledger.questions import Json, Question, question_kind
+from analysis.ledger.questions import AnswerRow, AnswerTable, Json, Question, question_kind
 from analysis.sources.tables import Array, Column, Kind, Role, Schema, Table
 from candor.networks.circles import NO_LIST, Circles, Thresholds
 from candor.networks.class_means import release as class_means
@@ -102,6 +102,10 @@ class CountsQuestion(NetworkQuestion):
             for name, count in zip(self._cells(), released["values"], strict=True)
         ]
         return {**released, "cells": cells}
+
+    def table(self, answer: Json, schema: Schema) -> AnswerTable:
+        rows = tuple(AnswerRow(labels=(cell["name"],), value=cell["count"], low=cell["low"], high=cell["high"]) for cell in answer["cells"])
+        return AnswerTable(heads=(_("Group"),), rows=rows, unit="people")
 
 
 @question_kind
@@ -249,6 +253,9 @@ class ClassMeans(OfClasses):
         mean, half = released["values"][0] / whole, HALF_WIDTHS[released["noise"]] * released["noise_sd"] / whole
         shown = {name: min(max(value, 0.0), 1.0) for name, value in (("mean", mean), ("low", mean - half), ("high", mean + half))}
         return {**released, **shown, "classes": len(self._class_column(schema).values)}
+
+    def table(self, answer: Json, schema: Schema) -> AnswerTable:
+        return AnswerTable(rows=(AnswerRow(labels=(), value=answer["mean"], low=answer["low"], high=answer["high"]),), unit="share")
 
     def sentence(self, schema: Schema) -> str:
         return _("How close are the friends, on average over the classes? “%(asked)s”") % {"asked": self._label(schema)}

@@ -16,6 +16,7 @@ from analysis.ledger.questions import read_question
 from analysis.ledger.selectors import Asked, Preview, asked_before, budget_of, preview, table_now
 from analysis.ledger.services import ask
 from analysis.models import Source
+from analysis.releases.selectors import not_covered
 from analysis.sources.selectors import schema_of_snapshot, source_of
 from analysis.sources.tables import Schema
 from surveys.access import NO_STUDY, access_analytics
@@ -53,7 +54,12 @@ def networks(request: HttpRequest, slug: str) -> HttpResponse:
     if source is None:
         return render(request, "analysis/learning/networks.html", context)
     released = _released(source) if seat.may_ask or seat.may_read_ledger else []
-    context |= {"has_budget": True, "released": released, "waits": any(one.asked.waits for one in released)}
+    context |= {
+        "has_budget": True,
+        "exactly": not_covered(seat.study),
+        "released": released,
+        "waits": any(one.asked.waits for one in released),
+    }
     try:
         _number, schema, n = table_now(source)
     except LedgerError as error:

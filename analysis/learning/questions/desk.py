@@ -7,17 +7,16 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from analysis.learning.questions.columns import labels, library_schema, value_labels
-from analysis.learning.questions.kinds import Statistic, TrueYes
+from analysis.learning.questions.columns import library_schema
+from analysis.learning.questions.kinds import TABLES, Statistic, TrueYes
 from analysis.ledger.accounts import Account, account_of
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.page import cost_in_words
-from analysis.ledger.questions import read_question
+from analysis.ledger.questions import AnswerTable, read_question
 from analysis.ledger.selectors import Asked, asked_before, budget_of, preview, table_now
 from analysis.ledger.units import UNITS
 from analysis.models import Source
 from analysis.sources.selectors import schema_of_snapshot
-from analysis.sources.tables import Schema
 from candor import errors
 from candor.queries import kinds as library
 from candor.queries.exactness import Spending, share_of_budget
@@ -46,6 +45,11 @@ class Offer:
     account: Account
 
     @property
+    def is_public(self) -> bool:
+        """Whether students can use the answer, so that it is public at once."""
+        return self.document["kind"] in TABLES
+
+    @property
     def rho_left(self) -> float:
         return self.account.rho_left / UNITS
 
@@ -61,8 +65,7 @@ class Line:
     asked: Asked
     sentence: str
     cost: str
-    heads: tuple[str, ...]
-    rows: tuple[tuple[tuple[str, ...], Mapping[str, Any]], ...]
+    table: AnswerTable
 
 
 def with_spending(document: Mapping[str, Any], source: Source, *, error: float | None, questions: int | None) -> dict[str, Any]:
@@ -143,31 +146,5 @@ def _unit(asked: Question) -> str:
 def line_of(source: Source, asked: Asked) -> Line:
     schema = schema_of_snapshot(source, asked.charge.snapshot)
     question = read_question(asked.charge.document)
-    columns = _heads(question)
-    answer = asked.answer or {"cells": []}
-    words = [value_labels(schema, column) for column in columns]
-    rows = tuple(
-        (tuple(word.get(label, label) for word, label in zip(words, cell["labels"], strict=False)), cell) for cell in answer["cells"]
-    )
-    cost, heads = cost_in_words(asked.loss), _named(columns, schema)
-    return Line(asked=asked, sentence=question.sentence(schema), cost=cost, heads=heads, rows=rows)
-
-
-def _heads(question: Any) -> tuple[str, ...]:
-    """The columns whose values are the labels of an answer's cells."""
-    if isinstance(question, TrueYes):
-        return ("arm",)
-    asked = question.asked
-    match asked.kind:
-        case "histogram" | "mean":
-            return tuple(cut.column for cut in asked.by)
-        case "recommendation":
-            return (asked.option.column, asked.band.column)
-        case "most_common":
-            return (asked.column,)
-    return ()
-
-
-def _named(columns: tuple[str, ...], schema: Schema) -> tuple[str, ...]:
-    found = labels(schema)
-    return tuple(found.get(column, column) for column in columns)
+    table = question.table(asked.answer, schema) if asked.answer else AnswerTable()
+    return Line(asked=asked, sentence=question.sentence(schema), cost=cost_in_words(asked.loss), table=table)

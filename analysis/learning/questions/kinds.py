@@ -7,9 +7,9 @@ import numpy as np
 from django.utils.translation import gettext as _
 from pydantic import field_validator
 
-from analysis.learning.questions.columns import is_free, labels, library_schema, library_table
+from analysis.learning.questions.columns import is_free, labels, library_schema, library_table, value_labels
 from analysis.ledger.errors import QuestionError
-from analysis.ledger.questions import Json, Question, question_kind
+from analysis.ledger.questions import AnswerRow, AnswerTable, Json, Question, question_kind
 from analysis.sources.tables import Column, Role, Schema, Table
 from candor import errors
 from candor.designs.design import Design
@@ -19,6 +19,8 @@ from candor.queries.kinds import read_question
 
 ALWAYS_NOISY = ("most_common", "naive_bayes")
 """Kinds of which there is no exact form: they cost something even about reported answers."""
+TABLES = ("recommendation", "naive_bayes")
+"""Kinds whose released counts are kept with the answer: anybody can read them about themselves, and compute the answer again."""
 
 
 @question_kind
@@ -61,6 +63,8 @@ class Statistic(Question):
     def explain(self, released: Json, schema: Schema, n: int) -> Json:
         asked = self.asked
         answer = asdict(asked.explain(released["values"], library_schema(schema), n))
+        if asked.kind in TABLES:
+            answer["released"] = released["values"]
         if not released["free"]:
             return answer | {"privacy": asked.statement(n)}
         exact = [cell | {"low": cell["value"], "high": cell["value"]} for cell in answer["cells"]]
@@ -68,6 +72,9 @@ class Statistic(Question):
 
     def sentence(self, schema: Schema) -> str:
         return named(self.asked.sentence(), schema)
+
+    def table(self, answer: Json, schema: Schema) -> AnswerTable:
+        return _table(answer, _heads(self.asked), schema)
 
 
 @question_kind
@@ -127,6 +134,9 @@ class TrueYes(Question):
             "question": labels(schema).get(self.answer, self.answer)
         }
 
+    def table(self, answer: Json, schema: Schema) -> AnswerTable:
+        return _table(answer, ("arm",), schema)
+
     def _answer(self, schema: Schema) -> Column:
         for column in schema.with_role(Role.REPORTED):
             if column.name == self.answer:
@@ -139,3 +149,31 @@ def named(sentence: str, schema: Schema) -> str:
     for name, label in sorted(labels(schema).items(), key=lambda one: -len(one[0])):
         sentence = sentence.replace(name, f"“{label}”")
     return sentence
+
+
+def _heads(asked: Any) -> tuple[str, ...]:
+    """The columns whose values are the labels of an answer's cells."""
+    match asked.kind:
+        case "histogram" | "mean":
+            return tuple(cut.column for cut in asked.by)
+        case "recommendation":
+            return (asked.option.column, asked.band.column)
+        case "most_common":
+            return (asked.column,)
+    return ()
+
+
+def _table(answer: Json, columns: tuple[str, ...], schema: Schema) -> AnswerTable:
+    """The cells of an answer, with labels in place of names."""
+    found, words = labels(schema), [value_labels(schema, column) for column in columns]
+    rows = tuple(
+        AnswerRow(
+            labels=tuple(word.get(label, label) for word, label in zip(words, cell["labels"], strict=False)),
+            value=cell["value"],
+            low=cell["low"],
+            high=cell["high"],
+        )
+        for cell in answer["cells"]
+    )
+    heads = tuple(found.get(column, column) for column in columns)
+    return AnswerTable(heads=heads, rows=rows, unit=answer["unit"], notes=tuple(answer["notes"]))

@@ -2,7 +2,9 @@
  * Two worlds that differ in one answer, a number published with noise, and a guess. It sends and keeps nothing.
  */
 
+import { anyNumber } from "./chance.js";
 import { need } from "./need.js";
+import { fill, written } from "./words.js";
 
 const NO = 23;
 const [FIRST, LAST] = [11, 36];
@@ -14,9 +16,6 @@ const picture = need(page, "[data-picture]");
 const caption = need(page, "[data-caption]");
 const round = need(page, "[data-round]");
 const result = need(page, "[data-result]");
-const fill = (words, values) => words.replace(/\{(\w+)\}/g, (_, name) => values[name]);
-const language = document.documentElement.lang;
-const written = (number, digits) => number.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
 /** From 0.1 to 10, in equal ratios. */
 const epsilon = () => 0.1 * 100 ** (slider.value / slider.max);
@@ -57,11 +56,6 @@ function draw() {
   );
   need(page, "[data-shown]").textContent = written(epsilon(), 1);
   caption.textContent = fill(caption.dataset.caption, { ratio: written(Math.exp(epsilon()), 1) });
-}
-
-/** A number from 0 to 1, from the browser's own entropy. */
-function anyNumber() {
-  return (crypto.getRandomValues(new Uint32Array(1))[0] + 0.5) / 2 ** 32;
 }
 
 let world = 0;

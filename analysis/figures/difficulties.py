@@ -1,0 +1,42 @@
+"""Released difficulties as a figure and as rows of a table."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from candor.figures.forest import ForestRow, forest_drawing
+
+LONGEST_LABEL = 38
+
+
+def hardest_first(found: Mapping[str, Any], language: str) -> list[dict[str, Any]]:
+    """The items of a release, with the texts of the questions in the reader's language."""
+    named = [{**item, "text": _text(item["text"], language)} for item in found["items"]]
+    return sorted(named, key=lambda item: -item["difficulty"])
+
+
+def difficulties_figure(found: Mapping[str, Any], language: str) -> SafeString:
+    """Every difficulty with its interval."""
+    rows = [
+        ForestRow(label=_short(item["text"]), value=item["difficulty"], low=item["low"], high=item["high"])
+        for item in hardest_first(found, language)
+    ]
+    drawing = forest_drawing(
+        rows,
+        title=_("How difficult each quiz question is"),
+        axis_title=_("logits: to the right harder, to the left easier than the quiz on average"),
+        write_row=lambda row: f"{row.value:+.2f} ({row.low:+.2f} to {row.high:+.2f})".replace("-", "−"),
+    )
+    return mark_safe(drawing.svg())  # noqa: S308  # escaped by Drawing
+
+
+def _text(label: object, language: str) -> str:
+    if isinstance(label, Mapping):
+        return str(label.get(language) or label.get("en") or label[min(label)])
+    return str(label)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"

@@ -1,0 +1,81 @@
+"""The statistics with noise in a data package: difficulties are computed again from their noisy counts, and the ledger is added up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from candor.privacy.conversion import epsilon_of_rho
+from candor.software import METHOD_VERSION
+
+ANALYTICS = "analytics.json"
+PROCESSORS_DIFFER = 1e-8
+"""Two processors add numbers in another order: a difficulty differs by up to 1e-9 then."""
+RETURNED, ANSWERED = "returned", "answered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recomputed:
+    """A part of analytics.json as it was published and as it follows from the rest; numbers may differ by `tolerance`."""
+
+    name: str
+    published: object
+    again: object
+    tolerance: float
+
+
+def recomputed_analytics(document: Mapping[str, Any]) -> Iterator[Recomputed]:
+    """Everything in the document that follows from other numbers in it.
+
+    Parameters
+    ----------
+    document : dict
+        The content of analytics.json.
+
+    Yields
+    ------
+    Recomputed
+        The losses that were spent, as sums over the charges; then the difficulties and abilities of each release, by the estimator that
+        knows the noise. Difficulties by other versions of the methods are left out.
+
+    Notes
+    -----
+    Nothing here needs the answers of a person: noisy counts are public. A difficulty may differ by half of its last published decimal.
+
+    Examples
+    --------
+    >>> charge = {"kind": "counts", "state": "answered", "rho": 0.5, "pure_epsilon": 1.0, "question": {"kind": "counts"}}
+    >>> ledger = {"budget": {"delta": 0}, "spent": {"rho": 0.5, "pure_epsilon": 1.0, "epsilon": 1.0}, "charges": [charge]}
+    >>> [(one.name, one.published == one.again) for one in recomputed_analytics(ledger)]
+    [('(privacy budget)', True)]
+    """
+    yield Recomputed(name="(privacy budget)", published=document["spent"], again=_spent(document), tolerance=0.0)
+    for charge in document["charges"]:
+        answer = charge["answer"] if charge["question"].get("kind") == "difficulties" and charge["state"] == ANSWERED else None
+        if answer is not None and answer.get("methods") == METHOD_VERSION:
+            yield Recomputed(
+                name=f"(difficulties, charge {charge['number']})",
+                published={name: answer[name] for name in ("items", "abilities")},
+                again=_difficulties(answer),
+                tolerance=0.5 * 10.0 ** -answer["decimals"] + PROCESSORS_DIFFER,
+            )
+
+
+def _spent(document: Mapping[str, Any]) -> dict[str, float | None]:
+    charges = [charge for charge in document["charges"] if charge["state"] != RETURNED]
+    rho, delta = sum(charge["rho"] for charge in charges), document["budget"]["delta"]
+    pure = None if any(charge["pure_epsilon"] is None for charge in charges) else sum(charge["pure_epsilon"] for charge in charges)
+    found = [*([] if pure is None else [pure]), *([epsilon_of_rho(rho, delta)] if delta else [])]
+    return {"rho": rho, "pure_epsilon": pure, "epsilon": min(found)}
+
+
+def _difficulties(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """`items` and `abilities` as the answer has them; what is no number of the estimate is as published."""
+    from candor.rasch.noise_aware import NoisyStatistics
+    from candor.rasch.releases import estimate_released
+
+    counts: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in answer["noisy_counts"].items()}
+    items, abilities = estimate_released(NoisyStatistics(**counts), items=tuple(item["item"] for item in answer["items"]))
+    again = [{**item, **asdict(found)} for item, found in zip(answer["items"], items, strict=True)]
+    return {"items": again, "abilities": abilities and asdict(abilities)}
