@@ -24,6 +24,8 @@ def obstacle(source: Source) -> str:
         return _("Questions are asked about a closed study; this one is %(status)s.") % {"status": study.get_status_display().lower()}
     snapshot = newest_snapshot(source)
     if source.whole.forgotten_on is not None or (snapshot and snapshot.status == SnapshotStatus.DELETED):
+        if study is None:
+            return _("The data are deleted. Earlier answers stay; there can be no new ones.")
         return _("The data are deleted, as the protocol says. Earlier answers stay; there can be no new ones.")
     if snapshot is None or snapshot.status == SnapshotStatus.MAKING:
         return _("The table is being made. Ask again in a minute.")

@@ -57,7 +57,12 @@ def renew_after_withdrawal(sender: object, *, study_id: int, **kwargs: object) -
 
 def delete_when_data_are_forgotten(sender: object, *, study_id: int, **kwargs: object) -> None:
     if (source := Source.objects.filter(study=study_id).first()) is not None:
-        _end(source, SnapshotStatus.DELETED)
+        delete_rows(source)
+
+
+def delete_rows(source: Source) -> None:
+    """Answers stay; there can be no new ones."""
+    _end(source, SnapshotStatus.DELETED)
 
 
 def _columns_of(table: Table) -> dict[str, Any]:

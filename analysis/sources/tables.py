@@ -5,6 +5,7 @@ entries. Entries stand in an order drawn by chance, so the first c of them are c
 """
 
 import io
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,6 +31,7 @@ class Role(StrEnum):
     REPORTED = "reported"
     BACKGROUND = "background"
     QUIZ = "quiz"
+    TOPIC = "topic"
 
 
 FREE = frozenset((Role.DESIGN, Role.REPORTED))
@@ -50,7 +52,9 @@ class Value(Part):
 
 
 class Column(Part):
-    """A declared column. `right`: the value that solves a quiz item. `entries`: at most so many for one participant; None: just one."""
+    """A declared column. `right`: the value that solves a quiz item. `entries`: at most so many for one participant; None: just one.
+    A column of a topic has an entry for each week of the term, and `words` that tell the topic.
+    """
 
     name: NonEmpty
     label: Text
@@ -62,6 +66,7 @@ class Column(Part):
     whole: bool = False
     right: str | None = None
     entries: int | None = None
+    words: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _declares_what_can_occur(self) -> Self:
@@ -98,9 +103,10 @@ class Column(Part):
 
 
 class Schema(Part):
-    """The columns of a source, by unique names."""
+    """The columns of a source, by unique names. `cap`: at most so many topics of one student in one week."""
 
     columns: tuple[Column, ...]
+    cap: int | None = None
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
@@ -149,6 +155,11 @@ class Table:
     @classmethod
     def from_bytes(cls, stored: bytes, *, schema: Schema, n: int) -> "Table":
         return cls(schema=schema, n=n, arrays=_Lazy(stored, schema))
+
+
+def order_by_chance(n: int) -> Array:
+    """A permutation from the operating system's entropy: nobody can undo it."""
+    return np.argsort(np.frombuffer(secrets.token_bytes(8 * n), dtype=np.uint64), kind="stable")
 
 
 class _Lazy(Mapping[str, Array]):

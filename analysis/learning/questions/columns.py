@@ -16,9 +16,11 @@ LANGUAGE = "en"
 
 
 def library_schema(schema: Schema) -> library.Schema:
-    """Everything that can be asked about."""
+    """Everything that can be asked about. Topics of texts have a page of their own: their entries are weeks, in order."""
     columns: list[library.Column] = []
     for column in schema.columns:
+        if column.role == Role.TOPIC:
+            continue
         if column.kind == Kind.NUMBER:
             low, high = column.minimum or 0.0, column.maximum or 0.0
             columns.append(library.Number(name=column.name, minimum=low, maximum=high, entries=column.entries))

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from analysis.sources.study_tables import order_by_chance
-from analysis.sources.tables import MISSING, Column, Kind, Role, Schema, Table, Value
+from analysis.sources.tables import MISSING, Column, Kind, Role, Schema, Table, Value, order_by_chance
 
 AB = (Value(name="a", label="A"), Value(name="b", label="B"))
 
