@@ -72,7 +72,7 @@ def with_sections(
 
 
 def between_sections(design: Design, scenario: Scenario, *, size: float, intraclass_correlation: float) -> Array:
-    """The part of n times the variance of each τ̂ that comes from sections, shape (K − 1,); of Δ̂ it is x² times this. See `with_sections`."""
+    """The part of n times the variance of each τ̂ that comes from sections, shape (K − 1,); x² times this for Δ̂ (`with_sections`)."""
     if not size >= 1:
         raise MethodError(f"a section has at least 1 person, found {size:g}")
     if not 0 <= intraclass_correlation <= 1:
