@@ -28,6 +28,7 @@ app_name = "analysis"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("analysis.planning.urls")),
     path("s/<slug:slug>/feedback/", learning.feedback, name="feedback"),
+    path("s/<slug:slug>/outlook/", learning.outlook, name="outlook"),
     path("studies/<slug:slug>/analytics/", learning.analytics, name="analytics"),
     path("studies/<slug:slug>/analytics/networks/", networks, name="analytics_networks"),
     path("studies/<slug:slug>/analytics/difficulties/", learning.difficulties, name="analytics_difficulties"),

@@ -32,6 +32,7 @@ LONGEST_FIRST = (
     "integration/test_drill.py",
     "browser/test_die_secrecy.py",
     "browser/test_feedback.py",
+    "browser/test_outlook.py",
     "browser/test_participant_pages.py",
     "integration/test_memory.py",
     "browser/test_a_whole_study.py",

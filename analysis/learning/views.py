@@ -133,3 +133,19 @@ def feedback(request: HttpRequest, slug: str) -> HttpResponse:
     template = "surveys/participant/feedback_later.html" if content is None else "surveys/participant/feedback.html"
     with translation.override(shown.language):
         return render(request, template, {"study": shown, "language": shown.language, **(content or {})})
+
+
+@require_safe
+@cache_control(public=True, max_age=MINUTES * 60)
+@vary_on_headers("Accept-Language")
+def outlook(request: HttpRequest, slug: str) -> HttpResponse:
+    """The released tables that students read about themselves: recommendations and classifiers. One page, the same bytes for everybody."""
+    study = study_in_public(slug)
+    shown = presentation(protocol_in_force(study).id, asked_for(request, study))
+    if not shown.budget:
+        raise Http404("This study has no privacy budget.")
+    from analysis.learning.outlook import tables_of
+
+    with translation.override(shown.language):
+        context = {"study": shown, "language": shown.language, "tables": tables_of(study, shown.language)}
+        return render(request, "surveys/participant/outlook.html", context)

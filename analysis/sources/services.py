@@ -11,6 +11,7 @@ from accounts.models import User
 from analysis import actions
 from analysis.models import Snapshot, SnapshotStatus, Source
 from analysis.sources.tables import Table
+from analysis.sources.unpacked import UNPACKED
 from audit.services import record
 from jobs.tasks import send
 
@@ -77,3 +78,4 @@ def _next(source: Source) -> int:
 
 def _end(source: Source, status: SnapshotStatus) -> None:
     Snapshot.end(Snapshot.objects.filter(source=source, status__in=CURRENT), status=status, data=None)
+    transaction.on_commit(UNPACKED.forget_all)

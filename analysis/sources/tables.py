@@ -6,11 +6,11 @@ entries. Entries stand in an order drawn by chance, so the first c of them are c
 
 import io
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,6 +126,14 @@ class Schema(Part):
         raise KeyError(f"expected one of the columns {some([column.name for column in self.columns])}, found {name}")
 
 
+class Kept(Protocol):
+    """Unpacked columns, some of which may be gone again."""
+
+    def get(self, name: str, /) -> Array | None: ...
+
+    def __setitem__(self, name: str, array: Array, /) -> None: ...
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
     """The rows of a source: for each column of the schema an array whose first axis are the `n` participants."""
@@ -153,8 +161,9 @@ class Table:
         return buffer.getvalue()
 
     @classmethod
-    def from_bytes(cls, stored: bytes, *, schema: Schema, n: int) -> "Table":
-        return cls(schema=schema, n=n, arrays=_Lazy(stored, schema))
+    def from_bytes(cls, stored: Callable[[], bytes], *, schema: Schema, n: int, kept: Kept) -> "Table":
+        """`stored` gives the bytes, and is called for columns alone that are not among those that are `kept` from earlier questions."""
+        return cls(schema=schema, n=n, arrays=_Lazy(stored, schema, kept))
 
 
 def order_by_chance(n: int) -> Array:
@@ -165,19 +174,20 @@ def order_by_chance(n: int) -> Array:
 class _Lazy(Mapping[str, Array]):
     """Columns that are unpacked when they are asked for: a question reads two or three of many."""
 
-    def __init__(self, stored: bytes, schema: Schema) -> None:
-        self._stored = stored
+    def __init__(self, stored: Callable[[], bytes], schema: Schema, kept: Kept) -> None:
+        self._stored, self._kept = stored, kept
         self._places = {column.name: place for place, column in enumerate(schema.columns)}
-        self._read: dict[str, Array] = {}
 
     @cached_property
     def _file(self) -> Any:
-        return np.load(io.BytesIO(self._stored), allow_pickle=False)
+        return np.load(io.BytesIO(self._stored()), allow_pickle=False)
 
     def __getitem__(self, name: str) -> Array:
-        if name not in self._read:
-            self._read[name] = self._file[f"column_{self._places[name]}"]
-        return self._read[name]
+        array = self._kept.get(name)
+        if array is None:
+            array = self._file[f"column_{self._places[name]}"]
+            self._kept[name] = array
+        return array
 
     def __iter__(self) -> Any:
         return iter(self._places)

@@ -145,6 +145,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "analysis:api_analytics_difficulties":(NO,  404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_preview_difficulties":(NO,    405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:feedback":               (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:outlook":                (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:analytics_questions":    (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_analytics_questions":(NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_analytics_preview":  (NO,     405,    405,    405,    405,    405,    405,    405,    405),
