@@ -22,6 +22,8 @@ main = CommandGroup(
         "pool": LazyCommand("candor.cli.pool:pool", "Pool the effects of several studies from their data packages."),
         "difficulties": LazyCommand("candor.cli.analytics.difficulties:difficulties", "Difficulties of quiz items, with noise."),
         "topics": LazyCommand("candor.cli.analytics.topics:topics", "Count students by topic and affect of their texts, with noise."),
+        "anonymize": LazyCommand("candor.cli.records.anonymize:anonymize", "Student records that can be published: k of them look alike."),
+        "check": LazyCommand("candor.cli.records.check:check", "Check that published records keep k and ℓ."),
         "replicate": LazyCommand("candor.cli.replicate:replicate", "Compute the numbers of a data package again, by its own program."),
         "verify": LazyCommand("candor.cli.verify:verify", "Check that a data package is as it was signed."),
     },

@@ -5,8 +5,8 @@ A record is ``{"quasi_identifiers": {NAME: LABEL}, "sensitive": {NAME: VALUE or 
 * Class: the records of one form, that is the same labels, names of sensitive attributes, and children of the same forms.
 * k: every class has at least k records.
 * Orbit: the vertices of a class that look alike, as their ancestors do.
-* ℓ: in every orbit, ℓ times the commonest value is at most the number of vertices. An orbit of blanks tells nothing and passes; blanks in a
-  part of it fail. Numbers with decimals are no diversity: they are published as intervals.
+* ℓ: in every orbit, ℓ times the commonest value is at most the number of vertices. All blank passes, partly blank fails, and so do
+  numbers with decimals: neighbours are no diversity, so they are published as intervals.
 * t: half the L1 distance between the values of an orbit and those of its label in the whole file (of a root: of all roots) is at most t.
 """
 
@@ -21,18 +21,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 FIELDS = ("quasi_identifiers", "sensitive", "children")
-DEEPEST = 64
+DEEPEST, PLAIN = 64, {str, int, float, bool, type(None)}
 Record = Mapping[str, Any]
+Levels = Mapping[str, int] | None
+Names = Iterable[str]
 Looked = tuple[int, Record, "list[Any]"]
 
 
-class Violation(NamedTuple):
+class Violation(NamedTuple("Violation", [("record", int), ("vertex", str), ("rule", str), ("found", str)])):
     """What is broken: in which record (from 1), at which vertex, and by which rule."""
-
-    record: int
-    vertex: str
-    rule: str
-    found: str
 
     def __str__(self) -> str:
         return f"record {self.record}, {self.vertex}: {self.rule}: {self.found}"
@@ -45,7 +42,7 @@ class _MalformedError(Exception):
 class Forms:
     """Numbers for the looks of vertices: two have the same number when they look the same."""
 
-    def __init__(self, auxiliary: Iterable[str] = ()) -> None:
+    def __init__(self, auxiliary: Names = ()) -> None:
         self.numbers: dict[Any, int] = {}
         self.texts: dict[Any, int] = {}
         self.auxiliary = frozenset(auxiliary)
@@ -55,13 +52,17 @@ class Forms:
         try:
             labels, values, children = vertex["quasi_identifiers"], vertex["sensitive"], vertex["children"]
             seen = (*labels.items(), None, *values)
-            own = None if len(vertex) > 3 else self.texts.get(seen)
+            own = None if len(vertex) > 3 or type(children) is not list else self.texts.get(seen)
+            if wrong := [value for value in values.values() if type(value) not in PLAIN]:
+                raise _MalformedError("values", f"expected a text, a number or null, found {wrong[0]!r:.60}", vertex)
         except (KeyError, TypeError, AttributeError):
             raise _MalformedError("fields", f"expected {', '.join(FIELDS)}, found {vertex!r:.80}") from None
         if own is None:
             own = self._own(vertex, depth, seen)
         if not children:
             return own, vertex, []
+        if depth == DEEPEST:
+            raise _MalformedError("fields", f"expected at most {DEEPEST} levels", vertex)
         try:
             looked = [self.look(child, depth + 1) for child in children]
         except _MalformedError as error:
@@ -71,23 +72,18 @@ class Forms:
 
     def _own(self, vertex: Record, depth: int, seen: tuple[Any, ...]) -> int:
         """The number of what a vertex shows itself; refuses what it should not show."""
-        allowed = {*FIELDS, "auxiliary"} | ({"released"} if depth == 0 else set())
-        if extra := sorted(set(vertex) - allowed):
+        if extra := sorted(set(vertex) - {*FIELDS, "auxiliary"} - ({"released"} if depth == 0 else set())):
             raise _MalformedError("extra field", repr(extra[0]), vertex)
         labels = [*vertex["quasi_identifiers"].items()]
         unconfirmed = [one for one in vertex.get("auxiliary", {}).items() if one[0] not in self.auxiliary]
         if wrong := [label for _, label in (*labels, *unconfirmed) if type(label) not in (str, int)]:
             raise _MalformedError("labels", f"expected texts or whole numbers, found {wrong[0]!r:.60}", vertex)
-        if type(vertex["children"]) is not list or depth > DEEPEST:
-            raise _MalformedError("fields", f"expected a list of children, at most {DEEPEST} levels", vertex)
-        if wrong := [value for value in vertex["sensitive"].values() if not (value is None or type(value) in (str, int, float, bool))]:
-            raise _MalformedError("values", f"expected a text, a number or null, found {wrong[0]!r:.60}", vertex)
+        if type(vertex["children"]) is not list:
+            raise _MalformedError("fields", f"expected a list of children, found {vertex['children']!r:.60}", vertex)
         for name, value in vertex.get("released", {}).items():
             plain = [*value.values()] if isinstance(value, dict) and name == "answers" else [value]
             if name not in ("arm", "subsample") and any(answer not in (0, 1, None) for answer in plain):
-                raise _MalformedError(
-                    "extra field", f"released: expected arm, subsample and answers 0 or 1, found {name!r}: {value!r:.40}", vertex
-                )
+                raise _MalformedError("extra field", f"released: expected arm, subsample, answers, found {name!r}", vertex)
         told: tuple[Any, ...] = tuple(sorted((name, type(label).__name__, label) for name, label in labels))
         told += ("auxiliary", *sorted((name, repr(label)) for name, label in unconfirmed)) if unconfirmed else ()
         own = self.numbers.setdefault((told, *sorted(vertex["sensitive"])), len(self.numbers))
@@ -97,70 +93,55 @@ class Forms:
 
 
 def violations(
-    records: Iterable[Record],
-    *,
-    k: int,
-    diversity: Mapping[str, int] | None = None,
-    measure: str = "frequency",
-    t: float | None = None,
-    auxiliary: Iterable[str] = (),
+    records: Iterable[Record], *, k: int, diversity: Levels = None, by: str = "frequency", t: float | None = None, auxiliary: Names = ()
 ) -> Iterator[Violation]:
     """Everything that breaks a promise, in the order of the rules; nothing when all hold.
 
-    `diversity` is ℓ by attribute (0 and 1 demand nothing), `measure` says how ℓ is counted: "frequency" (above), "distinct" values or the
+    `diversity` is ℓ by attribute (0 and 1 demand nothing), `by` says how ℓ is counted: "frequency" (above), "distinct" values or the
     "entropy" of an orbit, at least log ℓ. `auxiliary` names attributes that may be published as they are; others count as labels.
     """
     forms, demanded = Forms(auxiliary), {name: level for name, level in (diversity or {}).items() if level > 1}
     classes: dict[int, list[int]] = defaultdict(list)
-    orbits: dict[tuple[int, int], _Orbit] = {}
+    orbits: dict[tuple[int, int], tuple[int, int, str, Any, dict[str, Counter[Any]]]] = {}  # number, record, path, label, values
     by_label: dict[Any, dict[str, Counter[Any]]] = defaultdict(lambda: defaultdict(Counter))
 
-    def walk(looked: Looked, above: _Orbit | None, number: int) -> None:
+    def walk(looked: Looked, above: int, path: str, number: int) -> None:
         form, vertex, children = looked
-        place = (above.number if above else -1, form)
-        if (orbit := orbits.get(place)) is None:
-            path = f"{above.path} → {_name(vertex)}" if above else "root"
-            label = tuple(sorted(vertex["quasi_identifiers"].items())) if above else None
-            orbit = orbits[place] = _Orbit(len(orbits), number, path, label, defaultdict(Counter))
+        if (orbit := orbits.get((above, form))) is None:
+            path = f"{path} → {_name(vertex)}" if path else "root"
+            label = tuple(sorted(vertex["quasi_identifiers"].items())) if above >= 0 else None
+            orbit = orbits[above, form] = (len(orbits), number, path, label, defaultdict(Counter))
         for name, value in vertex["sensitive"].items():
-            orbit.values[name][value] += 1
+            orbit[4][name][value] += 1
         for child in children:
-            walk(child, orbit, number)
+            walk(child, orbit[0], orbit[2], number)
 
     number = 0
     for number, record in enumerate(records, start=1):
         try:
             looked = forms.look(record)
         except _MalformedError as error:
-            rule, found, *path = error.args
-            yield Violation(number, " → ".join(["root", *map(_name, path[-2::-1])]), rule, found)
+            rule, found, *above = error.args
+            yield Violation(number, " → ".join(["root", *map(_name, above[-2::-1])]), rule, found)
             continue
         classes[looked[0]].append(number)
         if demanded or t is not None:
-            walk(looked, None, number)
+            walk(looked, -1, "", number)
     if not number:
         yield Violation(0, "root", "k", "there is no record")
     for members in classes.values():
         if len(members) < k:
             yield Violation(members[0], "root", "k", f"only {len(members)} records look like this one; expected at least {k}")
-    for orbit in orbits.values():
-        for name, counter in orbit.values.items():
-            by_label[orbit.label][name].update(counter)
-    for orbit in orbits.values():
-        for name, counter in orbit.values.items():
-            broken = _judged(name, counter, demanded.get(name, 0), measure, t, by_label[orbit.label][name])
-            yield from (Violation(orbit.record, orbit.path, *found) for found in broken)
+    for _, _, _, label, values in orbits.values():
+        for name, counter in values.items():
+            by_label[label][name].update(counter)
+    for _, number, path, label, values in orbits.values():
+        for name, counter in values.items():
+            broken = _judged(name, counter, demanded.get(name, 0), by, t, by_label[label][name])
+            yield from (Violation(number, path, *found) for found in broken)
 
 
-class _Orbit(NamedTuple):
-    number: int
-    record: int
-    path: str
-    label: Any
-    values: dict[str, Counter[Any]]
-
-
-def _judged(name: str, values: Counter[Any], level: int, measure: str, t: float | None, of: Counter[Any]) -> Iterator[tuple[str, str]]:
+def _judged(name: str, values: Counter[Any], level: int, by: str, t: float | None, of: Counter[Any]) -> Iterator[tuple[str, str]]:
     """The rules that an orbit breaks, by the values of one attribute in it."""
     size, blanks = values.total(), values[None]
     if blanks == size:
@@ -168,13 +149,13 @@ def _judged(name: str, values: Counter[Any], level: int, measure: str, t: float 
     if level > 1 and blanks:
         yield "blanks", f"{name} is blank in {blanks} of {size} vertices that look alike; expected all or none"
     elif level > 1:
-        if numbers := [value for value in values if isinstance(value, float) and value != int(value)]:
+        if numbers := [value for value in values if isinstance(value, float) and value % 1 != 0]:
             yield "bins", f"{name} is published as {numbers[0]!r}; expected intervals, because neighbouring numbers are no diversity"
         value, most = values.most_common(1)[0]
         entropy = -sum(count / size * math.log(count / size) for count in values.values())
-        reached = {"frequency": size / most, "distinct": len(values), "entropy": math.exp(entropy) + 1e-9}[measure]
+        reached = {"frequency": size / most, "distinct": len(values), "entropy": math.exp(entropy) + 1e-9}[by]
         if reached < level:
-            yield "ℓ", f"{name} is {value!r} in {most} of {size} vertices that look alike; expected ℓ = {level} by {measure}"
+            yield "ℓ", f"{name} is {value!r} in {most} of {size} vertices that look alike; expected ℓ = {level} by {by}"
     if t is not None:
         told, whole = size - blanks, of.total() - of[None]
         distance = sum(abs(values[value] / told - count / whole) for value, count in of.items() if value is not None) / 2
@@ -185,10 +166,6 @@ def _judged(name: str, values: Counter[Any], level: int, measure: str, t: float 
 def _name(vertex: Any) -> str:
     labels = vertex.get("quasi_identifiers") if isinstance(vertex, dict) else None
     return ", ".join(f"{name} {label}" for name, label in labels.items()) or "vertex" if isinstance(labels, dict) else "vertex"
-
-
-def _levels(text: str) -> dict[str, int]:
-    return {name: int(level) for name, level in (part.split("=") for part in text.split(",") if part)}
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -202,10 +179,11 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], object] = 
     parser = ArgumentParser(description="Check k and ℓ of published student records.")
     parser.add_argument("records")
     parser.add_argument("--k", type=int, required=True)
-    parser.add_argument("--l", type=_levels, default={}, metavar="NAME=L,…")
-    parser.add_argument("--auxiliary", action="append", default=[], metavar="NAME")
+    parser.add_argument("--l", default="", metavar="NAME=L,…")
+    parser.add_argument("--auxiliary", action="append", default=[])
     chosen = parser.parse_args(arguments)
     try:
+        levels = {name: int(level) for name, level in (part.split("=") for part in chosen.l.split(",") if part)}
         with open(chosen.records, encoding="utf-8") as file:
             records = json.load(file, object_pairs_hook=_once)
         if not isinstance(records, list):
@@ -213,7 +191,7 @@ def main(arguments: Sequence[str] | None = None, say: Callable[[str], object] = 
     except (OSError, ValueError, RecursionError) as error:
         say(f"{chosen.records}: {error or 'nested too deeply'}")
         return 2
-    broken = next(violations(records, k=chosen.k, diversity=chosen.l, auxiliary=chosen.auxiliary), None)
+    broken = next(violations(records, k=chosen.k, diversity=levels, auxiliary=chosen.auxiliary), None)
     say(f"violated: {broken}" if broken else f"holds: {len(records)} records, k = {chosen.k}")
     return int(broken is not None)
 

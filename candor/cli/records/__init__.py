@@ -1,0 +1,1 @@
+"""Commands about student records and tables that are to be published."""

@@ -1,0 +1,92 @@
+"""``candor anonymize``: records or a table that can be published, of which k look alike."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from candor.cli.group import InputError
+from candor.cli.inputs import Input, InputFile
+from candor.cli.options import PROPORTION, format_option
+from candor.cli.progress import progress_bar
+from candor.cli.records import files
+from candor.records.anonymising import SUPPRESSED_AT_MOST, Release, read_records
+from candor.records.anonymising import anonymize as anonymized
+from candor.records.loss import losses
+
+
+@click.command()
+@click.argument("records_path", metavar="RECORDS.json|TABLE.csv", type=InputFile())
+@files.hierarchies_option
+@files.roles_option
+@files.k_option
+@files.levels_option
+@files.t_option
+@click.option("--class-size", type=int, help="Records of a class that are aimed at.  [default: k, or the largest ℓ]")
+@click.option("--suppress", type=PROPORTION, default=SUPPRESSED_AT_MOST, show_default=True, help="Share that may be left out.")
+@click.option("--anatomy", is_flag=True, help="Shuffle sensitive values among vertices that look alike.")
+@files.auxiliary_option
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where to write the published file.")
+@format_option
+def anonymize(
+    records_path: Input,
+    hierarchies_path: Path | None,
+    roles_path: Input | None,
+    k: int,
+    levels: dict[str, int],
+    t: float | None,
+    class_size: int | None,
+    suppress: float,
+    anatomy: bool,
+    auxiliary: tuple[str, ...],
+    output: Path,
+    output_format: str,
+) -> None:
+    """Publish student records: k of them look alike in labels and structure, and sensitive values are diverse.
+
+    A record holds its quasi-identifiers, sensitive values and children, as docs/records.md describes. --roles changes roles:
+    a grade as "quasi_identifier" protects it from instructors, who know it.
+    """
+    if hierarchies_path is None:
+        raise InputError("--hierarchies: expected the labels of every quasi-identifier; nothing is guessed")
+    document = files.hierarchies_of(hierarchies_path)
+    roles = files.roles_in(roles_path) if roles_path is not None else None
+    with files.named(records_path):
+        forest = read_records(files.written_records(records_path, roles), document, auxiliary=auxiliary)
+    with progress_bar(100, label="Classes") as advance:
+        shown = [0]
+
+        def tell(share: float) -> None:
+            advance(int(100 * share) - shown[0])
+            shown[0] = int(100 * share)
+
+        release = anonymized(
+            forest, k=k, diversity=levels, class_size=class_size, suppress=suppress, t=t, auxiliary=auxiliary, anatomy=anatomy, tell=tell
+        )
+    files.write(output, "[\n" + ",\n".join(json.dumps(record, ensure_ascii=False) for record in release.records) + "\n]\n")
+    summary = _summary(release)
+    files.say(summary, output_format, _lines(summary))
+
+
+def _summary(release: Release) -> dict[str, Any]:
+    sizes = [len(one.members) for one in release.classes]
+    return {
+        "records": len(release.records),
+        "suppressed": release.suppressed,
+        "classes": len(sizes),
+        "smallest_class": min(sizes),
+        "loss": losses(release).to_dict(),
+    }
+
+
+def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
+    loss = summary["loss"]
+    yield f"{summary['records']} records in {summary['classes']} classes of at least {summary['smallest_class']}"
+    yield f"{summary['suppressed']} records suppressed"
+    yield f"loss {loss['overall']:.3f} (0 nothing, 1 all)"
+    yield from (f"  {name}: {share:.3f}" for name, share in loss["labels"].items())
+    yield from (f"  {name}: {share:.1%} blank" for name, share in loss["blank"].items())

@@ -1,0 +1,109 @@
+"""Options and files of the commands about records."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from candor.cli.group import InputError
+from candor.cli.inputs import Input, InputFile
+from candor.errors import MethodError
+from candor.records.reading import hierarchies_in, read_json, records_in
+from candor.records.schema import Role, checked_roles, with_roles
+
+
+class Levels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
+    """NAME=L,…: whole numbers by attribute."""
+
+    name = "name=l,…"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, int]:
+        """Read it, or say what was expected and what came."""
+        if isinstance(value, dict):
+            return value
+        levels: dict[str, int] = {}
+        for part in str(value).split(","):
+            name, is_named, level = part.strip().rpartition("=")
+            if not is_named or not name or not level.strip().isdigit() or name in levels:
+                self.fail(f"expected ATTRIBUTE=NUMBER, set apart by commas, such as grade=3,gpa=0; found {part!r}", param, ctx)
+            levels[name.strip()] = int(level)
+        return levels
+
+
+k_option = click.option("--k", required=True, type=int, help="At least so many records look alike.")
+levels_option = click.option("--l", "levels", type=Levels(), default={}, help="ℓ by sensitive attribute; 0 demands nothing.")
+t_option = click.option("--t", type=float, help="The largest distance of values that look alike from all of their label.")
+hierarchies_option = click.option(
+    "--hierarchies", "hierarchies_path", type=click.Path(exists=True, path_type=Path), help="JSON file, or a folder of ARX tables NAME.csv."
+)
+roles_option = click.option("--roles", "roles_path", type=InputFile(), help="JSON file: the role of each column or attribute.")
+auxiliary_option = click.option(
+    "--publish",
+    "auxiliary",
+    multiple=True,
+    metavar="NAME",
+    help="Publish this auxiliary attribute as it is.",
+)
+records_option = click.option("--original", "original_path", type=InputFile(), help="The records before; for their keeper.")
+
+
+def is_table(path: Input) -> bool:
+    """Whether a file is a table, by its name."""
+    return isinstance(path, Path) and path.suffix.lower() == ".csv"
+
+
+@contextlib.contextmanager
+def named(path: object) -> Iterator[None]:
+    """Name the file in a complaint about what it holds."""
+    try:
+        yield
+    except MethodError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def written_records(path: Input, roles: Mapping[str, Role] | None = None) -> Iterator[Any]:
+    """The records of a file, with the roles that were chosen for some attributes."""
+    with named(path), path.open("rb") as file:
+        for record in records_in(file):
+            yield with_roles(record, roles) if roles else record
+
+
+def document_in(path: Input) -> Any:
+    """The JSON document of a small file."""
+    with named(path):
+        return read_json(path.read_bytes())
+
+
+def roles_in(path: Input) -> dict[str, Role]:
+    """The roles of a file, whatever attributes there are."""
+    document = document_in(path)
+    with named(path):
+        return checked_roles(document, document if isinstance(document, Mapping) else (), of="the file")
+
+
+def hierarchies_of(path: Path | None) -> Mapping[str, Any]:
+    """The document of hierarchies; none is an empty one."""
+    if path is None:
+        return {}
+    with named(path):
+        return hierarchies_in(path)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file completely or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def say(document: Mapping[str, Any], output_format: str, lines: Iterator[str]) -> None:
+    """Print one JSON document, or the lines for people."""
+    click.echo(json.dumps(document, ensure_ascii=False, indent=2) if output_format == "json" else "\n".join(lines))

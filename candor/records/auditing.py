@@ -1,0 +1,193 @@
+"""The curator's audit: everything that was published covers something original, nothing was invented, and no order was kept.
+
+Shares no code with the anonymiser.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from candor.records.checking import Violation
+
+Record = Mapping[str, Any]
+INTERVAL = re.compile(r"\[(-?[\d.]+(?:e[+-]?\d+)?),(-?[\d.]+(?:e[+-]?\d+)?)([\])])")
+LAGS = (7, 31, 101, 307)
+"""Distances in the file at which neighbours are no neighbours in the original, unless by chance."""
+SURPRISE = 8.0
+"""Standard deviations beyond chance from which an order was kept."""
+
+
+class Audit:
+    """Compares published records with the original ones.
+
+    Parameters
+    ----------
+    originals : sequence of dict
+        Records as they were given to the anonymiser.
+    hierarchies : mapping, optional
+        As they were given. Without them a label that is no original value of its attribute is taken to cover everything.
+    anatomy : bool
+        Whether sensitive values were shuffled, and are not compared.
+    """
+
+    def __init__(self, originals: Sequence[Record], hierarchies: Mapping[str, Any] | None = None, *, anatomy: bool = False) -> None:
+        self.originals, self.anatomy = originals, anatomy
+        self.chains = {name: tree for name, tree in (hierarchies or {}).items() if "interval" not in tree}
+        self.known = set(hierarchies or ())
+        self.values: dict[str, set[str]] = defaultdict(set)
+        self.seen: dict[tuple[str, Any, Any], bool] = {}
+        self.by_root: dict[Any, list[int]] = defaultdict(list)
+        for number, record in enumerate(originals):
+            self._collect(record)
+            self.by_root[repr(_told(record))].append(number)
+
+    def _collect(self, vertex: Record) -> None:
+        for name, value in _told(vertex).items():
+            self.values[name].add(str(value))
+        for child in vertex["children"]:
+            self._collect(child)
+
+    def violations(self, published: Sequence[Record]) -> Iterator[Violation]:
+        """What was invented, and whether the order of the originals was kept.
+
+        Parameters
+        ----------
+        published : sequence of dict
+
+        Yields
+        ------
+        Violation
+        """
+        candidates = [self._candidates(record) for record in published]
+        for number, (record, found) in enumerate(zip(published, candidates, strict=True), start=1):
+            if not found:
+                yield Violation(number, self._invented(record), "invented", "no original record has what this one tells")
+                return
+        left_out = unmatched(candidates)
+        if left_out is not None:
+            yield Violation(left_out + 1, "root", "invented", "more records like this one are published than there were")
+        if (kept := _kept_order(candidates)) is not None:
+            yield Violation(1, "root", "order", f"{kept:.0%} of neighbours in this file are neighbours in the original; expected no order")
+
+    def _candidates(self, record: Record) -> list[int]:
+        return [
+            number
+            for numbers in self.by_root.values()
+            if self._vertex_covers(record, self.originals[numbers[0]])
+            for number in numbers
+            if self._children_cover(record, self.originals[number])
+        ]
+
+    def _vertex_covers(self, published: Record, original: Record) -> bool:
+        told = _told(original)
+        labels = {**published["quasi_identifiers"], **published.get("auxiliary", {})}
+        return all(name in told and self._covers(name, label, told[name]) for name, label in labels.items()) and (
+            self.anatomy
+            or all(
+                value is None or (name in told and self._covers(name, value, told[name], value_of=True))
+                for name, value in published["sensitive"].items()
+            )
+        )
+
+    def _covers(self, name: str, label: Any, value: Any, *, value_of: bool = False) -> bool:
+        """Whether a label may stand for a value."""
+        key = (name, repr(label), repr(value))
+        if key not in self.seen:
+            interval = INTERVAL.fullmatch(label) if isinstance(label, str) else None
+            if label == value or str(label) == str(value) or (label == "*" and not value_of):
+                covers = True
+            elif interval and _number(value) is not None:
+                number, low, high = _number(value) or 0.0, float(interval[1]), float(interval[2])
+                covers = low - 1e-9 <= number < high + 1e-9
+            elif name in self.known or value_of:
+                covers = not value_of and str(label) in self.chains.get(name, {}).get(str(value), ())
+            else:
+                covers = str(label) not in self.values[name]
+            self.seen[key] = covers
+        return self.seen[key]
+
+    def _children_cover(self, published: Record, original: Record) -> bool:
+        wanted, there = published["children"], original["children"]
+        if len(wanted) > len(there):
+            return False
+        return not wanted or unmatched([self._covering(child, there) for child in wanted]) is None
+
+    def _covering(self, child: Record, there: Sequence[Record]) -> list[int]:
+        return [
+            at
+            for at, one in enumerate(there)
+            if self._vertex_covers(child, one) and (not child["children"] or self._children_cover(child, one))
+        ]
+
+    def _invented(self, record: Record) -> str:
+        """The vertex that the originals with this root lack."""
+        for numbers in self.by_root.values():
+            if self._vertex_covers(record, self.originals[numbers[0]]):
+                there = self.originals[numbers[0]]["children"]
+                missing = unmatched([self._covering(child, there) for child in record["children"]])
+                if missing is not None:
+                    labels = record["children"][missing]["quasi_identifiers"]
+                    return "root → " + ", ".join(f"{name} {label}" for name, label in labels.items())
+        return "root"
+
+
+def unmatched(candidates: Sequence[Sequence[int]]) -> int | None:
+    """The first of those that cannot each have a candidate of its own; None when all can (augmenting paths, without recursion).
+
+    Examples
+    --------
+    >>> unmatched([[0, 1], [0]]), unmatched([[0], [0]])
+    (None, 1)
+    """
+    owner: dict[int, int] = {}
+    for start in range(len(candidates)):
+        came_from: dict[int, int] = {}
+        waiting, free = [start], None
+        while waiting and free is None:
+            one = waiting.pop()
+            for target in candidates[one]:
+                if target not in came_from:
+                    came_from[target] = one
+                    if target not in owner:
+                        free = target
+                        break
+                    waiting.append(owner[target])
+        if free is None:
+            return start
+        previous = {one: target for target, one in owner.items()} if came_from[free] != start else {}
+        while free is not None:
+            one = came_from[free]
+            owner[free] = one
+            free = previous.get(one) if one != start else None
+    return None
+
+
+def _kept_order(candidates: Sequence[Sequence[int]]) -> float | None:
+    """The share of neighbours that may be neighbours in the original, when it is far above that of records further apart."""
+    sets = [set(found) for found in candidates]
+
+    def share(lag: int) -> tuple[float, int]:
+        pairs = [any(at + 1 in after for at in before) for before, after in zip(sets, sets[lag:], strict=False)]
+        return (sum(pairs) / len(pairs), len(pairs)) if pairs else (0.0, 0)
+
+    near, pairs = share(1)
+    far = [share(lag) for lag in LAGS if 2 * lag < len(sets)] or [share(lag) for lag in (2, 3) if lag < len(sets)]
+    if not far or pairs < 12:
+        return None
+    chance = max(sum(rate for rate, _ in far) / len(far), 1 / len(sets))
+    spread = (chance * (1 - min(chance, 0.999)) / pairs) ** 0.5
+    return near if near - chance > SURPRISE * spread + 1 / pairs else None
+
+
+def _told(vertex: Record) -> dict[str, Any]:
+    return {**vertex["quasi_identifiers"], **vertex.get("auxiliary", {}), **vertex["sensitive"]}
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return None if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return None

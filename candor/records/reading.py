@@ -1,0 +1,150 @@
+"""Records from JSON files, read one by one, and hierarchies from JSON or from the tables that ARX writes."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from candor.errors import DataError
+from candor.records.hierarchies import chains_in_table
+
+LARGEST_FILE = 400_000_000
+"""Bytes; at about 4 kB for a record, that of a hundred thousand students."""
+CHUNK, LARGEST_RECORD = 1 << 20, 1 << 25
+
+
+def records_in(stream: IO[bytes], *, largest: int = LARGEST_FILE) -> Iterator[Any]:
+    """The records of a JSON list, each as soon as it is read.
+
+    Parameters
+    ----------
+    stream : binary file
+    largest : int
+        Bytes, above which the file is refused.
+
+    Yields
+    ------
+    object
+
+    Raises
+    ------
+    DataError
+        If it is no JSON list, is too large, or holds NaN or infinity.
+    """
+    source = _Text(stream, largest)
+    source.expect("[", "a JSON list of records")
+    if source.peek() == "]":
+        source.expect("]", "a JSON list of records")
+    else:
+        yield source.record()
+        while source.peek() == ",":
+            source.expect(",", "a JSON list of records")
+            yield source.record()
+        source.expect("]", f"a comma or the end of the list after record {source.records}")
+    if source.peek():
+        raise DataError(f"expected nothing after the list of records, found {source.peek()!r}")
+
+
+class _Text:
+    """The text of a file, of which only the part that is being read is kept."""
+
+    def __init__(self, stream: IO[bytes], largest: int) -> None:
+        self.stream, self.largest = stream, largest
+        self.text, self.at, self.read, self.records = "", 0, 0, 0
+        self.characters = codecs.getincrementaldecoder("utf-8-sig")()
+        self.decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+
+    def more(self) -> bool:
+        """Read on; False at the end of the file."""
+        chunk = self.stream.read(CHUNK)
+        self.read += len(chunk)
+        if self.read > self.largest:
+            raise DataError(f"expected at most {self.largest / 1e6:.0f} MB; publish in parts that are apart, such as faculties")
+        try:
+            self.text, self.at = self.text[self.at :] + self.characters.decode(chunk, final=not chunk), 0
+        except UnicodeDecodeError:
+            raise DataError("expected a text file in UTF-8") from None
+        return bool(chunk)
+
+    def peek(self) -> str:
+        """The next character that is no space; empty at the end."""
+        while True:
+            while self.at < len(self.text) and self.text[self.at] in " \t\r\n":
+                self.at += 1
+            if self.at < len(self.text):
+                return self.text[self.at]
+            if not self.more():
+                return ""
+
+    def expect(self, character: str, what: str) -> None:
+        """Pass one character."""
+        if self.peek() != character:
+            raise DataError(f"expected {what}, found {self.peek()!r}" if self.peek() else f"expected {what}, found the end of the file")
+        self.at += 1
+
+    def record(self) -> Any:
+        """Read one record, which may need more of the file."""
+        self.records += 1
+        self.peek()
+        while True:
+            try:
+                found, self.at = self.decoder.raw_decode(self.text, self.at)
+                return found
+            except json.JSONDecodeError as error:
+                if len(self.text) - self.at > LARGEST_RECORD or not self.more():
+                    raise DataError(f"record {self.records}: {error.msg}") from None
+            except RecursionError:
+                raise DataError(f"record {self.records}: nested too deeply") from None
+
+
+def _refuse_constant(text: str) -> Any:
+    raise DataError(f"expected numbers, found {text}")
+
+
+def read_json(text: str | bytes) -> Any:
+    """A small JSON document; a name that stands twice in one object is refused.
+
+    Raises
+    ------
+    DataError
+        If it is none, or two values of one object are alike.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise DataError("nested too deeply") from None
+    except ValueError as error:
+        raise error if isinstance(error, DataError) else DataError(f"not a JSON document: {error}") from None
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise DataError(f"{name!r} stands twice in one object")
+        found[name] = value
+    return found
+
+
+def hierarchies_in(path: Path) -> Mapping[str, Any]:
+    """The document of hierarchies in a JSON file, in a folder of tables as ARX writes them, or in one such table.
+
+    A table is called after its attribute: ``education.csv``.
+
+    Raises
+    ------
+    DataError
+        If they cannot be read.
+    """
+    tables = sorted(path.glob("*.csv")) if path.is_dir() else [path] if path.suffix == ".csv" else []
+    if path.is_dir() and not tables:
+        raise DataError(f"{path}: expected a table NAME.csv for each attribute, found none")
+    if tables:
+        return {table.stem: chains_in_table(table.read_text(encoding="utf-8-sig"), name=table.stem) for table in tables}
+    document = read_json(path.read_bytes())
+    if not isinstance(document, dict):
+        raise DataError(f"{path}: expected hierarchies as {{NAME: {{VALUE: [VALUE, PARENT, …, '*']}}}}")
+    return document
