@@ -13,6 +13,7 @@ import click
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.errors import MethodError
+from candor.records.checking import violations
 from candor.records.reading import hierarchies_in, read_json, records_in
 from candor.records.schema import Role, checked_roles, with_roles
 
@@ -71,6 +72,15 @@ def written_records(path: Input, roles: Mapping[str, Role] | None = None) -> Ite
     with named(path), path.open("rb") as file:
         for record in records_in(file):
             yield with_roles(record, roles) if roles else record
+
+
+def checked_records(path: Input, roles: Mapping[str, Role] | None = None) -> list[Any]:
+    """The records of a file, of which each is at least well-formed."""
+    found = list(written_records(path, roles))
+    broken = next((one for one in violations(found, k=1) if one.rule != "labels"), None)
+    if broken is not None:
+        raise InputError(f"{path}: {broken}")
+    return found
 
 
 def document_in(path: Input) -> Any:
