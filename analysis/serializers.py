@@ -303,6 +303,13 @@ class PlanRequestSerializer(serializers.Serializer[object]):
     front = serializers.BooleanField(
         default=False, help_text="Whether to search designs of which none beats another in people, both errors and privacy."
     )
+    cluster_size = NumberField(low=1, high=1_000_000, default=1.0, help_text="People in a section that is assigned as a whole.")
+    icc = NumberField(low=0, high=1, default=0.0, help_text="Intraclass correlation of the true answers of a section.")
+    equivalence_margin = NumberField(low=0, high=1, default=None, allow_null=True, help_text="Also plan the test that effects are smaller.")
+    non_inferiority = NumberField(
+        low=0, high=1, default=None, allow_null=True, help_text="Also plan the test that no treatment is worse by this or more."
+    )
+    worse = serializers.ChoiceField(choices=("more_yes", "fewer_yes"), default=None, allow_null=True)
     least_truth = NumberField(low=0, high=0.95, default=0.25, help_text="Smallest share of rolls for the truth in these designs.")
 
     def validate_design(self, document: dict[str, object]) -> Design:

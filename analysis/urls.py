@@ -4,6 +4,8 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from analysis import methods_page, views
 from analysis.api import files, plans, results
+from analysis.data_sets import views as data_sets
+from analysis.data_sets.api import DataSets, OneDataSet
 from analysis.diagnosis.api import Diagnoses, StopDiagnosis
 from analysis.diagnosis.views import diagnosis
 from analysis.inbox.api import ReviewQueue
@@ -12,9 +14,10 @@ from analysis.learning import views as learning
 from analysis.learning.api import PreviewDifficulties, ReleasedDifficulties
 from analysis.learning.budget_page import BudgetPage
 from analysis.learning.networks.views import networks
-from analysis.learning.questions.api import PreviewQuestion, Questions
+from analysis.learning.questions.api import DataSetQuestions, PreviewDataSetQuestion, PreviewQuestion, Questions
 from analysis.learning.questions.views import questions
-from analysis.ledger.api import FrozenBudget, Ledger
+from analysis.learning.topics.views import topics
+from analysis.ledger.api import DataSetLedger, FrozenBudget, FrozenDataSetBudget, Ledger
 from analysis.ledger.views import ledger
 from analysis.preregistration.api import PreregistrationReport
 from analysis.preregistration.views import report
@@ -25,6 +28,7 @@ app_name = "analysis"
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("analysis.planning.urls")),
     path("s/<slug:slug>/feedback/", learning.feedback, name="feedback"),
+    path("s/<slug:slug>/outlook/", learning.outlook, name="outlook"),
     path("studies/<slug:slug>/analytics/", learning.analytics, name="analytics"),
     path("studies/<slug:slug>/analytics/networks/", networks, name="analytics_networks"),
     path("studies/<slug:slug>/analytics/difficulties/", learning.difficulties, name="analytics_difficulties"),
@@ -32,6 +36,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/build/budget/", BudgetPage.as_view(), name="build_budget"),
     path("studies/<slug:slug>/analytics/questions/", questions, name="analytics_questions"),
     path("studies/<slug:slug>/analytics/ledger/", ledger, name="analytics_ledger"),
+    path("data-sets/", data_sets.data_sets, name="data_sets"),
+    path("data-sets/new/", data_sets.bring, name="bring_data"),
+    path("data-sets/<slug:data_set>/", data_sets.data_set, name="data_set"),
+    path("data-sets/<slug:data_set>/difficulties/", learning.difficulties, name="data_set_difficulties"),
+    path("data-sets/<slug:data_set>/difficulties/<int:number>.json", learning.difficulties_file, name="data_set_difficulties_file"),
+    path("data-sets/<slug:data_set>/questions/", questions, name="data_set_questions"),
+    path("data-sets/<slug:data_set>/topics/", topics, name="data_set_topics"),
+    path("data-sets/<slug:data_set>/ledger/", ledger, name="data_set_ledger"),
     path("methods/", methods_page.methods_page, name="methods_page"),
     path("review/", inbox, name="inbox"),
     path("studies/<slug:slug>/rehearsal/", rehearsal, name="rehearsal"),
@@ -55,6 +67,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/<slug:slug>/analytics/questions/preview/", PreviewQuestion.as_view(), name="api_analytics_preview"),
     path("api/v1/studies/<slug:slug>/analytics/ledger/", Ledger.as_view(), name="api_analytics_ledger"),
     path("api/v1/studies/<slug:slug>/analytics/ledger/frozen/", FrozenBudget.as_view(), name="api_analytics_frozen"),
+    path("api/v1/data-sets/", DataSets.as_view(), name="api_data_sets"),
+    path("api/v1/data-sets/<slug:data_set>/", OneDataSet.as_view(), name="api_data_set"),
+    path("api/v1/data-sets/<slug:data_set>/questions/", DataSetQuestions.as_view(), name="api_data_set_questions"),
+    path("api/v1/data-sets/<slug:data_set>/questions/preview/", PreviewDataSetQuestion.as_view(), name="api_data_set_preview"),
+    path("api/v1/data-sets/<slug:data_set>/ledger/", DataSetLedger.as_view(), name="api_data_set_ledger"),
+    path("api/v1/data-sets/<slug:data_set>/ledger/frozen/", FrozenDataSetBudget.as_view(), name="api_data_set_frozen"),
     path("api/v1/studies/<slug:slug>/counts/", results.StudyCounts.as_view(), name="api_counts"),
     path("api/v1/studies/<slug:slug>/results/", results.Results.as_view(), name="api_results"),
     path("api/v1/studies/<slug:slug>/results/preregistration/", PreregistrationReport.as_view(), name="api_preregistration_report"),

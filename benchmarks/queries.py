@@ -2,6 +2,7 @@
 
     python -m benchmarks.queries --write benchmarks/queries.md
     python -m benchmarks.queries --python PYTHON     # an interpreter with opendp[polars], which Candor itself does without
+    python -m tests.services python -m benchmarks.queries --platform    # also as a worker does it, with the table in PostgreSQL
 
 The promises: a count in at most 20 ms (95th percentile, warm), at least 30 times as fast as the Context, and at most 10 ms for the noise of
 200 cells. Exit 1 when one is broken.
@@ -10,6 +11,7 @@ The promises: a count in at most 20 ms (95th percentile, warm), at least 30 time
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -20,6 +22,8 @@ import click
 import numpy as np
 
 STUDENTS, CELLS, REPEATS, REPEATS_OF_CONTEXT = 1_000_000, 200, 200, 12
+ROOT = Path(__file__).resolve().parents[1]
+COUNTS = ("count, one condition", "count, from the stored table, warm")
 COUNT_AT_MOST, NOISE_AT_MOST, TIMES_AT_LEAST = 20.0, 10.0, 30.0
 # The same count in OpenDP's own interface: the loss map, the exact count, the noise.
 CONTEXT = """
@@ -90,12 +94,63 @@ def ours() -> dict[str, list[float]]:
     }
 
 
+def on_the_platform() -> dict[str, list[float]]:
+    """From the stored table to the answer, as a worker does it: the first time, when every column is unpacked, and warm."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.test")
+    sys.path[:0] = [str(ROOT), str(ROOT / "platform")]
+    import django
+
+    django.setup()
+    from django.db import connection
+    from django.test.utils import setup_test_environment
+
+    setup_test_environment(debug=False)
+    name = connection.settings_dict["NAME"]
+    connection.creation.create_test_db(verbosity=0, autoclobber=True)
+    try:
+        from analysis.learning.questions.kinds import Statistic
+        from analysis.models import Source
+        from analysis.sources.selectors import table_of
+        from analysis.sources.services import store_table
+        from analysis.sources.tables import Column, Kind, Role, Schema, Table, Value
+        from analysis.sources.unpacked import UNPACKED
+        from tests.factories import recruiting_study
+
+        values = tuple(Value(name=name, label={"en": name}) for name in "123456")
+        columns = tuple(
+            Column(name=f"column {place}", label={"en": "…"}, role=Role.BACKGROUND, kind=Kind.CATEGORY, values=values)
+            for place in range(20)
+        )
+        rng = np.random.default_rng(1)
+        arrays = {column.name: rng.integers(0, 6, STUDENTS).astype(np.int8) for column in columns}
+        source = Source.objects.create(study=recruiting_study())
+        store_table(source, Table(schema=Schema(columns=columns), n=STUDENTS, arrays=arrays))
+        question = Statistic(question={"kind": "count", "epsilon": 1.0, "where": [{"column": "column 3", "in": ["3"]}]})
+
+        def answer() -> object:
+            table = table_of(source, 1)
+            assert table is not None
+            return question.explain(question.release(question.exact(table))[0], table.schema, table.n)
+
+        def answer_anew() -> object:
+            UNPACKED.forget_all()
+            return answer()
+
+        return {
+            "count, from the stored table": milliseconds(answer_anew, REPEATS_OF_CONTEXT),
+            "count, from the stored table, warm": milliseconds(answer),
+        }
+    finally:
+        connection.creation.destroy_test_db(name, verbosity=0)
+
+
 @click.command()
 @click.option("--write", "path", type=click.Path(path_type=Path), help="Write the table to this file.")
 @click.option("--python", "interpreter", default=sys.executable, help="An interpreter with opendp[polars].")
-def main(path: Path | None, interpreter: str) -> None:
+@click.option("--platform", is_flag=True, help="Also from a table that is stored in PostgreSQL.")
+def main(path: Path | None, interpreter: str, platform: bool) -> None:
     """Print a table; exit 1 when a promise is broken."""
-    times = ours()
+    times = ours() | (on_the_platform() if platform else {})
     command = [interpreter, "-c", CONTEXT, str(STUDENTS), str(REPEATS_OF_CONTEXT)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
@@ -104,7 +159,7 @@ def main(path: Path | None, interpreter: str) -> None:
         click.echo(f"OpenDP's Polars Context could not be run: {(done.stderr.strip().splitlines() or ['no reason'])[-1]}", err=True)
     lines = ["| What | median, ms | 95 %, ms |", "|---|---|---|"]
     lines += [f"| {name} | {np.median(found):.2f} | {np.quantile(found, 0.95):.2f} |" for name, found in times.items()]
-    kept = np.quantile(times["count, one condition"], 0.95) <= COUNT_AT_MOST
+    kept = all(np.quantile(times[name], 0.95) <= COUNT_AT_MOST for name in COUNTS if name in times)
     kept &= all(np.median(found) <= NOISE_AT_MOST for name, found in times.items() if name.startswith("noise"))
     if done.returncode == 0:
         ratio = np.median(times["count, OpenDP's Polars Context"]) / np.median(times["count, one condition"])
@@ -114,7 +169,7 @@ def main(path: Path | None, interpreter: str) -> None:
     click.echo(table)
     if path is not None:
         path.write_text(
-            f"# Private questions about {STUDENTS:,} students\n\n`python -m benchmarks.queries`, warm, one process.\n\n{table}\n"
+            f"# Private questions about {STUDENTS:,} students\n\n`python -m benchmarks.queries`, one process, processor time.\n\n{table}\n"
         )
     sys.exit(0 if kept else 1)
 

@@ -164,11 +164,6 @@ def access_log(user: User, slug: str) -> Seat:
     return _seat(user, studies_of(user), slug, when=lambda seat: seat.may_read_log)
 
 
-def access_ledger(user: User, slug: str) -> Seat:
-    """The study, if this person may read the ledger of its privacy budget."""
-    return _seat(user, studies_of(user), slug, when=lambda seat: seat.may_read_ledger)
-
-
 def study_in_public(slug: str) -> Study:
     """A study that anybody may read about: one that has been approved."""
     approved = Study.objects.defer("definition").filter(protocol__isnull=False, rehearsal_of=None)

@@ -73,5 +73,10 @@ class Power(APIView):
             epsilon_cap=expected["epsilon_cap"],
             front=expected["front"],
             least_truth=expected["least_truth"],
+            cluster_size=expected["cluster_size"],
+            intraclass_correlation=expected["icc"],
+            equivalence_margin=expected["equivalence_margin"],
+            non_inferiority=expected["non_inferiority"],
+            worse=expected["worse"],
         )
         return Response(planned.to_dict())

@@ -9,6 +9,7 @@ from accounts.models import Role
 from accounts.tokens.api_access import person_of
 from analysis.inbox.selectors import waiting_releases
 from analysis.inbox.serializers import ReviewQueueSerializer
+from analysis.sources.seats import waiting_data_sets
 from surveys.review.selectors import queue_of
 
 
@@ -24,6 +25,7 @@ class ReviewQueue(APIView):
         document = {
             "waiting": queue.waiting,
             "releases": waiting_releases(officer),
+            "data_sets": [{"data_set": one, "own": own} for one, own in waiting_data_sets(officer)],
             "ending": queue.ending,
             "suspended": queue.suspended,
         }

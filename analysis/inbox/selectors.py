@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import Role, User
-from analysis.models import Release, ReleaseStatus
+from analysis.models import DataSet, Release, ReleaseStatus
 from analysis.releases.selectors import releases
+from analysis.sources.seats import waiting_data_sets
 from surveys.access import Seat, studies_of
 from surveys.lifecycle.selectors import stopped_by
 from surveys.lifecycle.steps import conditions_wait
@@ -49,13 +50,16 @@ class Inbox:
 
     queue: Queue | None
     releases: list[WaitingRelease]
+    data_sets: list[tuple[DataSet, bool]]
+    """Each with whether another officer decides."""
     tasks: list[OwnTask]
 
     @property
     def decisions(self) -> int:
         """How many decisions this person can take now."""
         waiting = self.queue.waiting if self.queue else []
-        return sum(not one.own for one in waiting) + sum(not one.own for one in self.releases)
+        own = [*(one.own for one in waiting), *(one.own for one in self.releases), *(own for _one, own in self.data_sets)]
+        return own.count(False)
 
 
 def inbox_of(user: User) -> Inbox:
@@ -64,6 +68,7 @@ def inbox_of(user: User) -> Inbox:
     return Inbox(
         queue=queue_of(user) if is_officer else None,
         releases=waiting_releases(user) if is_officer else [],
+        data_sets=waiting_data_sets(user) if is_officer else [],
         tasks=list(_tasks_of(user)),
     )
 

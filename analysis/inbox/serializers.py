@@ -15,5 +15,14 @@ class WaitingReleaseSerializer(serializers.Serializer[object]):
     own = serializers.BooleanField(help_text="You have a part in this study: another officer decides.")
 
 
+class WaitingDataSetSerializer(serializers.Serializer[object]):
+    slug = serializers.CharField(source="data_set.slug")
+    title = serializers.CharField(source="data_set.title")
+    owner = serializers.CharField(source="data_set.owner.username", help_text="User name.")
+    submitted_on = serializers.DateField(source="data_set.submitted_on")
+    own = serializers.BooleanField(help_text="You have a part in this data set: another officer decides.")
+
+
 class ReviewQueueSerializer(QueueSerializer):
     releases = WaitingReleaseSerializer(many=True, help_text="Data that wait for approval, the oldest first.")
+    data_sets = WaitingDataSetSerializer(many=True, help_text="Data sets, or analysts of data sets, that wait for approval.")

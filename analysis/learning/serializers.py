@@ -1,5 +1,6 @@
 """Difficulties for programs: choices in, previews and releases out."""
 
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from analysis.learning.difficulties import LONGEST_REASON
@@ -10,7 +11,7 @@ from analysis.ledger.units import UNITS
 class DifficultiesChoicesSerializer(serializers.Serializer[object]):
     share = serializers.FloatField(default=USUAL_SHARE, help_text="Percent of the whole budget, from above 0 to 100.")
     omitted = serializers.ChoiceField(
-        [name for name, _words in OMITTED], default=OMITTED[0][0], help_text="An answer that was left out counts as this."
+        [name for name, _label in OMITTED], default=OMITTED[0][0], help_text="An answer that was left out counts as this."
     )
     reason = serializers.CharField(
         default="",
@@ -21,7 +22,8 @@ class DifficultiesChoicesSerializer(serializers.Serializer[object]):
 
     def validate_share(self, share: float) -> float:
         if not 0 < share <= 100:
-            raise serializers.ValidationError(f"expected a share above 0 and up to 100 percent, found {share:g}")
+            found = {"found": f"{share:g}"}
+            raise serializers.ValidationError(_("Write how many percent of the budget, from above 0 to 100, not “%(found)s”.") % found)
         return share
 
 

@@ -16,12 +16,12 @@ from accounts.models import Role
 from analysis.ledger.selectors import asked_with, budget_of
 from analysis.ledger.services import ask
 from analysis.releases.selectors import not_covered
-from analysis.sources.selectors import source_of
-from surveys.access import access_analytics, access_own_study, access_study, study_in_public
+from analysis.sources.places import place_at
+from surveys.access import access_analytics, study_in_public
 from surveys.errors import SurveyError
 from surveys.journey.language import asked_for
 from surveys.journey.presentation import presentation
-from surveys.models import ENDED
+from surveys.models import ENDED, Study
 from surveys.privacy.budgets import bought_in_words, budget_in_words
 from surveys.protocols import protocol_in_force
 
@@ -51,23 +51,23 @@ def analytics(request: HttpRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
-def difficulties(request: HttpRequest, slug: str) -> HttpResponse:
+def difficulties(request: HttpRequest, /, **where: str) -> HttpResponse:
     """The price of a release of the difficulties, the button that buys it, and those that were bought."""
     from analysis.figures.difficulties import difficulties_figure, hardest_first
     from analysis.learning import difficulties_page as page
 
     user = user_of(request)
-    seat = (access_own_study if request.method == "POST" else access_study)(user, slug)
-    source = source_of(seat.study)
+    place = place_at(user, where, needs="may_change" if request.method == "POST" else "may_see_study")
+    source = place.source
     if source is None:
-        return render(request, "analysis/learning/difficulties.html", {"study": seat.study, "seat": seat})
+        return render(request, "analysis/learning/difficulties.html", place.context)
     form = page.OfferForm(source, request.POST if request.method == "POST" else request.GET)
     offer, failed = None, ""
     try:
         offer = form.offer
         if request.method == "POST" and offer is not None:
             ask(source, offer.question.document, actor=user)
-            return redirect("analysis:analytics_difficulties", slug)
+            return redirect(request.path)
     except SurveyError as error:
         failed = str(error)
         if offer is not None and offer.is_noise and not form.values["reason"]:
@@ -75,9 +75,7 @@ def difficulties(request: HttpRequest, slug: str) -> HttpResponse:
     language = get_language() or "en"
     released = page.releases_of(source)
     newest = next((one for one in released if one.found), None)
-    context = {
-        "study": seat.study,
-        "seat": seat,
+    context = place.context | {
         "source": source,
         "form": form,
         "offer": offer,
@@ -88,7 +86,8 @@ def difficulties(request: HttpRequest, slug: str) -> HttpResponse:
         "newest": newest,
         "items": hardest_first(newest.found, language) if newest and newest.found else (),
         "figure": difficulties_figure(newest.found, language) if newest and newest.found else "",
-        "exactly": not_covered(seat.study),
+        "file": place.address("difficulties_file", number=newest.asked.charge.number) if newest else "",
+        "exactly": _shown_exactly(place.study),
     }
     return render(
         request, "analysis/learning/difficulties.html", context, status=422 if failed or (request.method == "POST" and form.errors) else 200
@@ -97,16 +96,23 @@ def difficulties(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_role(*Role)
 @require_safe
-def difficulties_file(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+def difficulties_file(request: HttpRequest, /, number: int, **where: str) -> HttpResponse:
     """`difficulties.json` of one release: the noisy counts and everything that follows from them."""
-    source = source_of(access_study(user_of(request), slug).study)
+    place = place_at(user_of(request), where, needs="may_see_study")
+    source = place.source
     asked = asked_with(budget_of(source), number) if source else None
     if asked is None or asked.charge.kind != "difficulties" or asked.answer is None:
         raise Http404("There are no such difficulties.")
-    document = {"study": slug, "loss": asdict(asked.loss), **asked.answer}
+    document = {"study" if place.study else "data_set": place.whole.slug, "loss": asdict(asked.loss), **asked.answer}
     response = JsonResponse(document, json_dumps_params={"indent": 2, "ensure_ascii": False})
-    response["Content-Disposition"] = f'attachment; filename="{slug}-difficulties-{number}.json"'
+    response["Content-Disposition"] = f'attachment; filename="{place.whole.slug}-difficulties-{number}.json"'
     return response
+
+
+def _shown_exactly(study: Study | None) -> list[str]:
+    if study is None:
+        return [_("How many students there are. The people who brought the data have the file.")]
+    return not_covered(study)
 
 
 @require_safe
@@ -127,3 +133,19 @@ def feedback(request: HttpRequest, slug: str) -> HttpResponse:
     template = "surveys/participant/feedback_later.html" if content is None else "surveys/participant/feedback.html"
     with translation.override(shown.language):
         return render(request, template, {"study": shown, "language": shown.language, **(content or {})})
+
+
+@require_safe
+@cache_control(public=True, max_age=MINUTES * 60)
+@vary_on_headers("Accept-Language")
+def outlook(request: HttpRequest, slug: str) -> HttpResponse:
+    """The released tables that students read about themselves: recommendations and classifiers. One page, the same bytes for everybody."""
+    study = study_in_public(slug)
+    shown = presentation(protocol_in_force(study).id, asked_for(request, study))
+    if not shown.budget:
+        raise Http404("This study has no privacy budget.")
+    from analysis.learning.outlook import tables_of
+
+    with translation.override(shown.language):
+        context = {"study": shown, "language": shown.language, "tables": tables_of(study, shown.language)}
+        return render(request, "surveys/participant/outlook.html", context)

@@ -1,7 +1,7 @@
 """The ledger for programs."""
 
 from django.http import Http404
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -11,9 +11,8 @@ from accounts.tokens.api_access import person_of
 from analysis.ledger.page import ledger_of
 from analysis.ledger.serializers import FrozenSerializer, LedgerSerializer, ledger_document
 from analysis.ledger.services import freeze, unfreeze
-from analysis.sources.selectors import source_of
-from surveys.access import NO_STUDY, access_ledger
-from surveys.models import Study
+from analysis.sources.places import Place, place_at
+from surveys.access import NO_STUDY
 
 
 class Ledger(APIView):
@@ -23,8 +22,8 @@ class Ledger(APIView):
     reading_scopes = ANALYTICS_READING
 
     @extend_schema(operation_id="studies_ledger", responses=LedgerSerializer)
-    def get(self, request: Request, slug: str) -> Response:
-        return Response(_document(access_ledger(person_of(request), slug).study))
+    def get(self, request: Request, **where: str) -> Response:
+        return Response(_document(place_at(person_of(request), where, needs="may_read_ledger")))
 
 
 class FrozenBudget(APIView):
@@ -33,11 +32,11 @@ class FrozenBudget(APIView):
     roles = tuple(Role)
 
     @extend_schema(operation_id="studies_freeze_budget", request=FrozenSerializer, responses=LedgerSerializer)
-    def post(self, request: Request, slug: str) -> Response:
+    def post(self, request: Request, **where: str) -> Response:
         user = person_of(request)
-        seat = access_ledger(user, slug)
-        source = source_of(seat.study)
-        if source is None or not seat.may_review:
+        place = place_at(user, where, needs="may_read_ledger")
+        source = place.source
+        if source is None or not place.seat.may_review:
             raise Http404(NO_STUDY)
         asked = FrozenSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
@@ -45,9 +44,19 @@ class FrozenBudget(APIView):
             freeze(source, reason=asked.validated_data["reason"], actor=user)
         else:
             unfreeze(source, actor=user)
-        return Response(_document(seat.study))
+        return Response(_document(place))
 
 
-def _document(study: Study) -> dict[str, object]:
-    source = source_of(study)
-    return dict(LedgerSerializer(ledger_document(study.slug, ledger_of(source) if source else None)).data)
+@extend_schema_view(get=extend_schema(operation_id="data_sets_ledger", responses=LedgerSerializer))
+class DataSetLedger(Ledger):
+    """The charges to the privacy budget of a data set, by whom, and the rest."""
+
+
+@extend_schema_view(post=extend_schema(operation_id="data_sets_freeze_budget", request=FrozenSerializer, responses=LedgerSerializer))
+class FrozenDataSetBudget(FrozenBudget):
+    """Freeze the budget of a data set, or let it be spent again: for IRB officers who have no part in it."""
+
+
+def _document(place: Place) -> dict[str, object]:
+    names = {"study": place.study.slug if place.study else None, "data_set": place.data_set.slug if place.data_set else None}
+    return dict(LedgerSerializer(ledger_document(names, ledger_of(place.source) if place.source else None)).data)

@@ -1,5 +1,7 @@
 """The ledger as the API shows it."""
 
+from collections.abc import Mapping
+
 from rest_framework import serializers
 
 from analysis.ledger.page import Ledger, Line
@@ -36,7 +38,8 @@ class ChargeSerializer(serializers.Serializer[object]):
 
 
 class LedgerSerializer(serializers.Serializer[object]):
-    study = serializers.CharField()
+    study = serializers.CharField(allow_null=True, help_text="Null: the ledger of a data set.")
+    data_set = serializers.CharField(allow_null=True, help_text="Null: the ledger of a study.")
     budget = BudgetSerializer(allow_null=True, help_text="Null: the study has no budget, or is not closed.")
     spent = SpentSerializer(allow_null=True)
     participants = serializers.IntegerField(allow_null=True, help_text="Rows of the table that questions are asked about.")
@@ -49,13 +52,13 @@ class FrozenSerializer(serializers.Serializer[object]):
     reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True, default="", help_text="Needed to freeze.")
 
 
-def ledger_document(slug: str, ledger: Ledger | None) -> dict[str, object]:
-    """The ledger, as `LedgerSerializer` describes it."""
+def ledger_document(names: Mapping[str, str | None], ledger: Ledger | None) -> dict[str, object]:
+    """The ledger, as `LedgerSerializer` describes it. `names`: the short name of the study or of the data set."""
     if ledger is None:
-        return {"study": slug, "budget": None, "spent": None, "participants": None, "obstacle": "", "charges": []}
+        return {**names, "budget": None, "spent": None, "participants": None, "obstacle": "", "charges": []}
     budget, spent = ledger.budget, ledger.spent
     return {
-        "study": slug,
+        **names,
         "budget": {
             "epsilon": budget.epsilon,
             "delta": budget.delta,

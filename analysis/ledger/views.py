@@ -12,19 +12,19 @@ from accounts.models import Role
 from analysis.ledger.forms import AnnouncedForm, FreezeForm
 from analysis.ledger.page import USUAL_QUESTIONS, ledger_of
 from analysis.ledger.services import freeze, unfreeze
-from analysis.sources.selectors import source_of
+from analysis.sources.places import place_at
 from analysis.sources.services import make_again
-from surveys.access import NO_STUDY, access_ledger
+from surveys.access import NO_STUDY
 
 
 @never_cache
 @require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
-def ledger(request: HttpRequest, slug: str) -> HttpResponse:
+def ledger(request: HttpRequest, /, **where: str) -> HttpResponse:
     """The charges and the rest of the budget. Officers freeze the budget; who runs the study has a table that failed made again."""
     user = user_of(request)
-    seat = access_ledger(user, slug)
-    source = source_of(seat.study)
+    place = place_at(user, where, needs="may_read_ledger")
+    seat, source = place.seat, place.source
     freezing = FreezeForm(request.POST if request.POST.get("action") == "freeze" else None)
     if request.method == "POST":
         action = request.POST.get("action")
@@ -34,20 +34,18 @@ def ledger(request: HttpRequest, slug: str) -> HttpResponse:
             case "freeze" if freezing.is_valid():
                 freeze(source, reason=freezing.cleaned_data["reason"], actor=user)
                 messages.success(request, gettext("The budget is frozen: nothing more can be spent."))
-                return redirect("analysis:analytics_ledger", slug)
+                return redirect(request.path)
             case "unfreeze":
                 unfreeze(source, actor=user)
                 messages.success(request, gettext("The budget can be spent again."))
-                return redirect("analysis:analytics_ledger", slug)
+                return redirect(request.path)
             case "make-again":
                 make_again(source, actor=user)
-                return redirect("analysis:analytics_ledger", slug)
+                return redirect(request.path)
     announced = AnnouncedForm(request.GET if "questions" in request.GET else None)
     questions = announced.cleaned_data["questions"] if announced.is_bound and announced.is_valid() else USUAL_QUESTIONS
     errors = [{"field": name, "message": found[0]} for form in (freezing, announced) for name, found in form.errors.items()]
-    context = {
-        "study": seat.study,
-        "seat": seat,
+    context = place.context | {
         "ledger": ledger_of(source, questions=questions) if source else None,
         "announced": announced,
         "freezing": freezing,

@@ -20,6 +20,8 @@ from analysis.models.results import Run as Run
 from analysis.models.results import RunKind as RunKind
 from analysis.models.results import RunStatus as RunStatus
 from analysis.models.sources import DataSet as DataSet
+from analysis.models.sources import DataSetAnalyst as DataSetAnalyst
+from analysis.models.sources import DataSetStatus as DataSetStatus
 from analysis.models.sources import Snapshot as Snapshot
 from analysis.models.sources import SnapshotStatus as SnapshotStatus
 from analysis.models.sources import Source as Source

@@ -11,20 +11,64 @@ from jobs.models import Lease
 from surveys.models import Study
 
 
+class DataSetStatus(models.TextChoices):
+    DRAFT = "draft", _("Being prepared")
+    WAITING = "waiting", _("Waiting for a decision")
+    APPROVED = "approved", _("Approved")
+
+
 class DataSet(models.Model):
-    """A table that somebody brought. Its rows stand in the snapshot of its source."""
+    """A table that somebody brought. Its rows stand in the snapshot of its source; its budget begins with the approval."""
 
     slug = models.SlugField(unique=True, max_length=50)
     title = models.CharField(max_length=200)
+    about = models.TextField(blank=True, max_length=5000, db_default="", help_text="Where the data come from, and who agreed to what.")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="data_sets")
     created_on = models.DateField(auto_now_add=True)
+    status = models.CharField(max_length=10, choices=DataSetStatus, default=DataSetStatus.DRAFT, db_default=DataSetStatus.DRAFT)
+    epsilon = models.FloatField(null=True, blank=True, help_text="The budget that its owner asks for.")
+    delta = models.FloatField(null=True, blank=True)
+    submitted_on = models.DateField(null=True, blank=True)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    decided_on = models.DateField(null=True, blank=True)
+    reason = models.TextField(blank=True, max_length=2000, db_default="", help_text="Why an officer sent it back.")
     forgotten_on = models.DateField(null=True, blank=True, help_text="Since this day its rows are deleted.")
 
     class Meta:
         ordering = ("slug",)
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(status="draft", epsilon=None, delta=None)
+                | models.Q(status__in=("waiting", "approved"), epsilon__isnull=False, delta__isnull=False),
+                name="data_set_asks_for_a_budget",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(epsilon=None, delta=None) | models.Q(epsilon__gt=0, epsilon__lte=10, delta__gt=0, delta__lt=1),
+                name="data_set_asks_for_a_privacy_loss",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(status="approved") | models.Q(decided_by__isnull=False, decided_on__isnull=False),
+                name="approved_data_set_says_by_whom",
+            ),
+        )
 
     def __str__(self) -> str:
         return self.title
+
+
+class DataSetAnalyst(models.Model):
+    """Somebody who may ask about a data set, once an officer approved them with it or later."""
+
+    data_set = models.ForeignKey(DataSet, on_delete=models.CASCADE, related_name="analysts")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    approved_on = models.DateField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("data_set", "user__username")
+        constraints = (models.UniqueConstraint(fields=("data_set", "user"), name="analyst_of_a_data_set_once"),)
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.data_set}"
 
 
 class Source(models.Model):

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy
 from analysis.planning.faces import LETTERS, PlannedDie, rolls_of, usual_die
 from analysis.planning.starts import Start
 from candor.designs.design import CheaterModel
+from candor.equivalence.margins import Margin, Worse
 from candor.errors import MethodError
 from candor.written_numbers import typed_number
 from surveys.builder.allocation import LARGEST_WEIGHT
@@ -22,6 +23,8 @@ from surveys.builder.allocation import LARGEST_WEIGHT
 PERCENT = "%"
 CHEATER_MODELS = ("any", "always_no", "always_yes")
 AS_IN_THE_STUDY = "study"
+EITHER = "either"
+DIRECTIONS = (EITHER, "more_yes", "fewer_yes")
 GROUPS = ("group1", "group2", "group3")
 WEIGHTS = ("weight1", "weight2", "weight3")
 
@@ -145,6 +148,16 @@ INPUTS: tuple[NumberInput, ...] = (
         unit=PERCENT,
     ),
     _input(
+        "margin",
+        gettext_lazy("Margin"),
+        gettext_lazy("For a test that the effect is smaller than so many points, because that would not matter; 0: no such test."),
+        "0",
+        "99",
+        slider=("0", "30"),
+        unit=gettext_lazy("points"),
+        step="0.5",
+    ),
+    _input(
         "truth",
         gettext_lazy("Least truth in a subsample"),
         gettext_lazy(
@@ -165,8 +178,8 @@ WIDTH = _input(
     slider=("1", "25"),
     unit=gettext_lazy("points"),
 )
-IN_PERCENT = {"effect", "prevalence", "cheaters", "covariates", "icc", "power", "truth", "width"}
-ONLY_IN_EXPERIMENTS = {"effect", "covariates", "section", "icc", "power", "truth"}
+IN_PERCENT = {"effect", "prevalence", "cheaters", "covariates", "icc", "power", "truth", "width", "margin"}
+ONLY_IN_EXPERIMENTS = {"effect", "covariates", "section", "icc", "power", "truth", "margin"}
 
 
 def inputs_of(start: Start) -> tuple[NumberInput, ...]:
@@ -205,6 +218,7 @@ class PlanForm:
     die: PlannedDie
     die_error: str
     model: str
+    worse: str
     die_is_new: bool = False
     change: str = ""
     weight_texts: tuple[str, ...] = ()
@@ -221,6 +235,13 @@ class PlanForm:
         """The assumptions on cheaters to choose from; the study's own one is among them."""
         return CHEATER_MODELS if self.start.cheater_model.name in CHEATER_MODELS else (*CHEATER_MODELS, AS_IN_THE_STUDY)
 
+    @property
+    def margins(self) -> tuple[Margin, ...]:
+        """The margin against which effects will be tested; none where it is zero."""
+        size = self.value("margin")
+        worse: Worse | None = None if self.worse == EITHER else "more_yes" if self.worse == "more_yes" else "fewer_yes"
+        return (Margin(size=size, worse=worse),) if size else ()
+
     def with_die(self, die: PlannedDie) -> PlanForm:
         return replace(self, die=die, die_error="", die_is_new=False, change="", weight_texts=())
 
@@ -228,7 +249,7 @@ class PlanForm:
     def query(self) -> str:
         """The address of this plan, to be shared."""
         texts = {name: field.text for name, field in self.numbers.items()}
-        return urlencode({**texts, "model": self.model, **self.die.texts})
+        return urlencode({**texts, "model": self.model, "worse": self.worse, **self.die.texts})
 
 
 def read_plan(query: QueryDict, start: Start) -> PlanForm:
@@ -236,8 +257,10 @@ def read_plan(query: QueryDict, start: Start) -> PlanForm:
     numbers = {one.name: _read_number(one, query.get(one.name, start.texts[one.name]), start.texts[one.name]) for one in inputs_of(start)}
     if "effect" in numbers:
         numbers["effect"] = _possible_effect(numbers["effect"], numbers["prevalence"])
+        numbers["margin"] = _possible_margin(numbers["margin"], numbers["section"])
     die, error, is_new = read_die(query, start.die)
     own_model = start.cheater_model.name if start.cheater_model.name in CHEATER_MODELS else AS_IN_THE_STUDY
+    worse = query.get("worse", start.worse)
     form = PlanForm(
         start=start,
         numbers=numbers,
@@ -245,6 +268,7 @@ def read_plan(query: QueryDict, start: Start) -> PlanForm:
         die_error=error,
         die_is_new=is_new,
         model=own_model,
+        worse=worse if worse in DIRECTIONS else start.worse,
         change=query.get("change", ""),
         weight_texts=tuple(query.get(name, "") for name in WEIGHTS) if error else (),
     )
@@ -295,6 +319,14 @@ def _possible_effect(effect: NumberField, prevalence: NumberField) -> NumberFiel
         % words
     )
     return replace(effect, number=nearest, error=effect.error or error)
+
+
+def _possible_margin(margin: NumberField, section: NumberField) -> NumberField:
+    """No margin where whole sections are assigned."""
+    if not margin.number or section.number <= 1:
+        return margin
+    error = _("No test against a margin is known for sections that are assigned as a whole; the plan leaves it out.")
+    return replace(margin, number=Decimal(0), error=margin.error or error)
 
 
 def read_die(query: Mapping[str, str], start: PlannedDie) -> tuple[PlannedDie, str, bool]:

@@ -10,7 +10,7 @@ from typing import Protocol
 from django.utils.translation import gettext as _
 
 from analysis.planning.faces import LETTERS, OFFERED, PlannedDie, suggested_die
-from analysis.planning.forms import NumberField, PlanForm
+from analysis.planning.forms import DIRECTIONS, NumberField, PlanForm
 from analysis.planning.plans import Planned
 from analysis.planning.wording import (
     cheater_sentence,
@@ -18,6 +18,7 @@ from analysis.planning.wording import (
     decimal,
     hardest,
     identification_sentence,
+    margin_sentence,
     percent,
     points,
     power_sentence,
@@ -83,7 +84,8 @@ def page_of(planned: Planned) -> dict[str, object]:
     plan = planned.plan
     return {
         **shown_of(planned),
-        "sentences": (power_sentence(plan), cheater_sentence(plan)),
+        "sentences": tuple(filter(None, (power_sentence(plan), margin_sentence(plan), cheater_sentence(plan)))),
+        "directions": DIRECTIONS,
         "facts": _facts(planned),
         "identification": identification_sentence(plan),
         "cost": cost_sentence(plan),

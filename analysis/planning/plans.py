@@ -13,6 +13,7 @@ from analysis.planning.faces import PlannedDie, suggested_die, usual_die
 from analysis.planning.forms import PlanForm, plain
 from analysis.planning.starts import NEW_STUDY
 from candor.designs.design import Design
+from candor.equivalence.margins import Margin
 from candor.errors import MethodError
 from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, mirrored_precision, optimal_mirrored
 from candor.planning.information import Precision, Scenario
@@ -60,6 +61,11 @@ class Planned:
             "--icc": given["icc"],
             "--least-truth": given["truth"],
         }
+        if self.form.margins:
+            worse = self.form.margins[0].worse
+            options |= (
+                {"--equivalence-margin": given["margin"]} if worse is None else {"--non-inferiority": given["margin"], "--worse": worse}
+            )
         return shlex.join(["candor", "plan", *(f"{option}={value}" for option, value in options.items()), "--front"])
 
     @property
@@ -72,6 +78,8 @@ class Planned:
             cap=form.value("cap"),
             power=form.value("power"),
             least_truth=form.value("truth"),
+            section=form.value("section"),
+            icc=form.value("icc"),
         )
 
 
@@ -103,8 +111,19 @@ def changed(form: PlanForm) -> PlanForm | None:
 
 
 @lru_cache(maxsize=64)
-def _front_of(design: Design, scenario: Scenario, *, cap: float, power: float, least_truth: float) -> tuple[FrontDesign, ...]:
-    return pareto_front(design, scenario, epsilon_cap=cap, power=power, level=LEVEL, least_truth=least_truth)
+def _front_of(
+    design: Design, scenario: Scenario, *, cap: float, power: float, least_truth: float, section: float, icc: float
+) -> tuple[FrontDesign, ...]:
+    return pareto_front(
+        design,
+        scenario,
+        epsilon_cap=cap,
+        power=power,
+        level=LEVEL,
+        least_truth=least_truth,
+        cluster_size=section,
+        intraclass_correlation=icc,
+    )
 
 
 @lru_cache(maxsize=64)
@@ -174,6 +193,7 @@ def _plan(form: PlanForm, design: Design) -> StudyPlan:
         power=form.value("power"),
         questions=int(form.value("questions")),
         cap=form.value("cap"),
+        margins=form.margins,
     )
 
 
@@ -191,6 +211,7 @@ def _plan_of(
     power: float,
     questions: int,
     cap: float,
+    margins: tuple[Margin, ...],
 ) -> StudyPlan:
     """The plan, remembered while a slider goes back and forth."""
     return plan_study(
@@ -206,4 +227,5 @@ def _plan_of(
         epsilon_cap=cap,
         cluster_size=section,
         intraclass_correlation=icc,
+        margins=margins,
     )

@@ -11,6 +11,7 @@ from analysis.planning.faces import PlannedDie, letters_of, rolls_of
 from candor.designs.design import CheaterModel, Design
 from surveys.definition import StudyDefinition
 from surveys.drafting.starter import PLANNED_PARTICIPANTS
+from surveys.questions.plans import PlannedMargin
 from surveys.questions.sections import INTRACLASS_CORRELATION
 
 
@@ -25,6 +26,7 @@ class Start:
     cheater_model: CheaterModel
     die: PlannedDie
     texts: Mapping[str, str]
+    worse: str = "either"
 
     @property
     def is_survey(self) -> bool:
@@ -63,6 +65,7 @@ NEW_STUDY = Start(
         "cap": "1.39",
         "power": "80",
         "truth": "25",
+        "margin": "0",
         "width": "10",
     },
 )
@@ -75,11 +78,17 @@ def _of_sections(definition: StudyDefinition) -> dict[str, str]:
     return {"section": f"{definition.section_size:.1f}".removesuffix(".0"), "icc": f"{100 * INTRACLASS_CORRELATION:g}"}
 
 
+def _smallest_margin(definition: StudyDefinition) -> PlannedMargin | None:
+    """The margin of the analysis plan that needs most people."""
+    return min(definition.analysis.margins.values(), key=lambda one: one.points, default=None)
+
+
 def start_of(definition: StudyDefinition) -> Start:
     """A plan of the study as it is defined; the cap is what its own die spends."""
     design = definition.design()
     code = str(definition.die.sides)
     rolls = rolls_of(code)
+    margin = _smallest_margin(definition)
     return Start(
         arms=design.arms,
         control=design.control,
@@ -95,7 +104,9 @@ def start_of(definition: StudyDefinition) -> Start:
             **NEW_STUDY.texts,
             "n": str(definition.planned_with_die),
             **_of_sections(definition),
+            **({} if margin is None else {"margin": f"{margin.points:g}"}),
             "questions": str(len(definition.questions)),
             "cap": f"{ceil(design.epsilon * 100) / 100:.2f}",
         },
+        worse="either" if margin is None or margin.worse is None else margin.worse,
     )

@@ -61,6 +61,29 @@ def _times(power: float) -> str:
     return _("about %(times)d times in 100") % {"times": times} if times > 1 else _("almost never")
 
 
+def margin_sentence(plan: StudyPlan) -> str:
+    """How many students a test against the margin needs; empty without one. Of several arms the one that is hardest to show."""
+    if not plan.margins:
+        return ""
+    one = max(plan.margins, key=lambda found: (found.participants_needed is None, found.participants_needed or 0))
+    words = {
+        "points": points(one.margin, 1 if round(one.margin * 1000) % 10 else 0),
+        "needed": whole(one.participants_needed),
+        "n": whole(plan.n),
+        "times": _times(one.power),
+        "effect": points(one.effect, 1 if round(abs(one.effect) * 1000) % 10 else 0),
+    }
+    if one.participants_needed is None:
+        return _("No number of students shows that the effect stays below the margin: it is expected at %(effect)s points.") % words
+    if one.worse == "more_yes":
+        claim = _("To show that the treatment makes yes more frequent by less than %(points)s points")
+    elif one.worse == "fewer_yes":
+        claim = _("To show that the treatment makes yes less frequent by less than %(points)s points")
+    else:
+        claim = _("To show that the effect is smaller than %(points)s points in either direction")
+    return (claim + _(" the study needs %(needed)s students; %(n)s show it %(times)s.")) % words
+
+
 def cheater_sentence(plan: StudyPlan) -> str:
     """The expected precision of the share of people who do not follow the die."""
     cheaters = plan.cheater_proportion

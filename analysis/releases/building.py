@@ -183,7 +183,7 @@ def _analytics(study: Study) -> dict[str, Any]:
     if source is None:
         raise ReleaseError(_("This study has no privacy budget, so nothing was asked under one."))
     with translation.override("en"):
-        document: dict[str, Any] = ledger_document(study.slug, ledger_of(source))
+        document: dict[str, Any] = ledger_document({"study": study.slug}, ledger_of(source))
     for charge in document["charges"]:
         del charge["asked_by"], charge["asked_on"]
     return document

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.formats import number_format
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
@@ -36,11 +37,12 @@ class Charged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
-    """`spent`, `budget` and `n` are those of analytics.json; `sure`: how sure anybody can become of one thing that one participant told."""
+    """`epsilon` of `budget`, at `delta`, was spent. `sure`: the most that anybody can become of something that a participant told."""
 
     n: int
-    budget: Mapping[str, Any]
-    spent: Mapping[str, Any]
+    epsilon: str
+    delta: str
+    budget: str
     sure: str
     charges: list[Charged]
     difficulties: Mapping[str, Any] | None
@@ -69,8 +71,9 @@ def statistics_of(release: Release) -> Statistics | None:
     difficulties, language = released[-1] if released else None, get_language() or "en"
     return Statistics(
         n=document["participants"],
-        budget=document["budget"],
-        spent=document["spent"],
+        epsilon=_written(document["spent"]["epsilon"]),
+        delta=_written(document["budget"]["delta"]),
+        budget=_written(document["budget"]["epsilon"]),
         sure=certainty(document["spent"]["epsilon"]),
         charges=charges,
         difficulties=difficulties,
@@ -94,3 +97,7 @@ def _charged(charge: Mapping[str, Any], schema: Schema) -> Charged:
         reason=charge["reason"],
         table=question.table(charge["answer"], schema) if question and charge["answer"] else AnswerTable(),
     )
+
+
+def _written(loss: float) -> str:
+    return number_format(f"{loss:.3g}")

@@ -1,9 +1,14 @@
 """Reading sources: the table as it stands, and why there may be none."""
 
+from functools import partial
+
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from analysis.models import Snapshot, SnapshotStatus, Source
 from analysis.sources.tables import Schema, Table
+from analysis.sources.unpacked import UNPACKED, ColumnsOf
+from candor.errors import DataError
 from surveys.models import ENDED, Study
 
 
@@ -24,6 +29,8 @@ def obstacle(source: Source) -> str:
         return _("Questions are asked about a closed study; this one is %(status)s.") % {"status": study.get_status_display().lower()}
     snapshot = newest_snapshot(source)
     if source.whole.forgotten_on is not None or (snapshot and snapshot.status == SnapshotStatus.DELETED):
+        if study is None:
+            return _("The data are deleted. Earlier answers stay; there can be no new ones.")
         return _("The data are deleted, as the protocol says. Earlier answers stay; there can be no new ones.")
     if snapshot is None or snapshot.status == SnapshotStatus.MAKING:
         return _("The table is being made. Ask again in a minute.")
@@ -38,8 +45,23 @@ def schema_of_snapshot(source: Source, number: int) -> Schema:
 
 
 def table_of(source: Source, number: int) -> Table | None:
-    """The rows of this snapshot; None if they are deleted. For workers."""
-    snapshot = Snapshot.objects.filter(source=source, number=number, status=SnapshotStatus.READY).first()
-    if snapshot is None or snapshot.data is None or snapshot.n is None:
-        return None
-    return Table.from_bytes(bytes(snapshot.data), schema=Schema.model_validate(snapshot.schema), n=snapshot.n)
+    """The rows of this snapshot; None if they are deleted. For workers, which keep some of what they unpacked."""
+    kept = UNPACKED.snapshots()
+    asked = Q(source=source, number=number) | Q(pk__in=[key for key, _, _ in kept])
+    standing = {
+        (snapshot.pk, snapshot.source_id, snapshot.number): snapshot
+        for snapshot in Snapshot.objects.filter(asked, status=SnapshotStatus.READY).defer("data")
+    }
+    UNPACKED.keep_only(standing)
+    for identity, snapshot in standing.items():
+        if identity[1:] == (source.pk, number) and snapshot.n is not None:
+            schema = Schema.model_validate(snapshot.schema)
+            return Table.from_bytes(partial(_rows_of, snapshot.pk), schema=schema, n=snapshot.n, kept=ColumnsOf(identity))
+    return None
+
+
+def _rows_of(key: int) -> bytes:
+    data = Snapshot.objects.filter(pk=key, status=SnapshotStatus.READY).values_list("data", flat=True).first()
+    if data is None:
+        raise DataError(_("The table changed while the question was asked: somebody withdrew, or the data were deleted."))
+    return bytes(data)

@@ -11,6 +11,7 @@ from accounts.models import User
 from analysis import actions
 from analysis.models import Snapshot, SnapshotStatus, Source
 from analysis.sources.tables import Table
+from analysis.sources.unpacked import UNPACKED
 from audit.services import record
 from jobs.tasks import send
 
@@ -57,7 +58,12 @@ def renew_after_withdrawal(sender: object, *, study_id: int, **kwargs: object) -
 
 def delete_when_data_are_forgotten(sender: object, *, study_id: int, **kwargs: object) -> None:
     if (source := Source.objects.filter(study=study_id).first()) is not None:
-        _end(source, SnapshotStatus.DELETED)
+        delete_rows(source)
+
+
+def delete_rows(source: Source) -> None:
+    """Answers stay; there can be no new ones."""
+    _end(source, SnapshotStatus.DELETED)
 
 
 def _columns_of(table: Table) -> dict[str, Any]:
@@ -72,3 +78,4 @@ def _next(source: Source) -> int:
 
 def _end(source: Source, status: SnapshotStatus) -> None:
     Snapshot.end(Snapshot.objects.filter(source=source, status__in=CURRENT), status=status, data=None)
+    transaction.on_commit(UNPACKED.forget_all)

@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
 from django.db.models import Case, Max, QuerySet, Value, When
 
 from analysis.answers.letter_grades import points_of
-from analysis.sources.tables import MISSING, Array, Column, Kind, Role, Schema, Table
+from analysis.sources.tables import MISSING, Array, Column, Kind, Role, Schema, Table, order_by_chance
 from analysis.sources.tables import Value as Declared
 from surveys.definition import DIRECT, StudyDefinition
 from surveys.models import Participant, Step, Study
@@ -103,11 +102,6 @@ def table_of_study(study: Study, definition: StudyDefinition, *, tell: Callable[
     for name in arrays:  # one after the other, so that there are never two copies of all
         arrays[name] = arrays[name][:n][order]
     return Table(schema=schema, n=n, arrays=arrays)
-
-
-def order_by_chance(n: int) -> Array:
-    """A permutation from the operating system's entropy: nobody can undo it."""
-    return np.argsort(np.frombuffer(secrets.token_bytes(8 * n), dtype=np.uint64), kind="stable")
 
 
 def _rows(people: "QuerySet[Participant]", definition: StudyDefinition) -> Iterator[Person]:

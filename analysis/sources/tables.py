@@ -5,11 +5,12 @@ entries. Entries stand in an order drawn by chance, so the first c of them are c
 """
 
 import io
-from collections.abc import Mapping
+import secrets
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ class Role(StrEnum):
     REPORTED = "reported"
     BACKGROUND = "background"
     QUIZ = "quiz"
+    TOPIC = "topic"
 
 
 FREE = frozenset((Role.DESIGN, Role.REPORTED))
@@ -50,7 +52,9 @@ class Value(Part):
 
 
 class Column(Part):
-    """A declared column. `right`: the value that solves a quiz item. `entries`: at most so many for one participant; None: just one."""
+    """A declared column. `right`: the value that solves a quiz item. `entries`: at most so many for one participant; None: just one.
+    A column of a topic has an entry for each week of the term, and `words` that tell the topic.
+    """
 
     name: NonEmpty
     label: Text
@@ -62,6 +66,7 @@ class Column(Part):
     whole: bool = False
     right: str | None = None
     entries: int | None = None
+    words: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _declares_what_can_occur(self) -> Self:
@@ -98,9 +103,10 @@ class Column(Part):
 
 
 class Schema(Part):
-    """The columns of a source, by unique names."""
+    """The columns of a source, by unique names. `cap`: at most so many topics of one student in one week."""
 
     columns: tuple[Column, ...]
+    cap: int | None = None
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:
@@ -118,6 +124,14 @@ class Schema(Part):
             if column.name == name:
                 return column
         raise KeyError(f"expected one of the columns {some([column.name for column in self.columns])}, found {name}")
+
+
+class Kept(Protocol):
+    """Unpacked columns, some of which may be gone again."""
+
+    def get(self, name: str, /) -> Array | None: ...
+
+    def __setitem__(self, name: str, array: Array, /) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -147,26 +161,33 @@ class Table:
         return buffer.getvalue()
 
     @classmethod
-    def from_bytes(cls, stored: bytes, *, schema: Schema, n: int) -> "Table":
-        return cls(schema=schema, n=n, arrays=_Lazy(stored, schema))
+    def from_bytes(cls, stored: Callable[[], bytes], *, schema: Schema, n: int, kept: Kept) -> "Table":
+        """`stored` gives the bytes, and is called for columns alone that are not among those that are `kept` from earlier questions."""
+        return cls(schema=schema, n=n, arrays=_Lazy(stored, schema, kept))
+
+
+def order_by_chance(n: int) -> Array:
+    """A permutation from the operating system's entropy: nobody can undo it."""
+    return np.argsort(np.frombuffer(secrets.token_bytes(8 * n), dtype=np.uint64), kind="stable")
 
 
 class _Lazy(Mapping[str, Array]):
     """Columns that are unpacked when they are asked for: a question reads two or three of many."""
 
-    def __init__(self, stored: bytes, schema: Schema) -> None:
-        self._stored = stored
+    def __init__(self, stored: Callable[[], bytes], schema: Schema, kept: Kept) -> None:
+        self._stored, self._kept = stored, kept
         self._places = {column.name: place for place, column in enumerate(schema.columns)}
-        self._read: dict[str, Array] = {}
 
     @cached_property
     def _file(self) -> Any:
-        return np.load(io.BytesIO(self._stored), allow_pickle=False)
+        return np.load(io.BytesIO(self._stored()), allow_pickle=False)
 
     def __getitem__(self, name: str) -> Array:
-        if name not in self._read:
-            self._read[name] = self._file[f"column_{self._places[name]}"]
-        return self._read[name]
+        array = self._kept.get(name)
+        if array is None:
+            array = self._file[f"column_{self._places[name]}"]
+            self._kept[name] = array
+        return array
 
     def __iter__(self) -> Any:
         return iter(self._places)

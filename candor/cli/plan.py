@@ -22,7 +22,9 @@ from candor.cli.options import (
     level_option,
     prevalence_option,
 )
+from candor.cli.planned_tests import margin_options
 from candor.cli.reading import read_design
+from candor.equivalence.margins import Worse
 from candor.planning.pareto import LEAST_TRUTH
 from candor.studies.plans import PlannedStudy, PlannedSurvey, plan_survey
 from candor.studies.plans import plan as planned
@@ -50,6 +52,7 @@ from candor.studies.plans import plan as planned
 @click.option(
     "--least-truth", type=PROPORTION, default=LEAST_TRUTH, show_default=True, help="Smallest share of rolls for the truth in --front."
 )
+@margin_options
 @all_of(level_option, format_option)
 def plan(
     design_path: Input,
@@ -67,6 +70,9 @@ def plan(
     icc: float,
     front: bool,
     least_truth: float,
+    equivalence_margin: float | None,
+    non_inferiority: float | None,
+    worse: Worse | None,
     level: float,
     output_format: str,
 ) -> None:
@@ -77,6 +83,8 @@ def plan(
     design = read_design(design_path)
     by_arm = effects_by_arm(effects, treatments=design.treatments)
     result: PlannedStudy | PlannedSurvey
+    if design.is_survey and (equivalence_margin is not None or non_inferiority is not None):
+        raise click.UsageError("a design with one arm is a survey, which has no effect to hold against a margin")
     if design.is_survey:
         result = plan_survey(
             design,
@@ -105,5 +113,8 @@ def plan(
             intraclass_correlation=icc,
             front=front,
             least_truth=least_truth,
+            equivalence_margin=equivalence_margin,
+            non_inferiority=non_inferiority,
+            worse=worse,
         )
     click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if output_format == "json" else str(result))

@@ -3,14 +3,14 @@
 from math import ceil, exp, log10
 
 LEAST_DOUBT = 1e-4
-"""Chances of being wrong below this are not told apart."""
+"""Chances of being wrong below this are none: the sentences below say "at most", and at most 100 % is true."""
 AFTER_ONE = "Somebody who thought 50 : 50 about a student is at most %(sure)s sure after one answer."
 ONLY_ONE = "There is one sensitive question, so this is all that a student gives away."
 AFTER_ALL = "After the answers to all %(questions)d questions together that person is at most %(sure)s sure."
 
 
-def certainty(epsilon: float) -> tuple[str, bool]:
-    """How sure a person can be afterwards who thought 50 : 50 before, in percent, and whether it is even more than that.
+def certainty(epsilon: float) -> str:
+    """How sure a person can be afterwards, at most, who thought 50 : 50 before, in percent.
 
     e^ε/(1 + e^ε), the largest posterior of even odds under ε-differential privacy, with the digits that tell it from 100.
 
@@ -21,8 +21,8 @@ def certainty(epsilon: float) -> tuple[str, bool]:
 
     Returns
     -------
-    tuple of (str, bool)
-        The number, such as "99.6", and whether the truth lies between it and 100.
+    str
+        The number, such as "99.6".
 
     Notes
     -----
@@ -32,13 +32,13 @@ def certainty(epsilon: float) -> tuple[str, bool]:
     --------
     >>> from math import log
     >>> certainty(log(4)), certainty(4 * log(4)), certainty(30.0)
-    (('80', False), ('99.6', False), ('99.99', True))
+    ('80', '99.6', '100')
     """
     doubt = 1 / (1 + exp(min(epsilon, 700.0)))
     if doubt < LEAST_DOUBT:
-        return f"{100 * (1 - LEAST_DOUBT):.2f}", True
+        return "100"
     places = max(ceil(-log10(doubt)) - 2, 0)
-    return f"{100 * (1 - doubt):.{places}f}", False
+    return f"{100 * (1 - doubt):.{places}f}"
 
 
 def privacy_in_words(epsilon: float, *, questions: int) -> tuple[str, str]:
@@ -68,10 +68,7 @@ def privacy_in_words(epsilon: float, *, questions: int) -> tuple[str, str]:
     Somebody who thought 50 : 50 about a student is at most 80 % sure after one answer.
     After the answers to all 4 questions together that person is at most 99.6 % sure.
     """
-    one = AFTER_ONE % {"sure": _said(epsilon)}
-    return one, ONLY_ONE if questions == 1 else AFTER_ALL % {"questions": questions, "sure": _said(questions * epsilon)}
-
-
-def _said(epsilon: float) -> str:
-    number, is_more = certainty(epsilon)
-    return f"more than {number} %" if is_more else f"{number} %"
+    one = AFTER_ONE % {"sure": f"{certainty(epsilon)} %"}
+    if questions == 1:
+        return one, ONLY_ONE
+    return one, AFTER_ALL % {"questions": questions, "sure": f"{certainty(questions * epsilon)} %"}

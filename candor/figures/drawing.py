@@ -41,6 +41,11 @@ LOOKS: dict[str, dict[str, str]] = {
     "point-second-label": {"fill": ACCENT, "font-size": "10", "font-weight": "600"},
     "notable": {"fill": "#a9241c"},
 }
+# Several curves beside each other, and what each is compared with.
+COLOURS = {"teal": ACCENT, "orange": SIGNAL, "green": "#3b8055", "grey": "#7b8a93", "plum": "#7d3c6b"}
+LOOKS |= {f"curve-{name}": {"stroke": colour, "stroke-width": "2", "fill": "none"} for name, colour in COLOURS.items()}
+LOOKS |= {f"dashed-{name}": LOOKS[f"curve-{name}"] | {"stroke-dasharray": "6 4"} for name in COLOURS}
+LOOKS |= {f"point-{name}": {"fill": colour, "fill-opacity": "0.55"} for name, colour in COLOURS.items()}
 
 
 class Drawing:

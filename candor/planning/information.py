@@ -124,6 +124,8 @@ class Precision:
         For τ (infinite when not identified), for Δ, and for τ in a trial that sees true answers of honest people.
     unit_honest_proportion_error : float
         For x, and so for λ; infinite when not identified.
+    unit_covariance : ndarray, shape (K−1,)
+        n times the covariance of the estimates of Δ and x; NaN when x is not identified.
     identified : bool
         Whether x and τ are.
     """
@@ -134,6 +136,7 @@ class Precision:
     unit_honest_times_effect_error: Array
     unit_ordinary_error: Array
     unit_honest_proportion_error: float
+    unit_covariance: Array
     identified: bool
 
 
@@ -242,6 +245,7 @@ def precision_of(
         unit_honest_times_effect_error=_errors(contrasts, covariance, beside=x**2 * varying),
         unit_ordinary_error=np.sqrt(unexplained[treatments] + unexplained[control] + varying),
         unit_honest_proportion_error=float(np.sqrt(covariance[arms, arms])) if identified else np.inf,
+        unit_covariance=contrasts @ covariance[:, arms] if identified else np.full(len(treatments), np.nan),
         identified=identified,
     )
 

@@ -32,6 +32,7 @@ def precision_of_many(
     control: int,
     stated_yes_rate: float | None,
     scenario: Scenario,
+    between: Array | float = 0.0,
 ) -> ManyPrecisions:
     """Precision of designs put together from a few forced responses.
 
@@ -49,6 +50,8 @@ def precision_of_many(
         q where the cheater model states it.
     scenario : Scenario
         What is expected of the participants.
+    between : ndarray, shape (K − 1,)
+        What sections add to n times the variance of each τ̂ (`candor.planning.sections.between_sections`).
 
     Returns
     -------
@@ -90,7 +93,7 @@ def precision_of_many(
         found: Array = eliminated + direction**2 * inverse[0] + 2 * direction * on_constant * inverse[1] + on_constant**2 * inverse[2]
         return found
 
-    varying = scenario.variance_of_effects(control=control)[treatments]
+    varying = scenario.variance_of_effects(control=control)[treatments] + between
     of_difference = np.sqrt(variance(on_x) + x**2 * varying)
     of_effect = np.sqrt(variance(on_x + effect) / x**2 + varying)
     return ManyPrecisions(

@@ -18,6 +18,7 @@ from candor.errors import MethodError
 from candor.planning.information import Scenario, precision, unit_test_errors
 from candor.planning.many_designs import Array, ManyPrecisions, Whole, precision_of_many
 from candor.planning.power import participants_for_power
+from candor.planning.sections import between_sections
 
 SIDES = (20, 12, 8)
 """Dice whose faces are searched; what a 6- or 10-sided die can play is among the designs of the 12- and 20-sided one."""
@@ -100,6 +101,8 @@ def pareto_front(
     power: float = 0.8,
     level: float = 0.95,
     least_truth: float = LEAST_TRUTH,
+    cluster_size: float = 1,
+    intraclass_correlation: float = 0.0,
     most: int = MOST_DESIGNS,
 ) -> tuple[FrontDesign, ...]:
     """Designs of two and three subsamples, none of which another one beats in everything.
@@ -116,6 +119,8 @@ def pareto_front(
         Wanted power of the test of no effect, and its confidence level.
     least_truth : float
         Smallest share of rolls that ask for the truth in any subsample, in [0, 1).
+    cluster_size, intraclass_correlation : float
+        People in a section that is assigned as a whole, and how alike their true answers are (`candor.planning.sections.with_sections`).
     most : int
         At most about so many designs; where there are more, neighbours stand for one another.
 
@@ -157,7 +162,8 @@ def pareto_front(
         raise MethodError(f"the cap on epsilon must be above 0, found {epsilon_cap:.6g}")
     if not 0 <= least_truth < 1:
         raise MethodError(f"the least share of truth must lie in [0, 1), found {least_truth:.6g}")
-    test = _Test(design=design, scenario=scenario, power=power, level=1 - (1 - level) / len(design.treatments))
+    between = between_sections(design, scenario, size=cluster_size, intraclass_correlation=intraclass_correlation)
+    test = _Test(design=design, scenario=scenario, power=power, level=1 - (1 - level) / len(design.treatments), between=between)
     found = [
         one
         for sides in SIDES
@@ -176,16 +182,19 @@ class _Test:
     scenario: Scenario
     power: float
     level: float
+    between: Array
 
     def participants_needed(self, design: Design) -> int | None:
         """As `plan_study` says."""
         expected = precision(design, self.scenario)
         tested = unit_test_errors(design, self.scenario, expected)
+        of_sections = self.scenario.honest_proportion**2 * self.between
+        errors, tested = (np.sqrt(one**2 + of_sections) for one in (expected.unit_honest_times_effect_error, tested))
         needed = [
             participants_for_power(
                 effect=float(effect), unit_standard_error=float(error), unit_test_error=float(test), power=self.power, level=self.level
             )
-            for effect, error, test in zip(expected.honest_times_effect, expected.unit_honest_times_effect_error, tested, strict=True)
+            for effect, error, test in zip(expected.honest_times_effect, errors, tested, strict=True)
         ]
         return max((count for count in needed if count is not None), default=None)
 
@@ -244,6 +253,7 @@ def _best_of(sides: int, responses: tuple[Whole, Whole], subsamples: int, *, tes
             control=design.control_index,
             stated_yes_rate=stated,
             scenario=people,
+            between=test.between,
         )
 
     found, without_effect = precision_in(scenario), []

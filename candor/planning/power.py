@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf, sqrt
 
@@ -11,13 +11,13 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from candor.designs.design import Design
+from candor.equivalence.margins import Margin
 from candor.errors import MethodError
 from candor.planning.best_die import DieSuggestion, OptimalMirrored, best_dice, optimal_mirrored
 from candor.planning.information import Precision, Scenario, precision, unit_test_errors
+from candor.planning.margins import MOST_PARTICIPANTS, MarginPlan, plan_margin
 from candor.planning.sections import about_sections, with_sections
 
-MOST_PARTICIPANTS = 10**10
-"""More people than there are on earth: no study has them."""
 MOST_QUESTIONS = 10_000
 
 
@@ -79,6 +79,7 @@ class StudyPlan:
     dice: tuple[DieSuggestion, ...]
     optimum: OptimalMirrored
     notes: tuple[str, ...]
+    margins: tuple[MarginPlan, ...] = ()
 
 
 def power_of_z_test(*, effect: float, standard_error: float, test_standard_error: float | None = None, level: float = 0.95) -> float:
@@ -173,6 +174,7 @@ def plan_study(
     epsilon_cap: float | None = None,
     cluster_size: float = 1,
     intraclass_correlation: float = 0.0,
+    margins: Sequence[Margin] = (),
 ) -> StudyPlan:
     """Plan a study from what its designer expects.
 
@@ -202,6 +204,8 @@ def plan_study(
         Largest acceptable privacy loss per question for suggested dice. Default: the design's own.
     cluster_size, intraclass_correlation : float
         People in a section that is assigned as a whole, and how alike their true answers are (`with_sections`).
+    margins : sequence of Margin
+        Margins against which the effects will be tested (`plan_margin`).
 
     Returns
     -------
@@ -268,11 +272,17 @@ def plan_study(
         for difference, error, test in zip(expected.honest_times_effect, expected.unit_honest_times_effect_error, tested, strict=True)
     ]
     found = [count for count in needed if count is not None]
+    against = [plan_margin(design, scenario, margin, n=n, power=power, level=level) for margin in margins]
+    if margins and cluster_size > 1:
+        raise MethodError("no test against a margin is known for sections that are assigned as a whole: plan without the margin")
+    found += [one.participants_needed for plans in against for one in plans if one.participants_needed is not None]
     if n is None and not found:
         raise MethodError(
             "no number of people on earth finds an effect this close to 0: give the number of participants instead of the power"
         )
     planned = max(found) if n is None else n
+    if n is None:
+        against = [plan_margin(design, scenario, margin, n=planned, power=power, level=level) for margin in margins]
     cap = design.epsilon if epsilon_cap is None else epsilon_cap
     dice = best_dice(design, scenario, epsilon_cap=cap)
     cheaters = _cheater_precision(scenario, expected, n=planned, level=level) if expected.identified else None
@@ -298,6 +308,7 @@ def plan_study(
         dice=dice,
         optimum=optimal_mirrored(design, scenario, epsilon=cap),
         notes=tuple(notes),
+        margins=tuple(one for plans in against for one in plans),
     )
 
 

@@ -59,13 +59,7 @@ def with_sections(
     >>> added.round(6).tolist(), bool(design_effect[0] < 1 + 20 * 0.05)
     ([1.0], True)
     """
-    if not size >= 1:
-        raise MethodError(f"a section has at least 1 person, found {size:g}")
-    if not 0 <= intraclass_correlation <= 1:
-        raise MethodError(f"the intraclass correlation must lie between 0 and 1, found {intraclass_correlation:g}")
-    p, treated = np.array(scenario.prevalence), list(design.treatment_indexes)
-    within = p * (1 - p) / design.arm_shares
-    added = (size - 1) * intraclass_correlation * (within[treated] + within[design.control_index])
+    added = between_sections(design, scenario, size=size, intraclass_correlation=intraclass_correlation)
     alone = expected.unit_honest_times_effect_error**2
     together = alone + scenario.honest_proportion**2 * added
     found = replace(
@@ -75,6 +69,18 @@ def with_sections(
         unit_ordinary_error=np.sqrt(expected.unit_ordinary_error**2 + added),
     )
     return found, together / alone
+
+
+def between_sections(design: Design, scenario: Scenario, *, size: float, intraclass_correlation: float) -> Array:
+    """What sections add to n times the variance of each τ̂, shape (K − 1,); x² times this to that of Δ̂. See `with_sections`."""
+    if not size >= 1:
+        raise MethodError(f"a section has at least 1 person, found {size:g}")
+    if not 0 <= intraclass_correlation <= 1:
+        raise MethodError(f"the intraclass correlation must lie between 0 and 1, found {intraclass_correlation:g}")
+    p, treated = np.array(scenario.prevalence), list(design.treatment_indexes)
+    within = p * (1 - p) / design.arm_shares
+    added: Array = (size - 1) * intraclass_correlation * (within[treated] + within[design.control_index])
+    return added
 
 
 def about_sections(*, n: int, size: float, design_effect: float, arms: int) -> str:

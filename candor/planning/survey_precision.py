@@ -12,7 +12,8 @@ from candor.errors import MethodError
 from candor.estimators.intervals import normal_quantile
 from candor.estimators.one_group import possible_prevalences
 from candor.planning.information import Scenario
-from candor.planning.power import MOST_PARTICIPANTS, MOST_QUESTIONS
+from candor.planning.margins import MOST_PARTICIPANTS
+from candor.planning.power import MOST_QUESTIONS
 
 LEFT_OPEN = (
     "How often cheaters say yes is unknown, so that no number of people determines the prevalence: with these expectations it stays "

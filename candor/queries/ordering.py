@@ -119,7 +119,7 @@ class Quantile(Question):
         return private_histogram(exact, rho=self.spending.rho, epsilon=self.spending.epsilon, entries=self.entries or 1)
 
     def error(self, schema: Schema, n: int) -> float:
-        """± of the share of people below the answer."""
+        """± of the share of people below the answer by noise alone: where many have one value, the width of a bin is added."""
         spread = math.sqrt(self.bins * self.q * (1 - self.q))
         return min(self.spending.half_width(self.sensitivity) * spread / max(self.people(schema, n), 1), 1.0)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from candor.designs.design import Design
 from candor.figures.tables import number, paragraph, table
+from candor.planning.margins import MarginPlan
 from candor.planning.pareto import FrontDesign
 from candor.planning.power import StudyPlan
 from candor.planning.survey_precision import SurveyPlan
@@ -50,6 +51,18 @@ def plan_text(plan: StudyPlan, design: Design) -> str:
         ),
         "",
     ]
+    if plan.margins:
+        rows = [
+            [
+                f"{one.treatment} − {one.control}",
+                in_words(one),
+                number(one.effect, signed=True),
+                number(one.power, 2),
+                str(one.participants_needed or "—"),
+            ]
+            for one in plan.margins
+        ]
+        lines += [table(["contrast", "to be shown", "effect", "power at least", f"n for {plan.target_power:g}"], rows), ""]
     if plan.cheater_proportion is not None:
         lines += [f"Cheater proportion: SE {plan.cheater_proportion.standard_error:.3f}, ±{plan.cheater_proportion.half_width:.3f}", ""]
     if plan.dice:
@@ -83,6 +96,11 @@ def plan_text(plan: StudyPlan, design: Design) -> str:
             "",
         ]
     return "\n".join([*lines, *(paragraph(note, bullet="• ") for note in plan.notes)]).rstrip()
+
+
+def in_words(one: MarginPlan) -> str:
+    """The statement that a test against a margin is to show."""
+    return {"more_yes": f"< {one.margin:g}", "fewer_yes": f"> −{one.margin:g}"}.get(one.worse or "", f"within ±{one.margin:g}")
 
 
 def front_text(front: tuple[FrontDesign, ...], *, n: int) -> str:

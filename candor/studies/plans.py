@@ -10,12 +10,14 @@ from typing import Any
 
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
+from candor.equivalence.margins import Worse
 from candor.errors import DesignError
 from candor.planning.information import Scenario
 from candor.planning.pareto import LEAST_TRUTH, FrontDesign, pareto_front
 from candor.planning.power import StudyPlan, plan_study
 from candor.planning.survey_precision import SurveyPlan, survey_plan
 from candor.studies.plan_text import front_text, plan_text, survey_plan_text
+from candor.studies.planned_tests import named_margins
 
 
 def plan(
@@ -35,6 +37,9 @@ def plan(
     intraclass_correlation: float = 0.0,
     front: bool = False,
     least_truth: float = LEAST_TRUTH,
+    equivalence_margin: float | None = None,
+    non_inferiority: float | None = None,
+    worse: Worse | None = None,
 ) -> PlannedStudy:
     """Compute the expected findings of a study: errors, power, participants needed, the cost of privacy, better dice.
 
@@ -70,6 +75,11 @@ def plan(
         Whether to search the designs of which none beats another one in people needed, both standard errors and privacy.
     least_truth : float
         Smallest share of rolls for the truth in a subsample of these designs. See `candor.planning.pareto.pareto_front`.
+
+    equivalence_margin, non_inferiority : float, optional
+        How large a difference would matter, strictly between 0 and 1, for tests that effects are smaller.
+    worse : {"more_yes", "fewer_yes"}, optional
+        The direction in which a treatment would be worse than the control; goes with `non_inferiority`.
 
     Returns
     -------
@@ -111,6 +121,7 @@ def plan(
         epsilon_cap=epsilon_cap,
         cluster_size=cluster_size,
         intraclass_correlation=intraclass_correlation,
+        margins=named_margins(equivalence=equivalence_margin, non_inferiority=non_inferiority, worse=worse),
     )
     if not front:
         return PlannedStudy(design=found, expected=expected)
@@ -123,7 +134,16 @@ def plan(
         covariate_r_squared=covariate_r_squared,
     )
     cap = found.epsilon if epsilon_cap is None else epsilon_cap
-    designs = pareto_front(found, scenario, epsilon_cap=cap, power=power, level=level, least_truth=least_truth)
+    designs = pareto_front(
+        found,
+        scenario,
+        epsilon_cap=cap,
+        power=power,
+        level=level,
+        least_truth=least_truth,
+        cluster_size=cluster_size,
+        intraclass_correlation=intraclass_correlation,
+    )
     return PlannedStudy(design=found, expected=expected, front=designs)
 
 

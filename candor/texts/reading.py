@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import secrets
-from collections import defaultdict
 from collections.abc import Iterable
 
 import numpy as np
@@ -43,17 +42,42 @@ def read_labels(lines: Iterable[str], *, words: WordList, weeks: int, cap: int, 
     """
     reader = csv.reader(lines)
     csv.field_size_limit(LARGEST_CELL)
-    written: defaultdict[str, defaultdict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    written: dict[str, dict[int, list[str]]] = {}
     try:
         places = _places(next(reader, []))
         for row in reader:
             if row:
                 student, week, text = _row(row, places, line=reader.line_num, weeks=weeks)
-                written[student][week].append(text)
+                written.setdefault(student, {}).setdefault(week, []).append(text)
     except UnicodeDecodeError as error:
         raise DataError(f"line {reader.line_num + 1}: not a text file in UTF-8: {error.reason}") from None
     except csv.Error as error:
         raise DataError(f"line {reader.line_num}: not a CSV file: {error}") from None
+    return label_students(written, words=words, weeks=weeks, cap=cap, language=language)
+
+
+def label_students(
+    written: dict[str, dict[int, list[str]]], *, words: WordList, weeks: int, cap: int, language: str = "en"
+) -> NDArray[np.int8]:
+    """Label what students wrote.
+
+    Parameters
+    ----------
+    written : dict
+        The texts by student and week. It is emptied: no text outlives its student's turn.
+    words, weeks, cap, language
+        As in `read_labels`.
+
+    Returns
+    -------
+    int8 array, shape (students, weeks, topics)
+        As of `read_labels`.
+
+    Raises
+    ------
+    DataError
+        The language is not English, or the cap is below 1.
+    """
     students = list(written)
     secrets.SystemRandom().shuffle(students)
     topics = words.names

@@ -21,10 +21,16 @@ TEXTS = 6 * 1024**2
 """Study files, long texts of a draft, lists of codes, data dictionaries."""
 FILES = 600 * 1024**2
 """Lectures, and a study with its lectures. deployment/nginx.conf names the same addresses and sizes."""
+TABLES = 100 * 1024**2
+"""Tables and texts that somebody brings: a million students with their answers."""
 STUDY = r"[-\w]+"
 LARGER = (
     (re.compile(rf"/(studies/{STUDY}/build/arms/{STUDY}|api/v1/studies/{STUDY}/media|import-study)/"), FILES),
-    (re.compile(rf"/(studies/{STUDY}/(build/.*|codes)|build/preview|api/v1/(studies|power|studies/{STUDY}/.*))/?"), TEXTS),
+    (re.compile(r"/data-sets/new/"), TABLES),
+    (
+        re.compile(rf"/(studies/{STUDY}/(build/.*|codes)|build/preview|api/v1/(studies|power|studies/{STUDY}/.*|data-sets/{STUDY}/.*))/?"),
+        TEXTS,
+    ),
 )
 
 TOO_LARGE = Problem(

@@ -7,10 +7,13 @@ from functools import lru_cache
 
 from django.urls import reverse
 from django.utils import translation
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from surveys.definition import QuizItem, StudyDefinition
 from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.texts import LANGUAGE_NAMES
+from surveys.journey import steps
 from surveys.journey.steps import DIRECT_QUESTIONS, QUESTIONS, steps_of
 from surveys.models import Media
 from surveys.privacy.budgets import budget_in_words
@@ -30,6 +33,18 @@ from surveys.questions.background import (
 from surveys.questions.parts import Text
 from surveys.questions.sections import HINT, QUESTION, SECTION
 from surveys.ways_in import WayIn
+
+NAMES: dict[str, str | Promise] = {
+    steps.WELCOME: _("Welcome"),
+    steps.CONSENT: _("Your agreement"),
+    steps.BACKGROUND: _("About you"),
+    steps.DIRECT_CONSENT: _("How we may ask"),
+    steps.VIDEO: _("The lecture"),
+    steps.QUIZ: _("Quiz"),
+    steps.DIE: _("The die"),
+    QUESTIONS: _("Personal questions"),
+    steps.FINISHED: _("Your codes"),
+}
 
 # The page offers double speed; durations and clocks differ a little.
 FASTEST_SPEED = 2.2
@@ -156,10 +171,10 @@ class Presentation:
         """The numbers of the sections that are assigned as a whole."""
         return tuple(number for field in self.background if field.key == SECTION for number, _label in field.options)
 
-    def progress(self, step: str) -> dict[str, int]:
+    def progress(self, step: str) -> dict[str, int | str | Promise]:
         """The number of steps is the same for everybody, so that nobody can read from it before their turn how they will be asked."""
         place = self.steps.index(QUESTIONS if step == DIRECT_QUESTIONS else step)
-        return {"number": place + 1, "total": len(self.steps)}
+        return {"number": place + 1, "total": len(self.steps), "name": NAMES[self.steps[place]]}
 
 
 @lru_cache(maxsize=256)

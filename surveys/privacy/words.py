@@ -8,8 +8,7 @@ from candor.designs import privacy_words
 
 def certainty(epsilon: float) -> str:
     """How sure a person can be afterwards who thought 50 : 50 before."""
-    number, is_more = privacy_words.certainty(epsilon)
-    return _("more than %(percent)s %%") % {"percent": number_format(number)} if is_more else f"{number_format(number)} %"
+    return f"{number_format(privacy_words.certainty(epsilon))} %"
 
 
 def privacy_in_words(epsilon: float, *, questions: int) -> tuple[str, str]:

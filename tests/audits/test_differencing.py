@@ -37,6 +37,7 @@ from tests.factories import recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people, count_everybody
 from tests.jobs import catch, work_off
 from tests.releases import built_release, closed_study, published_release, rows_in
+from tests.surveys import one_arm
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
 fixtures = (people,)
@@ -257,6 +258,35 @@ def test_between_two_people_nothing_moves_and_at_every_other_moment_ten_or_more(
     told["a withdrawal after the end"] = auditor.small_steps(ended, then)
     withdraws(study, counted=True, finished=False)
     told["a withdrawal of somebody who had stopped"] = auditor.small_steps(then, auditor.poll())
+    assert [f"{moment}: {one}" for moment, found in told.items() for one in found] == []
+
+
+def test_a_survey_of_one_group_tells_nothing_of_one_person_either(people: dict[str, User]) -> None:
+    """With one arm a number of everybody is a number of its group. As the owner, who sees most."""
+    allocation = {"planned_participants": 240, "block_multiples": [1]}
+    survey = shared(recruiting_study(owner=people["owner"], **one_arm(allocation=allocation)), people)
+    auditor = Auditor(survey, people)
+    auditor.addresses = {"owner": auditor.addresses["owner"]}
+    come(survey, 90, seed=1)
+    batch = auditor.poll()
+    assert Run.objects.filter(status=RunStatus.DONE, n__gt=0).exists(), "there are numbers to follow"
+    for act in ONE_PERSON:
+        act(survey)
+        computed(survey)
+    withdraws(survey, counted=False)
+    assert auditor.differences(batch, auditor.poll()) == []
+    come(survey, 70, seed=2)
+    second = auditor.poll()
+    assert auditor.differences(batch, second) != []
+    told = {"a batch": auditor.small_steps(batch, second)}
+    studies.close(Study.objects.get(pk=survey.pk), actor=survey.owner)
+    survey.refresh_from_db()
+    analysis.refresh_when_everyone_is_counted(Study, study_id=survey.pk)
+    computed(survey)
+    ended = auditor.poll()
+    told["the end"] = auditor.small_steps(second, ended, first_numbers=True)
+    withdraws(survey, counted=True)
+    told["a withdrawal after the end"] = auditor.small_steps(ended, auditor.poll())
     assert [f"{moment}: {one}" for moment, found in told.items() for one in found] == []
 
 

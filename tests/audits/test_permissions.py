@@ -16,6 +16,7 @@ from surveys.models import MemberRole, Study, StudyMember
 from surveys.review.services import approve
 from surveys.studies.services import create_study, launch, submit_for_review
 from surveys.study_file import read_study_file
+from tests.data_sets import approved
 
 pytestmark = pytest.mark.django_db
 
@@ -92,6 +93,9 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "analysis:api_releases":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_tokens":                  (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "analysis:methods_page":           (200,    200,    200,    200,    200,    200,    200,    200,    200),
+    "analysis:data_sets":              (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
+    "analysis:bring_data":             (LOGIN,  200,    403,    403,    403,    200,    403,    403,    200),
+    "analysis:api_data_sets":          (NO,     200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:two_worlds":              (200,    200,    200,    200,    200,    200,    200,    200,    200),
 }  # fmt: skip
 # Addresses that exist only where a mail server is configured.
@@ -141,6 +145,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "analysis:api_analytics_difficulties":(NO,  404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_preview_difficulties":(NO,    405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:feedback":               (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:outlook":                (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:analytics_questions":    (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_analytics_questions":(NO,     404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_analytics_preview":  (NO,     405,    405,    405,    405,    405,    405,    405,    405),
@@ -282,7 +287,24 @@ OPEN_TO_ITS_ANALYST: dict[str, Any] = {
     "analysis:analytics_networks": 200,
     "analysis:analytics_questions": 200,
 }
+# The same for an approved data set that `owner` brought; nobody else but the officer and the administrator has a part in it.
+OF_A_DATA_SET: dict[str, tuple[Any, ...]] = {
+    "analysis:data_set":               (LOGIN,  200,    404,    404,    404,    404,    200,    404,    200),
+    "analysis:data_set_difficulties":  (LOGIN,  200,    404,    404,    404,    404,    200,    404,    200),
+    "analysis:data_set_difficulties_file":(LOGIN,404,   404,    404,    404,    404,    404,    404,    404),
+    "analysis:data_set_questions":     (LOGIN,  200,    404,    404,    404,    404,    404,    404,    200),
+    "analysis:data_set_topics":        (LOGIN,  200,    404,    404,    404,    404,    200,    404,    200),
+    "analysis:data_set_ledger":        (LOGIN,  200,    404,    404,    404,    404,    200,    404,    200),
+    "analysis:api_data_set":           (NO,     200,    404,    404,    404,    404,    200,    404,    200),
+    "analysis:api_data_set_questions": (NO,     200,    404,    404,    404,    404,    404,    404,    200),
+    "analysis:api_data_set_preview":   (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:api_data_set_ledger":    (NO,     200,    404,    404,    404,    404,    200,    404,    200),
+    "analysis:api_data_set_frozen":    (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+}  # fmt: skip
+DATA_SET_OPEN_TO_ITS_ANALYST = {"analysis:data_set", "analysis:data_set_questions", "analysis:data_set_topics", "analysis:api_data_set"}
+DATA_SET_OPEN_TO_ITS_ANALYST |= {"analysis:api_data_set_questions"}
 ARGUMENTS = {
+    "data_set": "marks-of-a-course",
     "uidb36": "1",
     "key": "made-up",
     "release_id": 1,
@@ -379,7 +401,7 @@ def check(table: dict[str, tuple[Any, ...]], visitor: str, people: dict[str, Use
     wrong = []
     visit, parameters_of = visits_of(visitor, people), own_routes()
     for name, outcomes in table.items():
-        expected = outcomes[VISITORS.index(visitor)]
+        expected = outcomes[VISITORS.index(visitor) if visitor in VISITORS else 0]
         given = {"slug": slug, **ARGUMENTS}
         address = reverse(name, kwargs={parameter: given[parameter] for parameter in parameters_of[name]})
         found = outcome(visit().get(address))
@@ -393,7 +415,9 @@ def check(table: dict[str, tuple[Any, ...]], visitor: str, people: dict[str, Use
 def test_every_address_has_a_name_and_a_line() -> None:
     names = own_routes()
     of_a_study = {name for name, parameters in names.items() if "slug" in parameters}
-    assert set(names) - of_a_study == set(EVERYWHERE), "a line in EVERYWHERE for each address, and no other"
+    of_a_data_set = {name for name, parameters in names.items() if "data_set" in parameters}
+    assert of_a_data_set == set(OF_A_DATA_SET), "a line in OF_A_DATA_SET for each address of a data set, and no other"
+    assert set(names) - of_a_study - of_a_data_set == set(EVERYWHERE), "a line in EVERYWHERE for each address, and no other"
     assert of_a_study == set(RECRUITING), "a line in RECRUITING for each address of a study, and no other"
     assert of_a_study == set(DRAFT), "a line in DRAFT for each address of a study, and no other"
     assert not [name for name in names if not name or name.endswith(":")], "an address has no name"
@@ -402,7 +426,7 @@ def test_every_address_has_a_name_and_a_line() -> None:
 @pytest.mark.usefixtures("mail_server")
 @pytest.mark.parametrize("visitor", VISITORS)
 def test_where_mail_can_be_sent(visitor: str, people: dict[str, User]) -> None:
-    assert set(own_routes()) == set(EVERYWHERE) | set(RECRUITING) | set(WITH_MAIL)
+    assert set(own_routes()) == set(EVERYWHERE) | set(RECRUITING) | set(OF_A_DATA_SET) | set(WITH_MAIL)
     check(WITH_MAIL, visitor, people)
 
 
@@ -445,6 +469,26 @@ def test_an_analyst_of_the_study_reaches_the_pages_of_its_budget_alone(
         if status in REFUSED and (found := outcome(visit().post(address))) not in (*REFUSED, 405):
             wrong.append(f"POST {name}: expected a refusal, found {found}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("visitor", VISITORS)
+def test_a_data_set(visitor: str, people: dict[str, User]) -> None:
+    absent = {name: (line[0], *((404 if one in (200, 404) else one) for one in line[1:])) for name, line in OF_A_DATA_SET.items()}
+    check(absent, visitor, people)
+    approved(people["owner"], officer=people["officer"])
+    check(OF_A_DATA_SET, visitor, people)
+
+
+@pytest.mark.parametrize("role", [Role.ANALYST, Role.INVESTIGATOR, Role.IRB_OFFICER])
+def test_an_analyst_of_a_data_set_asks_and_sees_no_more(role: Role, people: dict[str, User]) -> None:
+    people["invited"] = create_user(username="invited", password=None, role=role, may_be_reserved=True)
+    approved(people["owner"], officer=people["officer"], analysts=(people["invited"],))
+    column = VISITORS.index("colleague")
+    check(
+        {name: (200 if name in DATA_SET_OPEN_TO_ITS_ANALYST else line[column],) * len(VISITORS) for name, line in OF_A_DATA_SET.items()},
+        "invited",
+        people,
+    )
 
 
 @pytest.mark.parametrize("visitor", VISITORS)

@@ -14,6 +14,7 @@ TEMPLATES = ROOT / "templates"
 # Participants also read form errors, which no template holds.
 MODULES = (
     "surveys/journey/forms.py",
+    "surveys/journey/presentation.py",
     "surveys/journey/views.py",
     "surveys/journey/step_views.py",
     "surveys/journey/comprehension.py",

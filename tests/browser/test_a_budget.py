@@ -1,4 +1,4 @@
-"""A privacy budget from the builder to public data, by everybody whom it concerns, in one browser: what they see, and what they are refused."""
+"""A privacy budget from the builder to public data, by all whom it concerns, in one browser: what they see, and what they are refused."""
 
 import json
 from collections.abc import Callable
@@ -177,9 +177,9 @@ def test_a_budget_from_the_builder_to_public_data(
     expect(asker.get_by_text("The question costs ε = 1.8. The rest is ρ = 0, or ε = 1.1 for one question with pure ε.")).to_be_visible()
     expect(asker.get_by_role("button", name="Spend and answer")).to_have_count(0)
     look(asker)
-    asker.goto(f"{home}analytics/difficulties/")
-    expect(asker.get_by_role("heading", level=1)).to_contain_text("Not found")
     complaints.expected.append("404")
+    asker.goto(f"{home}analytics/difficulties/")
+    expect(asker.get_by_role("heading", level=1)).to_have_text("There is nothing at this address")
 
     irb.goto(f"{home}analytics/ledger/")
     ledger = irb.get_by_role("region", name="Charges")

@@ -5,20 +5,19 @@ The check for secrecy is run on pages that leak on purpose, one leak at a time, 
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+from playwright.sync_api import Browser, Page, expect
 
 from analysis.learning.difficulties_page import newest_difficulties
 from analysis.ledger.services import ask
 from analysis.models import Source
 from candor.rasch.feedback import ability, at_least, chances_right
 from surveys.models import Participant, Study
-from tests.browser.traces import STEP_MILLISECONDS, described, differences, kept_by, requests_of, wait_until_loaded
+from tests.browser.secret_pages import HARMLESS, LEAKS, SecretPage, assert_nothing_is_noticed, leaking_traces
+from tests.browser.traces import STEP_MILLISECONDS, differences
 from tests.jobs import catch, work_on
 from tests.ledgers import make_snapshot, study_with_budget
 
@@ -38,24 +37,6 @@ ANSWERS = (["right"] * ITEMS, ["wrong"] * ITEMS, ["right", "silly"] * (ITEMS // 
 LARGEST_PAGE = 60_000
 LONGEST_MILLISECONDS = 5
 RESULT = "[data-result]"
-
-LEAK = """
-const ticked = () => document.querySelectorAll("[data-feedback] input:checked[data-right]").length;
-const onTick = (leak) => document.querySelector("[data-feedback]").addEventListener("change", leak);
-"""
-LEAKS = {
-    "a beacon for each tick": ("requests", "onTick(() => { navigator.sendBeacon('/healthz', ticked()); });"),
-    "a picture whose address has the score": ("requests", "onTick(() => { new Image().src = `/static/images/favicon.svg?${ticked()}`; });"),
-    "a header": ("requests", "onTick(() => { fetch('/healthz', { headers: { 'X-Score': String(ticked()) } }); });"),
-    "a request for good results alone": ("requests", "onTick(() => { if (ticked() > 3) fetch('/healthz'); });"),
-    "a cookie": ("cookies", "onTick(() => { document.cookie = `score=${ticked()}; path=/`; });"),
-    "localStorage": ("kept", "onTick(() => { localStorage.setItem('score', ticked()); });"),
-    "sessionStorage": ("kept", "onTick(() => { sessionStorage.setItem('score', ticked()); });"),
-    "a database in the browser": ("kept", "onTick(() => { indexedDB.open(`score-${ticked()}`); });"),
-    "the name of the window": ("kept", "onTick(() => { window.name = ticked(); });"),
-    "the address of the page": ("kept", "onTick(() => { history.replaceState(null, '', `#${ticked()}`); });"),
-    "a step in the history": ("kept", "onTick(() => { if (ticked() > 3) history.pushState(null, '', '#'); });"),
-}
 
 
 @pytest.fixture
@@ -152,73 +133,34 @@ def test_the_page_is_small_and_quick(page: Page, site: str, study: Study) -> Non
     assert sum(sizes) < 4 * LARGEST_PAGE, "with the style sheets of all pages"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
-    """Everything that somebody outside the page could notice, from the first tick on."""
-
-    requests: Sequence[str]
-    cookies: Sequence[str]
-    kept: dict[str, Any]
-
-
-def trace_of(context: BrowserContext, study: Study, answers: Sequence[str]) -> Trace:
-    """Tick, look at everything, take the ticks back, tick again, and note what can be seen from outside."""
-    page = context.new_page()
-    page.clock.install(time=0)
-    page.goto(address(study))
-    wait_until_loaded(page)
-    requests = requests_of(context)
+def act(page: Page, answers: Sequence[str]) -> None:
+    """Tick, look at everything, take the ticks back, tick again."""
     for chosen in (answers, [""] * ITEMS, answers):
         tick(page, chosen)
         page.clock.run_for(STEP_MILLISECONDS)
     page.locator("#wanted").fill("3")
     page.get_by_text("Without the class").click()
-    page.clock.run_for(60_000)
-    kept = kept_by(page, {})
-    trace = Trace(
-        requests=described(requests, {}),
-        cookies=[f"{one['name']}={one['value']}" for one in context.cookies()],
-        kept=kept,
-    )
-    page.close()
-    return trace
 
 
-def test_no_answer_makes_a_difference_that_can_be_noticed_outside_the_page(new_page: Callable[..., Page], site: str, study: Study) -> None:
-    traces = [trace_of(new_page().context, study, answers) for answers in ANSWERS]
-    assert traces[0].requests == [], "nothing is asked for after the page is loaded"
-    assert traces[0].cookies == []
-    assert traces[0].kept["local"] == traces[0].kept["session"] == "{}"
-    for other in traces[1:]:
-        assert other == traces[0]
+@pytest.fixture
+def secret(study: Study) -> SecretPage:
+    return SecretPage(address=address(study), script="**/js/feedback*.js", act=act)
 
 
-def leaking_traces(browser: Browser, site: str, study: Study, leak: str) -> list[Trace]:
-    """Traces of two students on a page whose script was changed."""
-
-    def changed(route: Route) -> None:
-        response = route.fetch()
-        route.fulfill(response=response, body=response.text() + LEAK + leak)
-
-    traces = []
-    for answers in ANSWERS[:2]:
-        context = browser.new_context(base_url=site, locale="en")
-        try:
-            context.route("**/js/feedback*.js", changed)
-            traces.append(trace_of(context, study, answers))
-        finally:
-            context.close()
-    return traces
+def test_no_answer_makes_a_difference_that_can_be_noticed_outside_the_page(
+    new_page: Callable[..., Page], site: str, secret: SecretPage
+) -> None:
+    assert_nothing_is_noticed(new_page, secret, ANSWERS)
 
 
 @pytest.mark.parametrize("leak", LEAKS)
-def test_a_leak_is_noticed(browser: Browser, site: str, study: Study, leak: str) -> None:
+def test_a_leak_is_noticed(browser: Browser, site: str, secret: SecretPage, leak: str) -> None:
     part, script = LEAKS[leak]
-    assert part in differences(leaking_traces(browser, site, study, script))
+    assert part in differences(leaking_traces(browser, site, secret, script, ANSWERS[:2]))
 
 
-def test_a_harmless_change_is_not_taken_for_a_leak(browser: Browser, site: str, study: Study) -> None:
-    assert not differences(leaking_traces(browser, site, study, "onTick(() => { ticked(); });"))
+def test_a_harmless_change_is_not_taken_for_a_leak(browser: Browser, site: str, secret: SecretPage) -> None:
+    assert not differences(leaking_traces(browser, site, secret, HARMLESS, ANSWERS[:2]))
 
 
 def test_the_page_works_without_a_connection_and_forgets_on_reload(new_page: Callable[..., Page], site: str, study: Study) -> None:

@@ -26,6 +26,7 @@ ENGLISH = {
     "show": "Show who told the truth",
     "yes": "Yes",
     "thanks": "Thank you",
+    "error": "Error:",
 }
 GERMAN = {
     "start": "Los geht’s",
@@ -38,6 +39,7 @@ GERMAN = {
     "show": "Zeigen, wer die Wahrheit gesagt hat",
     "yes": "Ja",
     "thanks": "Danke",
+    "error": "Fehler:",
 }
 WAYS = {
     "wide and light": {"viewport": {"width": 1280, "height": 900}},
@@ -124,6 +126,11 @@ def test_every_page_fits_the_screen_and_serves_screen_readers(
         assert page.locator("h1").count() == 1, place
         assert page.locator("html").get_attribute("lang") == ("de" if words is GERMAN else "en"), place
         expect(page).to_have_title(re.compile(r".+ – Candor"))
+        assert page.title().startswith(words["error"]) == (page.locator(".error-summary").count() > 0), place
+        if place == "debrief":
+            sent = [link.get_attribute("href") for link in page.locator("a[href^='mailto:']").all()]
+            codes = [page.locator(f"#{kind}-code").inner_text() for kind in ("completion", "withdrawal")]
+            assert [(address or "").partition("body=")[2] for address in sent] == codes
 
 
 def test_targets_are_large_enough_for_a_thumb(phone: Page, complaints: Complaints, study: Study) -> None:

@@ -28,16 +28,19 @@ def investigator() -> User:
 def test_a_plan_is_the_document_of_the_command_line(tmp_path: Path, investigator: User) -> None:
     path = tmp_path / "design.json"
     path.write_text(json.dumps(DESIGN))
-    options = ["--effect=0.2", "--cheaters=1/10", "--n=500", "--questions=4", "--format=json"]
+    options = ["--effect=0.2", "--cheaters=1/10", "--n=500", "--questions=4", "--equivalence-margin=0.3", "--format=json"]
     printed = CliRunner().invoke(main, ["plan", "--design", str(path), *options])
     assert printed.exit_code == 0, printed.output
-    asked = {"design": DESIGN, "effect": 0.2, "cheaters": "1/10", "n": 500, "questions": 4}
+    asked = {"design": DESIGN, "effect": 0.2, "cheaters": "1/10", "n": 500, "questions": 4, "equivalence_margin": 0.3}
     for user in (investigator, person(Role.IRB_OFFICER), person(Role.ADMINISTRATOR)):
         assert post(logged_in(user), "power/", asked).json() == json.loads(printed.output)
     assert post(logged_in(investigator), "power/", {**asked, "effect": 0.9, "effects": {"instructor": 0.2}}).json() == json.loads(
         printed.output
     )
     problem(post(logged_in(person(Role.ANALYST)), "power/", asked), 403)
+    in_sections = {**asked, "equivalence_margin": None, "cluster_size": 25, "icc": 0.05}
+    assert post(logged_in(investigator), "power/", in_sections).json()["contrasts"][0]["participants_needed"] > 945
+    problem(post(logged_in(investigator), "power/", {**asked, "non_inferiority": 0.1}), 422)  # in which direction?
 
 
 @pytest.mark.parametrize(

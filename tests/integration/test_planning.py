@@ -60,6 +60,9 @@ def on_the_command_line(response: HttpResponse, folder: Path, monkeypatch: pytes
         "die=6&group1=yntttt&group2=yynntt",
         "effect=0&weight1=3",
         "covariates=30&truth=40&prevalence=5",
+        "section=25&icc=5",
+        "margin=15&effect=0",
+        "margin=10&worse=fewer_yes&effect=5",
     ],
 )
 def test_the_numbers_are_those_of_the_command_line(query: str, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,6 +98,29 @@ def test_the_page_says_the_computed_numbers(client: Client) -> None:
     assert f"{100 * contrast.standard_error:.1f}points; ordinary trial: {100 * contrast.ordinary_standard_error:.1f}" in said
     assert f"{contrast.cost_of_privacy:.2f} ×" in said
     assert f"{contrast.participants_needed}ordinary trial: {contrast.ordinary_participants_needed}" in said
+
+
+def test_the_page_says_how_many_students_a_margin_needs(client: Client) -> None:
+    said = page_of(client.get(f"{PLAN}?margin=15&effect=0&n=1000")).get_element_by_id("plan-headline").text_content()
+    needed = client.get(f"{PLAN}?margin=15&effect=0&n=1000").context["planned"].plan.margins[0].participants_needed
+    assert f"smaller than 15 points in either direction the study needs {needed:,} students; 1,000 show it about" in said
+    beyond = page_of(client.get(f"{PLAN}?margin=15&worse=more_yes&effect=20")).get_element_by_id("plan-headline").text_content()
+    assert "No number of students shows that the effect stays below the margin: it is expected at 20 points." in beyond
+    page = page_of(client.get(f"{PLAN}?margin=15&section=20"))
+    assert "the plan leaves it out" in page.get_element_by_id("margin-error").text_content()
+    assert "To show that" not in page.get_element_by_id("plan-headline").text_content()
+
+
+def test_a_study_is_planned_with_the_margin_of_its_analysis_plan() -> None:
+    question = definition().questions[0].name
+    study = draft_study(analysis={"margins": {question: {"kind": "non_inferiority", "points": 12, "worse": "more_yes"}}})
+    form = logged_in(study.owner).get(reverse("analysis:study_plan", args=[study.slug])).context["planned"].form
+    assert [(one.size, one.worse) for one in form.margins] == [(0.12, "more_yes")]
+
+
+def test_sections_move_the_designs_to_choose_from(client: Client) -> None:
+    alone, together = (client.get(f"{PLAN}?{query}").context["planned"] for query in ("", "section=25&icc=10"))
+    assert together.front[0].participants_needed > 1.5 * alone.front[0].participants_needed
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_the_public_page_shows_what_was_released_with_its_ledger_and_what_no_noi
         assert label is None or [label, f"{cell['value']:.0f}", f"{cell['low']:.0f} – {cell['high']:.0f}"] in rows
     ledger = [row for row in rows if row[-1] in ("Answered", "Reserved")]
     assert [row[0] for row in ledger] == ["1", "2"], f"charge {waiting.number} came after the release"
-    assert "differentially private, of a budget of ε = 10" in said
+    assert "differentially private, of a budget of ε = 10:" in said
     assert "The answers to the sensitive questions, with the group. The die protects them." in said
     assert study.owner.username not in said
     without = published_release(study, background="left_out")

@@ -1,20 +1,27 @@
 """The table of a closed study: who is in it, what stands there, and that nothing tells who came when."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import pytest
 
 from analysis.ledger.opening import agreed_budget
+from analysis.ledger.selectors import asked_with
+from analysis.ledger.services import ask
 from analysis.models import Snapshot, Source
 from analysis.sources.selectors import obstacle, table_of
-from analysis.sources.services import make_again
+from analysis.sources.services import delete_when_data_are_forgotten, make_again, renew_after_withdrawal
 from analysis.sources.study_tables import schema_of, table_of_study
 from analysis.sources.tables import FREE, MISSING, Table
+from analysis.sources.unpacked import UNPACKED
 from audit.models import Entry
+from candor.errors import DataError
 from surveys.models import Participant, Response
 from surveys.protocols import protocol_in_force
 from tests.factories import definition
-from tests.jobs import claimed
-from tests.ledgers import DELTA, make_snapshot, open_source, study_with_budget
+from tests.jobs import claimed, work_on
+from tests.ledgers import DELTA, Solved, budget_of, make_snapshot, open_source, solved, study_with_budget
 
 pytestmark = pytest.mark.django_db
 
@@ -154,3 +161,59 @@ def test_everybody_agreed_to_the_budget() -> None:
     )
     Participant.objects.filter(pk=someone.pk).update(protocol=unknowing)
     assert agreed_budget(study) is None
+
+
+@pytest.fixture
+def warm() -> Iterator[Source]:
+    """A source of which this process keeps a column."""
+    UNPACKED.forget_all()
+    source = open_source()
+    table(source)["background.gender"]
+    assert {number for _, _, number in UNPACKED.snapshots()} == {1}
+    yield source
+    UNPACKED.forget_all()
+
+
+def test_a_kept_column_is_read_without_the_stored_rows(warm: Source, django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(1) as asked:
+        table_of(warm, 1)["background.gender"]
+    assert '"data"' not in asked.captured_queries[0]["sql"]
+
+
+def test_no_kept_column_answers_after_a_withdrawal(warm: Source) -> None:
+    """Neither where the withdrawal happened nor in another worker, which still has the column in its memory."""
+    before = table(warm)
+    renew_after_withdrawal(None, study_id=warm.study_id)
+    assert UNPACKED.snapshots(), "as in a worker that did not hear of it: only the commit tells this process"
+    assert table_of(warm, 1) is None
+    assert not UNPACKED.snapshots(), "the rows leave the memory with the next question"
+    with pytest.raises(DataError, match="somebody withdrew"):
+        before["background.year"]
+    make_snapshot(warm)
+    assert table(warm)["background.gender"].size == 96
+    assert {number for _, _, number in UNPACKED.snapshots()} == {2}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_deleted_rows_leave_the_memory_at_once_where_they_are_deleted() -> None:
+    source = open_source()
+    table(source)["background.gender"]
+    assert UNPACKED.snapshots()
+    delete_when_data_are_forgotten(None, study_id=source.study_id)
+    assert not UNPACKED.snapshots()
+    assert table_of(source, 1) is None
+
+
+def test_a_worker_that_reads_on_after_a_withdrawal_draws_no_noise(warm: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody withdraws between the exact count, from kept columns, and the noise: the charge is returned."""
+    asked = ask(warm, solved(item="quiz.groups", epsilon=0.1), actor=warm.study.owner)
+    exact = Solved.exact
+
+    def withdraw_meanwhile(self: Solved, rows: Table) -> Any:
+        found = exact(self, rows)
+        renew_after_withdrawal(None, study_id=warm.study_id)
+        return found
+
+    monkeypatch.setattr(Solved, "exact", withdraw_meanwhile)
+    work_on(asked.charge.asking)
+    assert asked_with(budget_of(warm), asked.charge.number).state == "returned"

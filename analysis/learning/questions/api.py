@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import Http404
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -20,12 +20,10 @@ from analysis.learning.questions.serializers import (
     answer_document,
     preview_document,
 )
-from analysis.learning.questions.views import asking_seat
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.services import ask
 from analysis.models import Source
-from analysis.sources.selectors import source_of
-from surveys.access import NO_STUDY
+from analysis.sources.places import place_at
 from surveys.models import Study
 from surveys.request_bodies import BoundedJson
 
@@ -40,8 +38,8 @@ class PreviewQuestion(APIView):
     writing_scopes = ANALYTICS_READING
 
     @extend_schema(operation_id="studies_preview_question", request=AskedQuestionSerializer, responses=PreviewSerializer)
-    def post(self, request: Request, slug: str) -> Response:
-        source = _source(request, slug)[0]
+    def post(self, request: Request, **where: str) -> Response:
+        source = _source(request, where)[0]
         return Response(preview_document(offer(source, _question(request, source))))
 
 
@@ -54,14 +52,14 @@ class Questions(APIView):
     writing_scopes = ANALYTICS_SPENDING
 
     @extend_schema(operation_id="studies_answers", responses=AnswerSerializer(many=True))
-    def get(self, request: Request, slug: str) -> Response:
-        return Response([answer_document(line) for line in lines(_source(request, slug)[0])])
+    def get(self, request: Request, **where: str) -> Response:
+        return Response([answer_document(line) for line in lines(_source(request, where)[0])])
 
     @extend_schema(operation_id="studies_ask", request=AskedQuestionSerializer, responses=AnswerSerializer)
-    def post(self, request: Request, slug: str) -> Response:
-        source, study = _source(request, slug)
+    def post(self, request: Request, **where: str) -> Response:
+        source, study = _source(request, where)
         question = _question(request, source)
-        if question.get("kind") == "true_yes":
+        if study and question.get("kind") == "true_yes":
             document = true_yes(study, str(question.get("answer", "")))
         else:
             document = {"kind": Statistic.model_fields["kind"].default, "question": question}
@@ -69,12 +67,26 @@ class Questions(APIView):
         return Response(answer_document(line_of(source, asked)))
 
 
-def _source(request: Request, slug: str) -> tuple[Source, Study]:
-    study = asking_seat(person_of(request), slug).study
-    source = source_of(study)
-    if source is None:
-        raise Http404(NO_STUDY)
-    return source, study
+@extend_schema_view(
+    post=extend_schema(operation_id="data_sets_preview_question", request=AskedQuestionSerializer, responses=PreviewSerializer)
+)
+class PreviewDataSetQuestion(PreviewQuestion):
+    """Cost and error of a question about a data set, and what is left; nothing is spent."""
+
+
+@extend_schema_view(
+    get=extend_schema(operation_id="data_sets_answers", responses=AnswerSerializer(many=True)),
+    post=extend_schema(operation_id="data_sets_ask", request=AskedQuestionSerializer, responses=AnswerSerializer),
+)
+class DataSetQuestions(Questions):
+    """The answers of the desk of a data set; a POST asks one more question and spends its price."""
+
+
+def _source(request: Request, where: dict[str, str]) -> tuple[Source, Study | None]:
+    place = place_at(person_of(request), where, needs="may_ask")
+    if place.source is None:
+        raise Http404("Nothing can be asked here.")
+    return place.source, place.study
 
 
 def _question(request: Request, source: Source) -> dict[str, Any]:

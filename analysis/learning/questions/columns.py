@@ -16,9 +16,11 @@ LANGUAGE = "en"
 
 
 def library_schema(schema: Schema) -> library.Schema:
-    """Everything that can be asked about."""
+    """Everything that can be asked about. Topics of texts have a page of their own: their entries are weeks, in order."""
     columns: list[library.Column] = []
     for column in schema.columns:
+        if column.role == Role.TOPIC:
+            continue
         if column.kind == Kind.NUMBER:
             low, high = column.minimum or 0.0, column.maximum or 0.0
             columns.append(library.Number(name=column.name, minimum=low, maximum=high, entries=column.entries))
@@ -37,21 +39,21 @@ def library_table(table: Table) -> library.Table:
     return library.Table(library_schema(table.schema), table.n, _Arrays(table))
 
 
-def labels(schema: Schema) -> dict[str, str]:
+def labels(schema: Schema, language: str = LANGUAGE) -> dict[str, str]:
     """Labels, for people, in place of the names of columns."""
     found = {}
     for column in schema.columns:
-        label = column.label.in_language(LANGUAGE)
+        label = column.label.in_language(language)
         found[column.name] = label
         if column.kind == Kind.CHOICES:
-            found |= {f"{column.name}={value.name}": f"{label}: {value.label.in_language(LANGUAGE)}" for value in column.values}
+            found |= {f"{column.name}={value.name}": f"{label}: {value.label.in_language(language)}" for value in column.values}
     return found | {SCORE: "Quiz items solved"}
 
 
-def value_labels(schema: Schema, name: str) -> dict[str, str]:
+def value_labels(schema: Schema, name: str, language: str = LANGUAGE) -> dict[str, str]:
     """Labels, for people, in place of the values of a column."""
     found = {column.name: column for column in schema.columns}.get(name)
-    return {value.name: value.label.in_language(LANGUAGE) for value in found.values} if found else {}
+    return {value.name: value.label.in_language(language) for value in found.values} if found else {}
 
 
 def is_free(schema: Schema, names: tuple[str, ...]) -> bool:

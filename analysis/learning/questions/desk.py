@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from analysis.learning.questions.columns import library_schema
-from analysis.learning.questions.kinds import Statistic, TrueYes
+from analysis.learning.questions.kinds import TABLES, Statistic, TrueYes
 from analysis.ledger.accounts import Account, account_of
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.page import cost_in_words
@@ -43,6 +43,11 @@ class Offer:
     mostly_noise: bool
     obstacle: str
     account: Account
+
+    @property
+    def is_public(self) -> bool:
+        """Whether students can use the answer, so that it is public at once."""
+        return self.document["kind"] in TABLES
 
     @property
     def rho_left(self) -> float:

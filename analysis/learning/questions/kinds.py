@@ -19,6 +19,8 @@ from candor.queries.kinds import read_question
 
 ALWAYS_NOISY = ("most_common", "naive_bayes")
 """Kinds of which there is no exact form: they cost something even about reported answers."""
+TABLES = ("recommendation", "naive_bayes")
+"""Kinds whose released counts are kept with the answer: anybody can read them about themselves, and compute the answer again."""
 
 
 @question_kind
@@ -61,6 +63,8 @@ class Statistic(Question):
     def explain(self, released: Json, schema: Schema, n: int) -> Json:
         asked = self.asked
         answer = asdict(asked.explain(released["values"], library_schema(schema), n))
+        if asked.kind in TABLES:
+            answer["released"] = released["values"]
         if not released["free"]:
             return answer | {"privacy": asked.statement(n)}
         exact = [cell | {"low": cell["value"], "high": cell["value"]} for cell in answer["cells"]]

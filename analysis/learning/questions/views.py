@@ -3,7 +3,7 @@
 import json
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
@@ -22,9 +22,10 @@ from analysis.ledger.services import ask
 from analysis.ledger.units import UNITS
 from analysis.models import Source
 from analysis.releases.selectors import not_covered
-from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot, source_of
+from analysis.sources.places import place_at
+from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
 from candor.privacy.losses import Loss
-from surveys.access import NO_STUDY, Seat, access_analytics
+from surveys.models import Study
 from surveys.protocols import protocol_in_force
 
 LONGEST_DOCUMENT = 100_000
@@ -33,17 +34,17 @@ LONGEST_DOCUMENT = 100_000
 @never_cache
 @require_role(*Role)
 @require_http_methods(["GET", "HEAD", "POST"])
-def questions(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask about the students of a closed study; the answers have noise, and cost a part of the budget."""
+def questions(request: HttpRequest, /, **where: str) -> HttpResponse:
+    """Ask about the students of a closed study or of a data set; the answers have noise, and cost a part of the budget."""
     user = user_of(request)
-    seat = asking_seat(user, slug)
-    source = source_of(seat.study)
+    place = place_at(user, where, needs="may_ask")
+    source = place.source
     if source is None:
-        return render(request, "analysis/learning/questions/desk.html", {"study": seat.study, "seat": seat})
-    context: dict[str, object] = {"study": seat.study, "seat": seat, "source": source, "obstacle": obstacle(source), "errors": []}
+        return render(request, "analysis/learning/questions/desk.html", place.context)
+    context: dict[str, object] = place.context | {"source": source, "obstacle": obstacle(source), "errors": []}
     try:
         if request.method == "POST":
-            return _spent(request, source, user, seat)
+            return _spent(request, source, user, place.study)
     except (QuestionError, LedgerError) as error:
         context["errors"] = [{"field": "", "message": str(error)}]
     if not context["obstacle"] and (snapshot := newest_snapshot(source)) is not None:
@@ -58,31 +59,23 @@ def questions(request: HttpRequest, slug: str) -> HttpResponse:
                 context["errors"] = [{"field": "", "message": str(error)}]
     account = account_of(budget_of(source))
     asked = lines(source)
-    definition = protocol_in_force(seat.study).definition
+    reported = protocol_in_force(place.study).definition.questions if place.study else ()
     context |= {
         "rho_left": account.rho_left / UNITS,
         "epsilon_left": account.pure_left / UNITS,
         "percent": 100 * account.share_spent,
         "lines": asked,
         "waits": any(line.asked.waits for line in asked),
-        "exactly": not_covered(seat.study),
-        "answers": [(f"answer.{one.name}", one.text.in_language("en")) for one in definition.questions],
+        "exactly": not_covered(place.study) if place.study else (),
+        "answers": [(f"answer.{one.name}", one.text.in_language("en")) for one in reported],
     }
     return render(request, "analysis/learning/questions/desk.html", context, status=422 if context["errors"] else 200)
 
 
-def asking_seat(user: User, slug: str) -> Seat:
-    """People who run the study and its analysts; everybody else gets the same 404."""
-    seat = access_analytics(user, slug)
-    if not seat.may_ask:
-        raise Http404(NO_STUDY)
-    return seat
-
-
-def _spent(request: HttpRequest, source: Source, user: User, seat: Seat) -> HttpResponse:
-    """Ask what the preview showed, or about the die's inversion."""
-    if answer := request.POST.get("true_yes"):
-        document = true_yes(seat.study, answer)
+def _spent(request: HttpRequest, source: Source, user: User, study: Study | None) -> HttpResponse:
+    """Ask what the preview showed, or about the die's inversion, which only studies have."""
+    if study and (answer := request.POST.get("true_yes")):
+        document = true_yes(study, answer)
     else:
         document = {"kind": Statistic.model_fields["kind"].default, "question": _typed(request.POST.get("document", ""))}
     asked = ask(source, document, actor=user)

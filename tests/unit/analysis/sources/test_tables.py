@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from analysis.sources.study_tables import order_by_chance
-from analysis.sources.tables import MISSING, Column, Kind, Role, Schema, Table, Value
+from analysis.sources.tables import MISSING, Column, Kind, Role, Schema, Table, Value, order_by_chance
 
 AB = (Value(name="a", label="A"), Value(name="b", label="B"))
 
@@ -65,7 +64,7 @@ def test_a_table_comes_back_as_it_was_stored() -> None:
     arrays["many"][0] = 199
     arrays["number"][3] = 4.5
     stored = Table(schema=schema, n=n, arrays=arrays).to_bytes()
-    found = Table.from_bytes(stored, schema=Schema.model_validate(schema.model_dump(mode="json")), n=n)
+    found = Table.from_bytes(lambda: stored, schema=Schema.model_validate(schema.model_dump(mode="json")), n=n, kept={})
     for one in columns:
         np.testing.assert_array_equal(found[one.name], arrays[one.name])
     assert found.right_answers("one").tolist() == [1, 0, MISSING, 1, 0]

@@ -173,3 +173,22 @@ def test_a_cap_that_no_die_respects_has_no_front() -> None:
 def test_limits_that_mean_nothing_are_refused(name: str, value: float) -> None:
     with pytest.raises(MethodError, match="found"):
         pareto_front(MIRRORED, EXPECTED, **{"epsilon_cap": 1.0, name: value})
+
+
+def test_sections_are_in_the_errors_and_in_the_people_needed() -> None:
+    """Each design of the front needs as many as `plan_study` says of it, whose own errors are those of the front."""
+    together = {"cluster_size": 20, "intraclass_correlation": 0.1}
+    for one in pareto_front(MIRRORED, EXPECTED, epsilon_cap=LN4, **together)[:3]:
+        plan = plan_study(
+            one.design(MIRRORED),
+            prevalence=EXPECTED.prevalence[0],
+            effects=EXPECTED.prevalence[1] - EXPECTED.prevalence[0],
+            cheater_proportion=1 - EXPECTED.honest_proportion,
+            cheater_yes_rate=EXPECTED.cheater_yes_rate,
+            n=1000,
+            **together,
+        )
+        (contrast,) = plan.contrasts
+        assert one.participants_needed == contrast.participants_needed
+        assert one.unit_effect_error == pytest.approx(contrast.standard_error * 1000**0.5)
+        assert one.unit_honest_times_effect_error == pytest.approx(contrast.honest_times_effect_standard_error * 1000**0.5)

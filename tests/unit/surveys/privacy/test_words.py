@@ -14,8 +14,9 @@ from surveys.privacy.words import certainty, privacy_in_words
         (log(4), "80 %"),
         (4 * log(4), "99.6 %"),
         (6.0, "99.8 %"),
-        (20 * log(4), "more than 99.99 %"),
-        (1e6, "more than 99.99 %"),
+        (9.2, "99.99 %"),
+        (9.3, "100 %"),
+        (1e6, "100 %"),
     ],
 )
 def test_even_odds_become_what_epsilon_allows(epsilon: float, said: str) -> None:
@@ -33,6 +34,12 @@ def test_losses_of_several_answers_add() -> None:
     assert "at most 80 % sure after one answer" in one
     assert "all 4 questions together" in together
     assert "at most 99.6 % sure" in together
+
+
+def test_at_most_stands_before_one_number_however_large_the_loss_is() -> None:
+    one, together = privacy_in_words(9.3, questions=4)
+    assert "at most 100 % sure after one answer" in one
+    assert "at most 100 % sure" in together
 
 
 def test_one_question_has_no_total() -> None:

@@ -1,0 +1,1 @@
+"""Topics and affect of students' texts, over a term."""

@@ -1,0 +1,87 @@
+"""The question how many students wrote about each topic in each week, and how. `candor/texts` computes and proves it."""
+
+import math
+from typing import Any, Literal, Self
+
+import numpy as np
+from django.utils.translation import gettext as _
+from pydantic import model_validator
+
+from analysis.learning.networks.questions import HALF_WIDTHS, Amount
+from analysis.ledger.errors import QuestionError
+from analysis.ledger.questions import Json, Question, question_kind
+from analysis.sources.tables import Column, Role, Schema, Table
+from candor.privacy.losses import Loss
+from candor.privacy.noise import laplace_sd
+from candor.texts.topic_table.release import private_topic_tables, sensitivity, topic_tables
+
+
+@question_kind
+class Topics(Question):
+    """All tables of the term, at a loss of `epsilon` (Laplace noise) or of `rho` (Gaussian noise) for the term as a whole."""
+
+    kind: Literal["topics"] = "topics"
+    epsilon: Amount | None = None
+    rho: Amount | None = None
+
+    @model_validator(mode="after")
+    def _one_loss(self) -> Self:
+        if (self.epsilon is None) == (self.rho is None):
+            raise ValueError(f"expected either epsilon or rho, found {self.epsilon} and {self.rho}")
+        return self
+
+    def price(self, schema: Schema, n: int) -> Loss:
+        topics_of(schema)
+        return Loss.pure(self.epsilon) if self.epsilon is not None else Loss.zcdp(self.rho or 0.0)
+
+    def half_width(self, schema: Schema) -> int:
+        """Half of a 95 % interval of each count, before anybody spends."""
+        weeks, cap = term_of(schema)
+        own = sensitivity(cap=cap, weeks=weeks)
+        if self.epsilon is not None:
+            return math.ceil(HALF_WIDTHS["discrete Laplace"] * laplace_sd(own.l1 / self.epsilon))
+        return math.ceil(HALF_WIDTHS["discrete Gaussian"] * math.sqrt(own.l2_squared / (2 * (self.rho or 0.0))))
+
+    def exact(self, table: Table) -> Any:
+        topics = topics_of(table.schema)
+        labels = np.stack([table[column.name] for column in topics], axis=2)
+        _weeks, cap = term_of(table.schema)
+        return topic_tables(labels, topics=len(topics), cap=cap), cap
+
+    def release(self, exact: Any) -> tuple[Json, Loss]:
+        tables, cap = exact
+        noisy = private_topic_tables(tables, cap=cap, rho=self.rho, epsilon=self.epsilon)
+        return {"counts": noisy.values.tolist(), "noise": noisy.noise, "noise_sd": noisy.noise_sd}, noisy.loss
+
+    def explain(self, released: Json, schema: Schema, n: int) -> Json:
+        """For each topic and affect the counts of the weeks, with intervals that hold the noise."""
+        half = math.ceil(HALF_WIDTHS[released["noise"]] * released["noise_sd"])
+        topics = topics_of(schema)
+
+        def cell(count: int) -> dict[str, int]:
+            low, high = (min(max(end, 0), n) for end in (count - half, count + half))
+            return {"count": min(max(count, 0), n), "low": low, "high": high}
+
+        rows = [
+            {"topic": column.name.partition(".")[2], "affect": affect, "weeks": [cell(week[t][a]) for week in released["counts"]]}
+            for t, column in enumerate(topics)
+            for a, affect in enumerate(column.names)
+        ]
+        return {**released, "n": n, "half_width": half, "rows": rows}
+
+    def sentence(self, schema: Schema) -> str:
+        weeks, cap = term_of(schema)
+        told = {"topics": len(topics_of(schema)), "weeks": weeks, "cap": cap}
+        return _("How many students wrote about each of %(topics)s topics in each of %(weeks)s weeks, at most %(cap)s a week") % told
+
+
+def topics_of(schema: Schema) -> tuple[Column, ...]:
+    """The topics in their order. Raises QuestionError where there are none."""
+    if not (topics := schema.with_role(Role.TOPIC)) or schema.cap is None:
+        raise QuestionError(_("Expected a data set of texts; this one has no topics."))
+    return topics
+
+
+def term_of(schema: Schema) -> tuple[int, int]:
+    """The weeks of the term, and the most topics of one student in one week."""
+    return topics_of(schema)[0].entries or 1, schema.cap or 1

@@ -1,0 +1,116 @@
+"""The page on topics: what the term would cost, and the tables that were released."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from accounts.access import require_role, user_of
+from accounts.models import Role
+from analysis.learning.topics.forms import TopicsForm
+from analysis.learning.topics.questions import Topics, term_of, topics_of
+from analysis.ledger.errors import LedgerError, QuestionError
+from analysis.ledger.selectors import Asked, Preview, asked_before, budget_of, preview, table_now
+from analysis.ledger.services import ask
+from analysis.models import Source
+from analysis.sources.places import place_at
+from analysis.sources.selectors import schema_of_snapshot
+from analysis.sources.tables import Schema
+from candor.privacy.conversion import epsilon_of_rho
+
+AFFECTS: Mapping[str, Promise] = {"positive": _("positive"), "negative": _("negative"), "none": _("neither")}
+SHADES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """The term before it is released. `week` is the loss of one week, `epsilon` that of the term at the δ of the budget."""
+
+    preview: Preview
+    weeks: int
+    cap: int
+    half_width: int
+    is_noise: bool
+    week: float
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Released:
+    """Tables that were asked for, and what became of them."""
+
+    asked: Asked
+    weeks: range
+    topics: list[tuple[str, list[tuple[Promise, list[Mapping[str, int]]]]]]
+    """For each topic three rows: an affect and its cells, each with a shade from 0 to 5."""
+
+
+@never_cache
+@require_role(*Role)
+@require_http_methods(["GET", "HEAD", "POST"])
+def topics(request: HttpRequest, /, **where: str) -> HttpResponse:
+    """POST shows what the tables would cost; with `spend`, they are asked for."""
+    user = user_of(request)
+    place = place_at(user, where, needs="may_ask" if request.method == "POST" else "")
+    seat, source, context = place.seat, place.source, place.context
+    if source is None:
+        return render(request, "analysis/learning/topics.html", context)
+    released = list(_released(source)) if seat.may_ask or seat.may_read_ledger else []
+    context |= {"source": source, "released": released, "waits": any(one.asked.waits for one in released)}
+    try:
+        _number, schema, n = table_now(source)
+        context["declared"] = topics_of(schema)
+    except (QuestionError, LedgerError) as error:
+        return render(request, "analysis/learning/topics.html", context | {"obstacle": str(error)})
+    form = TopicsForm(request.POST if request.method == "POST" else None)
+    errors = []
+    if form.is_bound and form.is_valid():
+        try:
+            if "spend" in request.POST:
+                ask(source, form.document(), actor=user)
+                return redirect(request.path)
+            context["offer"] = _offer(source, form, schema, n)
+        except (QuestionError, LedgerError) as error:
+            errors = [{"field": "amount", "message": str(error)}]
+    errors += [{"field": name, "message": f"{form.fields[name].label}: {found[0]}"} for name, found in form.errors.items()]
+    context |= {"form": form, "errors": errors}
+    return render(request, "analysis/learning/topics.html", context, status=422 if errors else 200)
+
+
+def _offer(source: Source, form: TopicsForm, schema: Schema, n: int) -> Offer:
+    shown = preview(source, form.document())
+    question = shown.question
+    assert isinstance(question, Topics)
+    weeks, cap = term_of(schema)
+    half, loss, delta = question.half_width(schema), shown.loss, source.budget.delta
+    epsilons = [loss.pure_epsilon] if loss.pure_epsilon is not None else []
+    epsilons += [epsilon_of_rho(loss.rho, delta)] if delta else []
+    amount = question.epsilon if question.epsilon is not None else question.rho or 0.0
+    return Offer(preview=shown, weeks=weeks, cap=cap, half_width=half, is_noise=2 * half > n, week=amount / weeks, epsilon=min(epsilons))
+
+
+def _released(source: Source) -> Iterator[Released]:
+    """The tables in the ledger, the newest first."""
+    for asked in reversed(asked_before(budget_of(source))):
+        if asked.charge.kind == "topics":
+            weeks, _cap = term_of(schema_of_snapshot(source, asked.charge.snapshot))
+            yield Released(asked=asked, weeks=range(1, weeks + 1), topics=_rows(asked.answer) if asked.answer else [])
+
+
+def _rows(answer: Mapping[str, Any]) -> list[tuple[str, list[tuple[Promise, list[Mapping[str, int]]]]]]:
+    most = max(1, *(cell["count"] for row in answer["rows"] for cell in row["weeks"]))
+
+    def shaded(cell: Mapping[str, int]) -> Mapping[str, int]:
+        return {**cell, "shade": round(SHADES * cell["count"] / most)}
+
+    return [
+        (topic, [(AFFECTS[row["affect"]], [shaded(cell) for cell in row["weeks"]]) for row in rows])
+        for topic, rows in groupby(answer["rows"], key=lambda row: str(row["topic"]))
+    ]

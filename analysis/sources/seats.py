@@ -1,0 +1,85 @@
+"""Access to data sets: who may see one, ask about it, decide about it. Every fetch goes through `access_data_set`, as with studies."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.db.models import Q, QuerySet
+from django.http import Http404
+
+from accounts.models import Role, User
+from analysis.models import DataSet, DataSetAnalyst, DataSetStatus
+from surveys.access import StudyRole
+
+NO_DATA_SET = "There is no such data set."
+
+
+@dataclass(frozen=True)
+class DataSetSeat:
+    """A person and a data set. It answers the questions that `surveys.access.Seat` answers of a study, by the same names."""
+
+    user: User
+    data_set: DataSet
+
+    @cached_property
+    def role(self) -> StudyRole | None:
+        if self.data_set.owner_id == self.user.pk:
+            return StudyRole.OWNER
+        if self.user.role == Role.ADMINISTRATOR:
+            return StudyRole.ADMINISTRATOR
+        named = DataSetAnalyst.objects.filter(data_set=self.data_set, user=self.user, approved_on__isnull=False)
+        return StudyRole.ANALYST if self.data_set.status == DataSetStatus.APPROVED and named.exists() else None
+
+    @property
+    def may_see_study(self) -> bool:
+        """Whether pages beyond those of questions are open."""
+        return self.role != StudyRole.ANALYST
+
+    @property
+    def may_change(self) -> bool:
+        return self.role in (StudyRole.OWNER, StudyRole.ADMINISTRATOR)
+
+    @property
+    def may_ask(self) -> bool:
+        return self.may_change or self.role == StudyRole.ANALYST
+
+    @property
+    def may_read_ledger(self) -> bool:
+        return self.may_change or (self.user.role == Role.IRB_OFFICER and self.may_see_study)
+
+    @cached_property
+    def may_review(self) -> bool:
+        """An IRB officer who neither brought the data nor is named as an analyst of them."""
+        if self.user.role != Role.IRB_OFFICER or self.role is not None:
+            return False
+        return not DataSetAnalyst.objects.filter(data_set=self.data_set, user=self.user).exists()
+
+
+def data_sets_of(user: User) -> QuerySet[DataSet]:
+    """The data sets that this person may see: their own, those about which they may ask; for IRB officers every one that was ever
+    submitted; for administrators all.
+    """
+    every = DataSet.objects.select_related("owner", "decided_by")
+    if user.role == Role.ADMINISTRATOR:
+        return every
+    named = DataSetAnalyst.objects.filter(user=user, approved_on__isnull=False).values("data_set")
+    theirs = Q(owner=user) | Q(status=DataSetStatus.APPROVED, pk__in=named)
+    if user.role == Role.IRB_OFFICER:
+        theirs |= Q(submitted_on__isnull=False)
+    return every.filter(theirs)
+
+
+def waiting_data_sets(officer: User) -> list[tuple[DataSet, bool]]:
+    """Data sets that wait for an officer, or of which an analyst does, the oldest first; and whether another officer must decide."""
+    newcomers = DataSetAnalyst.objects.filter(approved_on=None).values("data_set")
+    waits = Q(status=DataSetStatus.WAITING) | Q(status=DataSetStatus.APPROVED, pk__in=newcomers)
+    found = data_sets_of(officer).filter(waits, forgotten_on=None).order_by("submitted_on", "pk")
+    return [(one, not DataSetSeat(officer, one).may_review) for one in found]
+
+
+def access_data_set(user: User, slug: str, *, needs: str = "") -> DataSetSeat:
+    """The data set, if this person may see it and has the permission; the same 404 whether access is forbidden or the data set absent."""
+    found = data_sets_of(user).filter(slug=slug).first()
+    seat = DataSetSeat(user, found) if found else None
+    if seat is None or (needs and not getattr(seat, needs)):
+        raise Http404(NO_DATA_SET)
+    return seat
