@@ -382,11 +382,11 @@ def client_of(visitor: str, people: dict[str, User]) -> Client:
 
 
 def visits_of(visitor: str, people: dict[str, User]) -> Callable[[], Client]:
-    """Gives a new client for each request, with the session of one login: logging in takes longer than most pages."""
-    cookies = client_of(visitor, people).cookies
+    """Gives a client as new for each request, with one login: logging in and starting the middleware take longer than most pages."""
+    client = client_of(visitor, people)
+    cookies = deepcopy(client.cookies)
 
     def visit() -> Client:
-        client = Client()
         client.cookies = deepcopy(cookies)
         return client
 
