@@ -7,7 +7,7 @@ from analysis.sources.places import Place
 
 
 def exactly_at(place: Place) -> list[str]:
-    """What everybody who asks there should know is exact."""
+    """The sentences for everybody who asks there."""
     if place.study is None:
         return [_("How many students there are. The people who brought the data have the file.")]
     return not_covered(place.study)

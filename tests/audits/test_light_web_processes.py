@@ -24,7 +24,7 @@ def test_workers_who_load_no_page_know_every_kind_of_question() -> None:
 
 
 def printed(code: str) -> str:
-    """What a process prints that only sets the applications up."""
+    """The output of a process that only sets the applications up."""
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "config.settings.development",
         "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'platform'}",

@@ -16,7 +16,7 @@ class TermLossSerializer(serializers.Serializer[object]):
 
 class TopicsPreviewSerializer(serializers.Serializer[object]):
     weeks = serializers.IntegerField()
-    topics_a_week = serializers.IntegerField(help_text="Of one student, at most.")
+    topics_a_week = serializers.IntegerField(help_text="At most so many of one student.")
     a_week = serializers.FloatField(help_text="The loss of one week, in the unit that was asked for.")
     epsilon = serializers.FloatField(help_text="ε of the whole term, at the δ of the budget.")
     half_width = serializers.IntegerField(help_text="Half of a 95 % interval of each count.")
