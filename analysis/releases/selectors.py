@@ -10,7 +10,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release
+from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
 from analysis.packages.rows import SMALLEST_GROUP, SMALLEST_IN_SECTION
 from analysis.releases.people import released_people
 from analysis.sources.selectors import source_of
@@ -22,6 +22,7 @@ from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 
 FIRST_ROWS = 10
+NOT_MADE = (ReleaseStatus.QUEUED, ReleaseStatus.BUILDING, ReleaseStatus.FAILED)
 
 
 def releases() -> QuerySet[Release]:
@@ -131,9 +132,12 @@ def no_ledger(study: Study, *, simulated: bool) -> str:
 
 
 def reasons_for_exact_counts(study: Study) -> list[str]:
-    """Why counts of background answers are public that the privacy budget does not cover; empty where none are."""
-    public = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=False).exclude(reason_for_exact_counts="")
-    return list(dict.fromkeys(public.order_by("version").values_list("reason_for_exact_counts", flat=True)))
+    """Why counts of background answers were made that the privacy budget does not cover; empty where none were.
+
+    Those who run the study and officers see them before a release is public, and also of one that never will be.
+    """
+    made = Release.objects.filter(study=study, simulated=False).exclude(reason_for_exact_counts="").exclude(status__in=NOT_MADE)
+    return list(dict.fromkeys(made.order_by("version").values_list("reason_for_exact_counts", flat=True)))
 
 
 def not_covered(study: Study) -> list[str]:
