@@ -297,11 +297,15 @@ OF_A_DATA_SET: dict[str, tuple[Any, ...]] = {
     "analysis:api_data_set":           (NO,     200,    404,    404,    404,    404,    200,    404,    200),
     "analysis:api_data_set_questions": (NO,     200,    404,    404,    404,    404,    404,    404,    200),
     "analysis:api_data_set_preview":   (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:api_data_set_difficulties":(NO,   200,    404,    404,    404,    404,    200,    404,    200),
+    "analysis:api_data_set_preview_difficulties":(NO,405,405,   405,    405,    405,    405,    405,    405),
+    "analysis:api_data_set_topics":    (NO,     200,    404,    404,    404,    404,    404,    404,    200),
+    "analysis:api_data_set_preview_topics":(NO, 405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:api_data_set_ledger":    (NO,     200,    404,    404,    404,    404,    200,    404,    200),
     "analysis:api_data_set_frozen":    (NO,     405,    405,    405,    405,    405,    405,    405,    405),
 }  # fmt: skip
 DATA_SET_OPEN_TO_ITS_ANALYST = {"analysis:data_set", "analysis:data_set_questions", "analysis:data_set_topics", "analysis:api_data_set"}
-DATA_SET_OPEN_TO_ITS_ANALYST |= {"analysis:api_data_set_questions"}
+DATA_SET_OPEN_TO_ITS_ANALYST |= {"analysis:api_data_set_questions", "analysis:api_data_set_topics"}
 ARGUMENTS = {
     "data_set": "marks-of-a-course",
     "uidb36": "1",
