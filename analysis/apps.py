@@ -11,6 +11,7 @@ class AnalysisConfig(AppConfig):
         from analysis.learning import difficulties as difficulties  # registers a kind of question
         from analysis.learning.networks import questions as questions  # registers what can be asked
         from analysis.learning.questions import kinds as kinds  # registers what can be asked
+        from analysis.learning.topics import tables as tables  # registers what can be asked
         from analysis.ledger import answering as answering  # registers what workers do
         from analysis.ledger.opening import open_when_closed
         from analysis.releases import building as building  # registers what workers do

@@ -13,6 +13,7 @@ from analysis.ledger.serializers import FrozenSerializer, LedgerSerializer, ledg
 from analysis.ledger.services import freeze, unfreeze
 from analysis.sources.places import Place, place_at
 from surveys.access import NO_STUDY
+from surveys.request_bodies import BoundedJson
 
 
 class Ledger(APIView):
@@ -30,6 +31,7 @@ class FrozenBudget(APIView):
     """Freeze the budget of a study, or let it be spent again: for IRB officers who have no part in it."""
 
     roles = tuple(Role)
+    parser_classes = (BoundedJson,)
 
     @extend_schema(operation_id="studies_freeze_budget", request=FrozenSerializer, responses=LedgerSerializer)
     def post(self, request: Request, **where: str) -> Response:

@@ -19,6 +19,7 @@ from accounts.models import Role, TokenScope, User
 from accounts.services import issue_token
 from analysis.models import RunKind
 from surveys.studies.services import fingerprint
+from tests.data_sets import TEXTS, approved
 from tests.factories import draft_study, person, recruiting_study
 from tests.finished_people import add_finished_people, compute
 from webhooks.models import Event
@@ -63,6 +64,7 @@ def test_every_answer_is_one_that_the_document_promises(role: Role | None) -> No
     # Objects of every kind, so that most requests get further than a 404.
     there: dict[str, list[str]] = {
         "slug": [running.slug, running.slug, draft.slug, draft.slug, "no-such-study"],
+        "data_set": [approved(owner).whole.slug, approved(owner, brought=TEXTS, title="Diaries").whole.slug, "no-such-data-set"],
         "arm": [running.definition["arms"][0]["name"], "no-such-arm"],
         "webhook_id": [str(hook.pk)],
         "delivery_id": [str(hook.deliveries.get().pk)],

@@ -259,6 +259,12 @@ def test_topics_are_counted_with_noise_for_the_whole_term() -> None:
     shown = browser.get(address)
     assert len(page_of(shown).xpath("//table[@class='heat']//td")) == 2 * 3 * 2
     assert browser.post(address, {"noise": "rho", "amount": "0"}).status_code == 422
+    for amounts in ({"epsilon": 1e-320}, {"rho": -1}, {"rho": 11}, {"epsilon": 0.1, "rho": 0.1}, {}):
+        for name in ("api_data_set_preview_topics", "api_data_set_topics"):
+            assert browser.post(page(source, name), amounts, content_type="application/json").status_code == 400, amounts
+    told = browser.post(page(source, "api_data_set_preview_topics"), {"rho": 0.01}, content_type="application/json").json()
+    assert (told["weeks"], told["topics_a_week"], told["a_week"]) == (2, 1, 0.005)
+    assert [one["state"] for one in browser.get(page(source, "api_data_set_topics")).json()] == ["answered"]
     document = '{"kind": "histogram", "by": ["topic.exam"], "epsilon": 0.1}'
     refused = browser.post(page(source, "data_set_questions"), {"document": document})
     assert refused.status_code == 422, "topics are asked on their page alone"

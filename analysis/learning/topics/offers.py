@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from analysis.learning.topics.questions import Topics, term_of
+from analysis.learning.topics.tables import Topics, term_of
 from analysis.ledger.questions import Json
 from analysis.ledger.selectors import Preview, preview, table_now
 from analysis.models import Source

@@ -16,7 +16,7 @@ from accounts.access import require_role, user_of
 from accounts.models import Role
 from analysis.learning.topics.forms import TopicsForm
 from analysis.learning.topics.offers import offer
-from analysis.learning.topics.questions import term_of, topics_of
+from analysis.learning.topics.tables import term_of, topics_of
 from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.selectors import Asked, asked_before, budget_of, table_now
 from analysis.ledger.services import ask

@@ -1,19 +1,23 @@
 """The question how many students wrote about each topic in each week, and how. `candor/texts` computes and proves it."""
 
 import math
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from django.utils.translation import gettext as _
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
-from analysis.learning.networks.questions import HALF_WIDTHS, Amount
+from analysis.learning.networks.questions import HALF_WIDTHS, LARGEST_LOSS
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.questions import Json, Question, question_kind
 from analysis.sources.tables import Column, Role, Schema, Table
 from candor.privacy.losses import Loss
 from candor.privacy.noise import laplace_sd
 from candor.texts.topic_table.release import private_topic_tables, sensitivity, topic_tables
+
+SMALLEST_LOSS = 1e-6
+"""Less than this is noise beyond what whole numbers of 64 bits hold."""
+Amount = Annotated[float, Field(ge=SMALLEST_LOSS, le=LARGEST_LOSS, allow_inf_nan=False)]
 
 
 @question_kind
