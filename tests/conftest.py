@@ -36,6 +36,7 @@ LONGEST_FIRST = (
     "browser/test_participant_pages.py",
     "integration/test_memory.py",
     "browser/test_a_whole_study.py",
+    "browser/test_a_budget.py",
     "audits/test_differencing.py",
     "audits/test_privacy_budgets.py",
     "integration/test_embedded_journey.py",
