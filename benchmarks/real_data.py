@@ -232,8 +232,8 @@ def difficulties(written: bytes) -> list[str]:
     distance, held = f"{np.mean(errors):.3f}", f"{np.mean(inside):.3f}"
     return [
         f"Difficulties of its {answers.m} items, at ε = {EPSILON:g}, δ = 10⁻⁵: {RELEASES} releases differ from conditional maximum",
-        f"likelihood by {distance} logits (root mean square). The error said before, from the truth and with sampling, is {predicted:.3f}. A share of",
-        f"{held} of the 95 % intervals hold the estimate without noise.",
+        f"likelihood by {distance} logits (root mean square). The error said before, from the truth and with sampling, is {predicted:.3f}.",
+        f"A share of {held} of the 95 % intervals hold the estimate without noise.",
     ]
 
 
