@@ -24,6 +24,8 @@ main = CommandGroup(
         "topics": LazyCommand("candor.cli.analytics.topics:topics", "Count students by topic and affect of their texts, with noise."),
         "anonymize": LazyCommand("candor.cli.records.anonymize:anonymize", "Student records that can be published: k of them look alike."),
         "check": LazyCommand("candor.cli.records.check:check", "Check that published records keep k and ℓ."),
+        "risk": LazyCommand("candor.cli.records.risk:risk", "Risks of published records: linkage, insiders, certain values."),
+        "answer": LazyCommand("candor.cli.records.answer:answer", "Counts from published records."),
         "replicate": LazyCommand("candor.cli.replicate:replicate", "Compute the numbers of a data package again, by its own program."),
         "verify": LazyCommand("candor.cli.verify:verify", "Check that a data package is as it was signed."),
     },

@@ -14,8 +14,8 @@ from candor.records.checking import Violation
 
 Record = Mapping[str, Any]
 INTERVAL = re.compile(r"\[(-?[\d.]+(?:e[+-]?\d+)?),(-?[\d.]+(?:e[+-]?\d+)?)([\])])")
-LAGS = (7, 31, 101, 307)
-"""Distances in the file at which neighbours are no neighbours in the original, unless by chance."""
+LAGS, LEAST_PAIRS = 40, 12
+"""At so many distances in the file neighbours are no neighbours in the original, unless by chance; with fewer pairs nothing can be said."""
 SURPRISE = 8.0
 """Standard deviations beyond chance from which an order was kept."""
 
@@ -174,12 +174,12 @@ def _kept_order(candidates: Sequence[Sequence[int]]) -> float | None:
         return (sum(pairs) / len(pairs), len(pairs)) if pairs else (0.0, 0)
 
     near, pairs = share(1)
-    far = [share(lag) for lag in LAGS if 2 * lag < len(sets)] or [share(lag) for lag in (2, 3) if lag < len(sets)]
-    if not far or pairs < 12:
+    if pairs < LEAST_PAIRS:
         return None
-    chance = max(sum(rate for rate, _ in far) / len(far), 1 / len(sets))
+    far = [share(2 + at * (len(sets) - 4) // LAGS) for at in range(LAGS)]
+    chance = max(sum(rate * number for rate, number in far) / sum(number for _, number in far), 1 / len(sets))
     spread = (chance * (1 - min(chance, 0.999)) / pairs) ** 0.5
-    return near if near - chance > SURPRISE * spread + 1 / pairs else None
+    return near if near - chance > SURPRISE * spread + 2 / pairs else None
 
 
 def _told(vertex: Record) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def cluster(
         grown = _Block.of(embedding, rows)
         members, left = grown.grow(size, diversity, grown.vectors.mean(axis=0))
         if diversity == 1:
-            _improve(grown, members, times=IMPROVEMENTS * len(rows) // n, rng=rng)
+            _improve(grown, members, times=min(IMPROVEMENTS * len(rows) // n, 8 * len(members)), rng=rng)
         join = _Joining(embedding, rows, members)
         for row in left:
             if not join.add(row, or_suppress=len(found.suppressed) < may_suppress * (done + len(rows)) // n):
@@ -163,7 +163,7 @@ def _improve(block: _Block, classes: list[list[int]], *, times: int, rng: np.ran
         return
     lowest = np.stack([block.vectors[one].min(axis=0) for one in classes])
     sums = lowest.sum(axis=1)
-    losses = np.array([block.totals[one].sum() - len(one) * least for one, least in zip(classes, sums, strict=True)])
+    losses = np.maximum(0.0, [block.totals[one].sum() - len(one) * least for one, least in zip(classes, sums, strict=True)])
     near = min(OF, len(classes) - 1)
     for start in rng.choice(len(classes), size=times, p=losses / losses.sum()) if losses.sum() > 0 else ():
         at = np.flatnonzero(lowest[start])

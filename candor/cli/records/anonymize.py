@@ -17,6 +17,7 @@ from candor.cli.records import files
 from candor.records.anonymising import SUPPRESSED_AT_MOST, Release, read_records
 from candor.records.anonymising import anonymize as anonymized
 from candor.records.loss import losses
+from candor.records.tables.anonymising import anonymize_table
 
 
 @click.command()
@@ -30,6 +31,7 @@ from candor.records.loss import losses
 @click.option("--suppress", type=PROPORTION, default=SUPPRESSED_AT_MOST, show_default=True, help="Share that may be left out.")
 @click.option("--anatomy", is_flag=True, help="Shuffle sensitive values among vertices that look alike.")
 @files.auxiliary_option
+@files.by_option
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where to write the published file.")
 @format_option
 def anonymize(
@@ -43,6 +45,7 @@ def anonymize(
     suppress: float,
     anatomy: bool,
     auxiliary: tuple[str, ...],
+    by: str | None,
     output: Path,
     output_format: str,
 ) -> None:
@@ -55,6 +58,20 @@ def anonymize(
         raise InputError("--hierarchies: expected the labels of every quasi-identifier; nothing is guessed")
     document = files.hierarchies_of(hierarchies_path)
     roles = files.roles_in(roles_path) if roles_path is not None else None
+    if files.is_table(records_path):
+        if class_size is not None or anatomy:
+            raise InputError("--class-size and --anatomy are for records, not for tables")
+        table = files.table_in(records_path)
+        with files.named(records_path):
+            published = anonymize_table(
+                table, roles or {}, document, k=k, diversity=levels, by=by or "distinct", t=t, suppress=suppress, auxiliary=auxiliary
+            )
+        files.write(output, published.table.to_csv())
+        told = {"rows": len(published.table.rows), "suppressed": published.suppressed, "loss": published.loss}
+        files.say(told, output_format, iter([f"{told['rows']} rows, {told['suppressed']} suppressed", f"loss {published.loss:.4f}"]))
+        return
+    if by not in (None, "frequency"):
+        raise InputError(f"--by: expected frequency for records, found {by}")
     with files.named(records_path):
         forest = read_records(files.written_records(records_path, roles), document, auxiliary=auxiliary)
     with progress_bar(100, label="Classes") as advance:

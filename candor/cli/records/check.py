@@ -22,6 +22,7 @@ from candor.records.schema import ParameterError
 @files.levels_option
 @files.t_option
 @files.auxiliary_option
+@files.by_option
 @files.records_option
 @files.hierarchies_option
 @files.roles_option
@@ -34,6 +35,7 @@ def check(
     levels: dict[str, int],
     t: float | None,
     auxiliary: tuple[str, ...],
+    by: str | None,
     original_path: Input | None,
     hierarchies_path: Path | None,
     roles_path: Input | None,
@@ -46,14 +48,16 @@ def check(
     """
     if k < 2:
         raise ParameterError(f"k: expected at least 2, found {k}")
+    roles = files.roles_in(roles_path) if roles_path is not None else None
+    by = by or ("distinct" if files.is_table(published_path) else "frequency")
     with files.named(published_path):
-        published = list(files.written_records(published_path))
+        published = list(files.written_records(published_path, roles))
         known = {name for record in published for name in _sensitive(record)}
         if unknown := [name for name in levels if name not in known]:
             raise ParameterError(f"ℓ: there is no sensitive attribute {unknown[0]!r}; there are {', '.join(sorted(known)) or 'none'}")
-        found = violations(published, k=k, diversity=levels, t=t, auxiliary=auxiliary)
+        found = violations(published, k=k, diversity=levels, by=by, t=t, auxiliary=auxiliary)
         if original_path is not None:
-            original = list(files.written_records(original_path, files.roles_in(roles_path) if roles_path is not None else None))
+            original = list(files.written_records(original_path, roles))
             audit = Audit(original, files.hierarchies_of(hierarchies_path) or None, anatomy=anatomy)
             found = chain(found, audit.violations(published))
         broken = next(iter(found), None)

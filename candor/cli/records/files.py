@@ -13,8 +13,10 @@ import click
 from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.errors import MethodError
+from candor.records.checking import violations
 from candor.records.reading import hierarchies_in, read_json, records_in
 from candor.records.schema import Role, checked_roles, with_roles
+from candor.records.tables.anonymising import Table, read_table
 
 
 class Levels(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2 on
@@ -49,6 +51,11 @@ auxiliary_option = click.option(
     metavar="NAME",
     help="Publish this auxiliary attribute as it is.",
 )
+by_option = click.option(
+    "--by",
+    type=click.Choice(["frequency", "distinct", "entropy"]),
+    help="How ℓ is counted.  [default: frequency for records, distinct for tables]",
+)
 records_option = click.option("--original", "original_path", type=InputFile(), help="The records before; for their keeper.")
 
 
@@ -66,11 +73,37 @@ def named(path: object) -> Iterator[None]:
         raise InputError(f"{path}: {error}") from None
 
 
+def table_in(path: Input) -> Table:
+    """The table of a CSV file."""
+    with named(path):
+        try:
+            return read_table(path.read_bytes().decode("utf-8-sig"))
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: expected a text file in UTF-8") from None
+
+
 def written_records(path: Input, roles: Mapping[str, Role] | None = None) -> Iterator[Any]:
-    """The records of a file, with the roles that were chosen for some attributes."""
+    """The records of a file, with the roles that were chosen for some attributes; a row of a table is a record without children."""
+    if is_table(path):
+        if roles is None:
+            raise InputError(f"{path}: expected --roles, the role of each column; nothing is guessed")
+        table = table_in(path)
+        if missing := [name for name in table.columns if name not in roles]:
+            raise InputError(f"{path}: the column {missing[0]!r} has no role")
+        yield from table.records(roles)
+        return
     with named(path), path.open("rb") as file:
         for record in records_in(file):
             yield with_roles(record, roles) if roles else record
+
+
+def checked_records(path: Input, roles: Mapping[str, Role] | None = None) -> list[Any]:
+    """The records of a file, of which each is at least well-formed."""
+    found = list(written_records(path, roles))
+    broken = next((one for one in violations(found, k=1) if one.rule != "labels"), None)
+    if broken is not None:
+        raise InputError(f"{path}: {broken}")
+    return found
 
 
 def document_in(path: Input) -> Any:

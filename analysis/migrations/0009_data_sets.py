@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("analysis", "0007_statistics_with_noise"),
+        ("analysis", "0008_diagnosis_of_sections"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("analysis", "0007_statistics_with_noise"),
+        ("analysis", "0008_data_sets"),
     ]
 
     operations = [
@@ -17,6 +17,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="diagnosis",
             name="intraclass_correlation",
-            field=models.FloatField(db_default=0.0, default=0.0, help_text="Of the true answers of two people of a section."),
+            field=models.FloatField(db_default=0.0, default=0.0, help_text="Correlation of the true answers of two people of a section."),
         ),
     ]

@@ -1,0 +1,170 @@
+"""What published records still tell people who know something about one student."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsiderRisk:
+    """What a person learns who knows one sensitive value, as an instructor knows the grades she gave.
+
+    Attributes
+    ----------
+    singled_out : float
+        The share of values after which one record is left: all of it is disclosed.
+    two_left : float
+        The share after which at most two are left.
+    mean_match : float
+        The mean of 1/(records that are left).
+    """
+
+    singled_out: float
+    two_left: float
+    mean_match: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Risks:
+    """Risks of a file of records.
+
+    Attributes
+    ----------
+    records, classes, smallest_class : int
+    prosecutor_highest, prosecutor_mean : float
+        The chance to pick the right record for somebody who is known to be in the file. The mean is the marketer's: the share of records
+        that somebody who links all of them gets right. A journalist, who does not know who is in the file, has at most the prosecutor's.
+    linked : dict of str to int
+        How many records are the only ones with their labels, by what the attacker knows.
+    insider : dict of str to InsiderRisk
+        By sensitive attribute.
+    certain : dict of str to float
+        The share of values that everybody in the class shares: no record need be singled out to learn them.
+    """
+
+    records: int
+    classes: int
+    smallest_class: int
+    prosecutor_highest: float
+    prosecutor_mean: float
+    linked: dict[str, int]
+    insider: dict[str, InsiderRisk]
+    certain: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+
+def _text(vertex: Record, depth: int) -> str:
+    below = sorted(_text(child, depth - 1) for child in vertex["children"]) if depth else []
+    return json.dumps([sorted(vertex["quasi_identifiers"].items(), key=repr), below], ensure_ascii=False)
+
+
+KNOWLEDGE: dict[str, Callable[[Record], Any]] = {
+    "labels of the root": lambda record: _text(record, 0),
+    "labels of the children": lambda record: tuple(sorted(_text(child, 0) for child in record["children"])),
+    "number of children": lambda record: len(record["children"]),
+    "children with their children": lambda record: tuple(sorted(_text(child, 1) for child in record["children"])),
+    "all labels": lambda record: _text(record, 64),
+}
+LACKING = "a label that only this record lacks"
+
+
+def linked(records: Sequence[Record]) -> dict[str, int]:
+    """How many records of a file are the only ones with what an attacker knows; the fifth of 002's attacks is negative knowledge.
+
+    Parameters
+    ----------
+    records : sequence of dict
+        Original or published.
+
+    Returns
+    -------
+    dict of str to int
+    """
+    found = {}
+    for name, known in KNOWLEDGE.items():
+        counts = Counter(known(record) for record in records)
+        found[name] = sum(times == 1 for times in counts.values())
+    having: dict[str, set[int]] = defaultdict(set)
+    for at, record in enumerate(records):
+        for child in record["children"]:
+            having[_text(child, 0)].add(at)
+    lacking = {min(set(range(len(records))) - those) for those in having.values() if len(those) == len(records) - 1}
+    return {**found, LACKING: len(lacking)}
+
+
+def risks(records: Sequence[Record]) -> Risks:
+    """The risks of a file of records, from the file alone.
+
+    Parameters
+    ----------
+    records : sequence of dict
+
+    Returns
+    -------
+    Risks
+
+    Notes
+    -----
+    The insider knows all labels of a student and one sensitive value. Left are the records of the class that have this value below the same
+    labels. Assumption: the values of other students are not known.
+
+    References
+    ----------
+    Gursoy, Inan, Nergiz & Saygin (2017), §4.1, “the adversary could be an insider”.
+    """
+    classes: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        classes[_text(record, 64)].append(record)
+    left: dict[str, Counter[int]] = defaultdict(Counter)
+    certain: Counter[str] = Counter()
+    for members in classes.values():
+        bags: dict[tuple[Any, ...], dict[int, Counter[Any]]] = defaultdict(lambda: defaultdict(Counter))
+        for at, record in enumerate(members):
+            for path, name, value in _values(record, ()):
+                bags[*path, name][at][value] += 1
+        for (*_, name), of in bags.items():
+            having = Counter(value for bag in of.values() for value in bag)
+            together = sum(of.values(), Counter())
+            for bag in of.values():
+                for value, times in bag.items():
+                    left[name][having[value]] += times
+            certain[name] += together.total() if len(together) == 1 else 0
+    sizes = [len(members) for members in classes.values()]
+    return Risks(
+        records=len(records),
+        classes=len(sizes),
+        smallest_class=min(sizes, default=0),
+        prosecutor_highest=1 / min(sizes) if sizes else 0.0,
+        prosecutor_mean=len(sizes) / max(1, len(records)),
+        linked=linked(records),
+        insider={name: _insider(counts) for name, counts in left.items()},
+        certain={name: certain[name] / counts.total() for name, counts in left.items()},
+    )
+
+
+def _insider(left: Counter[int]) -> InsiderRisk:
+    total = left.total()
+    return InsiderRisk(
+        singled_out=left[1] / total,
+        two_left=(left[1] + left[2]) / total,
+        mean_match=sum(times / number for number, times in left.items()) / total,
+    )
+
+
+def _values(vertex: Record, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str, Any]]:
+    """Sensitive values that are told, with the labels of their vertex and its ancestors."""
+    path = (*path, _text(vertex, 0))
+    for name, value in vertex["sensitive"].items():
+        if value is not None:
+            yield path, name, value
+    for child in vertex["children"]:
+        yield from _values(child, path)

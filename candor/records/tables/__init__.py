@@ -1,0 +1,1 @@
+"""Flat tables: local recoding, closeness, anatomy."""

@@ -1,0 +1,224 @@
+"""Tables from CSV files, published so that k rows look alike."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from candor.errors import DataError
+from candor.records import checking
+from candor.records.hierarchies import Hierarchy, read_hierarchies
+from candor.records.schema import ParameterError, Role, checked_roles
+from candor.records.shuffling import shuffled
+from candor.records.tables.closeness import equal_distance
+from candor.records.tables.recoding import Accept, Floats, Recoded, recode
+from candor.records.trees import Flat
+
+DELIMITERS = ";\t,"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows of texts under their columns."""
+
+    columns: list[str]
+    rows: list[list[str]]
+    delimiter: str
+
+    def column(self, name: str) -> list[str]:
+        """The values of a column."""
+        at = self.columns.index(name)
+        return [row[at] for row in self.rows]
+
+    def to_csv(self) -> str:
+        """As a file."""
+        text = io.StringIO()
+        csv.writer(text, delimiter=self.delimiter, lineterminator="\n").writerows([self.columns, *self.rows])
+        return text.getvalue()
+
+    def records(self, roles: Mapping[str, Role]) -> list[dict[str, Any]]:
+        """As records without children, which the checker reads."""
+        labels, values = names_of(roles, "quasi_identifier"), names_of(roles, "sensitive")
+        at = {name: self.columns.index(name) for name in (*labels, *values) if name in self.columns}
+        return [
+            {
+                "quasi_identifiers": {name: row[at[name]] for name in labels if name in at},
+                "sensitive": {name: row[at[name]] for name in values if name in at},
+                "children": [],
+            }
+            for row in self.rows
+        ]
+
+
+def names_of(roles: Mapping[str, Role], role: Role) -> list[str]:
+    """The columns of a role."""
+    return [name for name, own in roles.items() if own == role]
+
+
+def read_table(text: str) -> Table:
+    """A table set apart by semicolons, tabs or commas; its first row names the columns.
+
+    Raises
+    ------
+    DataError
+        Naming the row.
+    """
+    lines = text.removeprefix("\ufeff")
+    first = lines.split("\n", 1)[0]
+    delimiter = max(DELIMITERS, key=first.count)
+    rows = [row for row in csv.reader(io.StringIO(lines), delimiter=delimiter) if row]
+    if len(rows) < 2:
+        raise DataError("expected a row of names and at least one row of values")
+    columns = [name.strip() for name in rows[0]]
+    if len(set(columns)) < len(columns):
+        raise DataError(f"row 1 names the column {next(name for name in columns if columns.count(name) > 1)!r} twice")
+    for number, row in enumerate(rows[1:], start=2):
+        if len(row) != len(columns):
+            raise DataError(f"row {number}: expected {len(columns)} values, found {len(row)}")
+    return Table(columns=columns, rows=[[cell.strip() for cell in row] for row in rows[1:]], delimiter=delimiter)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedTable:
+    """A table that can be published, and what it lost."""
+
+    table: Table
+    roles: dict[str, Role]
+    loss: float
+    suppressed: int
+
+
+def anonymize_table(
+    table: Table,
+    roles: Any,
+    hierarchies: Any,
+    *,
+    k: int,
+    diversity: Mapping[str, int] | None = None,
+    by: str = "distinct",
+    t: float | None = None,
+    suppress: float = 0.02,
+    auxiliary: Iterable[str] = (),
+) -> PublishedTable:
+    """Rows of which k look alike, with diverse sensitive values.
+
+    Parameters
+    ----------
+    table : Table
+    roles : mapping of str to str
+        The role of every column. Identifiers are left out.
+    hierarchies : mapping
+        As for records.
+    k : int
+    diversity : mapping of str to int, optional
+        ℓ by sensitive column.
+    by : str
+        How ℓ is counted: “distinct” values, “entropy”, or “frequency” of the commonest.
+    t : float, optional
+        The largest distance (half L1) of the values of a class from those of all published rows, for every sensitive column.
+    suppress : float
+    auxiliary : iterable of str
+        Columns that somebody confirmed to be published as they are; other auxiliary ones are treated as quasi-identifiers.
+
+    Returns
+    -------
+    PublishedTable
+
+    Raises
+    ------
+    DataError
+        If a role is missing, or a value is not a leaf; it names row and column.
+    ParameterError
+        If the parameters cannot be kept.
+    """
+    given = checked_roles(roles, table.columns, of="the table")
+    confirmed = set(auxiliary)
+    own: dict[str, Role] = {
+        name: "quasi_identifier" if role == "auxiliary" and name not in confirmed else role for name, role in given.items()
+    }
+    quasi, sensitive = names_of(own, "quasi_identifier"), names_of(own, "sensitive")
+    trees = read_hierarchies(hierarchies)
+    chosen = [_hierarchy(name, trees, given[name]) for name in quasi]
+    leaves = np.array([_leaves(tree, table.column(name)) for name, tree in zip(quasi, chosen, strict=True)], dtype=np.int64).T
+    _check(table, quasi, sensitive, k=k, diversity=diversity or {}, t=t)
+    codes = {name: np.unique(table.column(name), return_inverse=True)[1].astype(np.int64) for name in sensitive}
+    accepts = {
+        name: _accept(codes[name], level=(diversity or {}).get(name, 0), by=by, t=t)
+        for name in sensitive
+        if t is not None or (diversity or {}).get(name, 0) > 1
+    }
+    recoded = recode(leaves, chosen, k=k, sensitive=codes, accepts=accepts, suppress=suppress)
+    published = _published(table, own, quasi, chosen, recoded)
+    demanded = dict(diversity or {})
+    broken = next(checking.violations(published.records(own), k=k, diversity=demanded, by=by, t=t), None)
+    if broken is not None:
+        raise ParameterError(f"the checker refuses this table: {broken}")
+    return PublishedTable(table=published, roles=own, loss=recoded.loss, suppressed=recoded.suppressed)
+
+
+def _hierarchy(name: str, trees: Mapping[str, Hierarchy], role: Role) -> Hierarchy:
+    if name not in trees and role == "auxiliary":
+        return Flat(name)
+    if name not in trees:
+        raise DataError(f"the quasi-identifier {name!r} has no hierarchy")
+    return trees[name]
+
+
+def _leaves(tree: Hierarchy, values: Sequence[str]) -> list[int]:
+    found = []
+    for number, value in enumerate(values, start=2):
+        try:
+            found.append(tree.leaf(value))
+        except DataError as error:
+            raise DataError(f"row {number}: {error}") from None
+    tree.settle()
+    return found
+
+
+def _check(table: Table, quasi: Sequence[str], sensitive: Sequence[str], *, k: int, diversity: Mapping[str, int], t: float | None) -> None:
+    if not quasi:
+        raise ParameterError("expected at least one quasi-identifier")
+    if not 2 <= k <= len(table.rows):
+        raise ParameterError(f"k: expected from 2 to the number of rows, {len(table.rows)}, found {k}")
+    if t is not None and not 0 <= t <= 1:
+        raise ParameterError(f"t: expected from 0 to 1, found {t}")
+    for name, level in diversity.items():
+        if name not in sensitive:
+            raise ParameterError(f"ℓ: there is no sensitive column {name!r}; there are {', '.join(sensitive) or 'none'}")
+        if level > (different := len(set(table.column(name)))):
+            raise ParameterError(f"ℓ of {name!r}: expected at most {different}, the number of its values, found {level}")
+
+
+def _accept(codes: Any, *, level: int, by: str, t: float | None) -> Accept:
+    """What the classes of one sensitive column must keep."""
+    shares = np.bincount(codes) / len(codes)
+
+    def accept(counts: Floats) -> Any:
+        sizes = counts.sum(axis=1)
+        good = np.ones(len(counts), dtype=bool)
+        if level > 1 and by == "distinct":
+            good &= (counts > 0).sum(axis=1) >= level
+        elif level > 1 and by == "frequency":
+            good &= counts.max(axis=1) * level <= sizes
+        elif level > 1:
+            parts = counts / sizes[:, None]
+            entropy = -(parts * np.log(np.where(parts > 0, parts, 1.0))).sum(axis=1)
+            good &= entropy >= np.log(level)
+        if t is not None:
+            good &= equal_distance(counts, shares) <= t * (1 - 1e-12)
+        return good
+
+    return accept
+
+
+def _published(table: Table, roles: Mapping[str, Role], quasi: Sequence[str], trees: Sequence[Hierarchy], recoded: Recoded) -> Table:
+    kept = np.flatnonzero(recoded.nodes[:, 0] >= 0).tolist()
+    columns = [name for name in table.columns if roles[name] != "identifier"]
+    written = {name: [str(tree.labels[node]) for node in nodes] for name, tree, nodes in zip(quasi, trees, recoded.nodes.T, strict=True)}
+    of = [written.get(name) or table.column(name) for name in columns]
+    return Table(columns=columns, rows=shuffled([[column[row] for column in of] for row in kept]), delimiter=table.delimiter)

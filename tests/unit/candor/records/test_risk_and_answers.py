@@ -1,0 +1,281 @@
+"""Risks against simulations and by hand; answers of reconstructions by hand; closeness, anatomy and tables."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from candor.records.anonymising import anonymize
+from candor.records.checking import violations
+from candor.records.hierarchies import from_chains
+from candor.records.reconstruction import Query, Reconstruction, average_relative_error, read_query
+from candor.records.risk import linked, risks
+from candor.records.schema import ParameterError
+from candor.records.tables.anatomy import buckets
+from candor.records.tables.anonymising import Table, anonymize_table, read_table
+from candor.records.tables.closeness import equal_distance, hierarchical_distance, ordered_distance
+from tests.unit.candor.cli.running import candor, refused
+from tests.unit.candor.records.students import HIERARCHIES, students, vertex
+
+TRANSCRIPT = """Age;Gender;Major;Grade
+21;male;Computer Science;A-
+22;male;Computer Science;A-
+19;male;Electrical Engr.;B+
+19;female;Industrial Engr.;C
+20;female;English;A
+23;female;Art History;B
+"""
+ROLES = {"Age": "quasi_identifier", "Gender": "quasi_identifier", "Major": "quasi_identifier", "Grade": "sensitive"}
+MAJORS = {
+    "Computer Science": ["Engineering", "Science & Engineering"],
+    "Electrical Engr.": ["Engineering", "Science & Engineering"],
+    "Industrial Engr.": ["Engineering", "Science & Engineering"],
+    "English": ["Arts & Humanities", "Arts & Humanities"],
+    "Art History": ["Arts & Humanities", "Arts & Humanities"],
+}
+LABELS: dict[str, Any] = {
+    "Age": {"interval": [5, 10]},
+    "Gender": {"male": ["male", "*"], "female": ["female", "*"]},
+    "Major": {name: [name, *groups, "*"] for name, groups in MAJORS.items()},
+}
+
+
+@pytest.mark.parametrize("k", [5, 12])
+def test_the_insider_risk_is_that_of_instructors_who_look_themselves(k: int) -> None:
+    release = anonymize(students(400, seed=3), HIERARCHIES, k=k)
+    rng, records = random.Random(1), release.records
+
+    def label_form(record: Any) -> str:
+        return json.dumps([record["quasi_identifiers"], sorted(label_form(child) for child in record["children"])])
+
+    forms = [label_form(record) for record in records]
+    singled_out, looked = 0, 0
+    for _ in range(3000):
+        at = rng.randrange(len(records))
+        if not records[at]["children"]:
+            continue
+        course = rng.choice(records[at]["children"])
+        same = [
+            other
+            for form, other in zip(forms, records, strict=True)
+            if form == forms[at]
+            and any(
+                one["quasi_identifiers"] == course["quasi_identifiers"] and one["sensitive"] == course["sensitive"]
+                for one in other["children"]
+            )
+        ]
+        weight = len(records[at]["children"])
+        singled_out, looked = singled_out + weight * (len(same) == 1), looked + weight
+    assert risks(records).insider["grade"].singled_out == pytest.approx(singled_out / looked, abs=0.06)
+
+
+def test_linkage_by_hand_before_and_after() -> None:
+    def student(gender: str, *courses: str) -> dict[str, Any]:
+        return vertex({"gender": gender}, {}, [vertex({"course": course}) for course in courses])
+
+    records = [student("F", "CS11", "CS12"), student("F", "CS11"), student("M", "CS11"), student("M", "CS11")]
+    assert linked(records) == {
+        "labels of the root": 0,
+        "labels of the children": 1,
+        "number of children": 1,
+        "children with their children": 1,
+        "all labels": 2,
+        "a label that only this record lacks": 0,
+    }
+    after = anonymize(records, HIERARCHIES, k=2).records
+    assert set(linked(after).values()) == {0}
+
+
+def test_negative_knowledge_singles_out_the_one_who_lacks_a_course() -> None:
+    records = [vertex({}, {}, [vertex({"course": "CS11"})]) for _ in range(3)] + [vertex({})]
+    assert linked(records)["a label that only this record lacks"] == 1
+
+
+def test_a_value_that_all_share_is_certain_for_everybody() -> None:
+    records = [vertex({"gender": "F"}, {"grade": "A"}) for _ in range(3)] + [vertex({"gender": "M"}, {"grade": value}) for value in "ABC"]
+    found = risks(records)
+    assert found.certain == {"grade": 0.5}
+    assert found.insider["grade"].singled_out == 0.5  # A, B and C in the second class
+    assert (found.prosecutor_highest, found.prosecutor_mean) == (1 / 3, 1 / 3)
+
+
+def test_a_label_stands_for_each_of_its_leaves() -> None:
+    records = [
+        vertex({"gender": "F"}, {"gpa": "[3,4)"}, [vertex({"course": "CS1*"}, {"grade": "A"}), vertex({"course": "CS11"}, {"grade": "B"})]),
+        vertex({"gender": "*"}, {"gpa": None}, [vertex({"course": "CS**"}, {"grade": "A"})]),
+    ]
+    asked = Reconstruction(records, HIERARCHIES)
+    took = read_query({"child": {"labels": {"course": ["CS11"]}, "values": {"grade": ["A"]}}})
+    assert asked.expected(took) == pytest.approx(1 / 3 + 1 / 6)  # three courses below CS1*, six below CS**
+    women = read_query({"labels": {"gender": ["F"]}, "values": {"gpa": {"from": 3.5}}})
+    assert asked.expected(women) == pytest.approx(0.5 + 0.5 * 0.5)  # a blank counts as the values that are told
+    totals = {"course": {"CS11": 5, "CS12": 2, "CS13": 2, "CS21": 0, "CS22": 0, "CS23": 0}}
+    weighted = Reconstruction(records, HIERARCHIES, totals)
+    assert weighted.expected(took) == pytest.approx(4 / 8 + 4 / 8.75)  # one CS11 of five is told; a leaf weighs at least 1/4
+
+
+def test_the_error_of_answers_is_exact_on_the_original_and_queries_without_anybody_are_left_out() -> None:
+    original = Reconstruction(students(50), HIERARCHIES)
+    queries = [Query(labels={"gender": ["F"]}), Query(labels={"gender": ["X"]})]
+    assert average_relative_error(original, original, queries, rng=np.random.default_rng(1)) == (0.0, 1)
+
+
+def test_closeness_as_in_its_paper() -> None:
+    even = np.full(9, 1 / 9)
+    lowest, spread = np.array([[1.0] * 3 + [0] * 6]), np.array([[0.0, 0, 0, 1, 0, 1, 0, 0, 1]])
+    assert ordered_distance(lowest, even)[0] == pytest.approx(0.375)
+    assert ordered_distance(spread, even)[0] == pytest.approx(0.167, abs=0.001)
+    assert equal_distance(lowest, even)[0] == pytest.approx(2 / 3)
+    diseases = {"ulcer": "stomach", "gastritis": "stomach", "flu": "lungs", "bronchitis": "lungs"}
+    tree = from_chains("disease", {name: [name, organ, "*"] for name, organ in diseases.items()})
+    only_stomach = np.array([[1.0, 1, 0, 0], [1.0, 0, 1, 0]])
+    # Half of the mass moves over the root; in the second row a quarter and a quarter move within their organs.
+    assert hierarchical_distance(only_stomach, np.full(4, 0.25), list(diseases), tree) == pytest.approx([0.5, 0.25])
+
+
+def test_anatomy_gives_groups_of_different_values_or_says_the_largest_level() -> None:
+    values = [row[3] for row in read_table(TRANSCRIPT).rows]
+    for level in (2, 3):
+        groups = buckets(values, level=level)
+        assert sorted(row for group in groups for row in group) == list(range(6))
+        assert all(len({values[row] for row in group}) == len(group) >= level for group in groups)
+    with pytest.raises(ParameterError, match="expected at most 3"):
+        buckets(values, level=4)
+
+
+@pytest.mark.parametrize(("k", "levels"), [(2, {}), (3, {}), (2, {"Grade": 2})])
+def test_the_example_of_paper_002(k: int, levels: dict[str, int]) -> None:
+    """Tables 1b to 1d: 2-anonymous, 3-anonymous, 2-diverse; and the paper's own tables are judged as it says."""
+    table = read_table(TRANSCRIPT)
+    found = anonymize_table(table, ROLES, LABELS, k=k, diversity=levels, by="frequency")
+    assert (len(found.table.rows), found.suppressed) == (6, 0)
+    classes = Counter(tuple(row[:3]) for row in found.table.rows)
+    assert min(classes.values()) >= k
+    assert Counter(row[3] for row in found.table.rows) == Counter(row[3] for row in table.rows)
+    assert 0 < found.loss < 1
+
+
+def test_tables_1b_to_1d_of_paper_002_are_judged_as_it_says() -> None:
+    def published(*classes: str) -> list[dict[str, Any]]:
+        return [vertex({"class": str(at)}, {"grade": grade}) for at, one in enumerate(classes) for grade in one.split()]
+
+    two, three, diverse = published("A- A-", "B+ C", "A B"), published("A- A- B+", "C A B"), published("A- A- B+ C", "A B")
+    for records, k, is_diverse in ((two, 2, False), (three, 3, False), (diverse, 2, True)):
+        assert next(violations(records, k=k), None) is None
+        assert next(violations(records, k=k + 1), None) is not None
+        assert (next(violations(records, k=k, diversity={"grade": 2}), None) is None) == is_diverse
+
+
+def test_a_table_of_random_rows_is_never_refused_by_the_checker() -> None:
+    rng = random.Random(5)
+    for _ in range(40):
+        rows = [[rng.choice("FM"), str(rng.randint(1995, 2002)), rng.choice("ABC")] for _ in range(rng.randint(6, 60))]
+        table = Table(columns=["gender", "birth", "grade"], rows=rows, delimiter=",")
+        roles = {"gender": "quasi_identifier", "birth": "quasi_identifier", "grade": "sensitive"}
+        levels = {"grade": rng.choice([0, 2])}
+        if len({row[2] for row in rows}) >= 2:
+            found = anonymize_table(table, roles, HIERARCHIES, k=rng.randint(2, 5), diversity=levels)
+            assert len(found.table.rows) + found.suppressed == len(rows)
+
+
+def test_the_four_commands_work_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("records.json").write_text(json.dumps(students(60)))
+    Path("hierarchies.json").write_text(json.dumps(HIERARCHIES | {"gpa": {"interval": 0.5}}))
+    done = candor(
+        "anonymize",
+        "records.json",
+        "--hierarchies",
+        "hierarchies.json",
+        "--k",
+        "4",
+        "--l",
+        "grade=2,gpa=0",
+        "-o",
+        "out.json",
+        "--format",
+        "json",
+    )
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["records"] == 60
+    done = candor("check", "out.json", "--k", "4", "--l", "grade=2", "--original", "records.json", "--hierarchies", "hierarchies.json")
+    assert (done.exit_code, done.stdout) == (0, "holds: 60 records, k = 4, ℓ of grade = 2\n")
+    done = candor("check", "records.json", "--k", "2")
+    assert done.exit_code == 1
+    assert "record 1, root: k: only 1 records look like this one; expected at least 2" in done.stdout
+    done = candor("risk", "out.json", "--original", "records.json", "--format", "json")
+    assert json.loads(done.stdout)["linked"]["all labels"] == 0
+    query = json.dumps({"labels": {"gender": ["F"]}})
+    done = candor(
+        "answer", "out.json", "--hierarchies", "hierarchies.json", "--query", query, "--original", "records.json", "--format", "json"
+    )
+    assert json.loads(done.stdout)["true"] == [sum(one["quasi_identifiers"]["gender"] == "F" for one in students(60))]
+    Path("table.csv").write_text(TRANSCRIPT)
+    Path("roles.json").write_text(json.dumps(ROLES))
+    Path("labels.json").write_text(json.dumps(LABELS))
+    done = candor("anonymize", "table.csv", "--hierarchies", "labels.json", "--roles", "roles.json", "--k", "3", "-o", "out.csv")
+    assert done.exit_code == 0, done.output
+    assert candor("check", "out.csv", "--k", "3", "--roles", "roles.json").exit_code == 0
+    assert candor("check", "out.csv", "--k", "4", "--roles", "roles.json").exit_code == 1
+
+
+BAD: dict[str, tuple[dict[str, Any], list[str], str]] = {
+    "k too small": ({}, ["--k", "1"], "k: expected at least 2, found 1"),
+    "k too large": ({}, ["--k", "50"], "k: expected at most the number of records, 20, found 50"),
+    "small classes": ({}, ["--k", "4", "--class-size", "3"], "class size: expected at least k = 4, found 3"),
+    "ℓ too large": ({}, ["--k", "4", "--l", "grade=9"], "ℓ of 'grade': expected at most"),
+    "ℓ of raw numbers": ({}, ["--k", "4", "--l", "gpa=2"], "neighbouring numbers are no diversity"),
+    "ℓ of nothing": ({}, ["--k", "4", "--l", "grde=2"], "there is no sensitive attribute 'grde'"),
+    "two roots": ({"H": {**HIERARCHIES, "gender": {"F": ["F", "*"], "M": ["M", "all"]}}}, [], "expected one root, '*'"),
+    "a loop": ({"H": {**HIERARCHIES, "gender": {"F": ["F", "x", "F", "*"]}}}, [], "a loop"),
+    "no hierarchy": ({"H": {"gender": HIERARCHIES["gender"]}}, [], "the quasi-identifier 'birth' has no hierarchy"),
+    "not a leaf": ({"R": [vertex({"gender": "X"})]}, [], "record 1: 'gender': 'X' is not a leaf"),
+    "not a leaf below": (
+        {"R": [vertex({}, {}, [vertex({}), vertex({"course": "X"})])]},
+        [],
+        "record 1 → child 2: 'course': 'X' is not a leaf",
+    ),
+    "unknown field": ({"R": [vertex({}) | {"row": 1}]}, [], "record 1: unknown field 'row'"),
+    "no list": ({"R": {}}, [], "expected a JSON list of records, found '{'"),
+    "too deep": ({"R": "deep"}, [], "expected at most 16 levels"),
+    "too many": ({"R": [vertex({}, {}, [vertex({}) for _ in range(10_001)])]}, [], "at most 10000 children, found 10001 of them"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_in_one_line(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files, options, expected = BAD[case]
+    monkeypatch.chdir(tmp_path)
+    records = files.get("R", students(20))
+    if records == "deep":
+        records = vertex({})
+        for _ in range(16):
+            records = vertex({}, {}, [records])
+        records = [records]
+    Path("R.json").write_text(json.dumps(records))
+    Path("H.json").write_text(json.dumps(files.get("H", HIERARCHIES)))
+    assert expected in refused("anonymize", "R.json", "--hierarchies", "H.json", *(options or ["--k", "2"]), "-o", "out.json")
+    assert not Path("out.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('[{"quasi_identifiers": {}, "sensitive": {"gpa": NaN}, "children": []}]', "expected numbers, found NaN"),
+        ('[{"quasi_identifiers": {}', "record 1"),
+        ("[] x", "expected nothing after the list"),
+        ("", "found the end of the file"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_a_file_that_is_no_list_of_records_is_refused(text: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("R.json").write_text(text)
+    Path("H.json").write_text('{"gender": {"F": ["F", "*"]}}')
+    assert expected in refused("anonymize", "R.json", "--hierarchies", "H.json", "--k", "2", "-o", "out.json")
