@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("analysis", "0008_data_sets"),
+        ("analysis", "0007_statistics_with_noise"),
     ]
 
     operations = [
