@@ -249,7 +249,7 @@ def main(path: Path | None) -> None:
         "anything is spent, for a cell as large as if all declared values were equally common. *Found* is what 95 % of the errors stay",
         "below, over all cells. *Inside* is how often an interval held the exact number.",
         "",
-        "A quantile is found among 32 bins. What is stated is its noise. Where many people have one value, as with the grades of Chem97,",
+        "A quantile is found among 32 bins. The stated error is its noise. Where many people have one value, as with the grades of Chem97,",
         "the error of a bin is added: the interval has it, and the stated ± has not.",
         "",
         NOT_ASKED,
