@@ -15,6 +15,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.coverage_intervals import INTERVALS, Trials
 from candor.adjustment.adjusted_study import adjusted_study
 from candor.designs.design import Design
 from candor.diagnosis.in_sections import studies_in_sections
@@ -26,7 +27,7 @@ from candor.estimators.cell_means import efficient_kernel
 from candor.estimators.cheaters import constrained_honest_proportion
 from candor.estimators.direct_comparison import direct_comparison
 from candor.estimators.intervals import fieller_limits
-from candor.planning.simulation import LatentModel, simulate_counts, simulate_trial
+from candor.planning.simulation import Behaviour, LatentModel, simulate_counts, simulate_trial
 from candor.regression.fitted_model import FittedModel
 from candor.regression.likelihood import Data
 from candor.resampling.bootstrap import bootstrap
@@ -40,6 +41,7 @@ LEVEL = 0.95
 Z = 1.959964
 RESAMPLES = 500
 SIX = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
+THREE = SIX | {"3": {"forced_no": "1/6", "forced_yes": "1/6"}}
 Covered = Mapping[str, bool]
 
 
@@ -79,7 +81,7 @@ class Truth:
                 yield counts
 
 
-Trials = Callable[[Truth, int, np.random.Generator], Iterator[Covered]]
+Simulated = Callable[[Truth, int, np.random.Generator], Iterator[Covered]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +90,7 @@ class Kind:
 
     trials: int
     settings: Sequence[Truth]
-    covered: Trials
+    covered: Simulated
 
     def measured(self, truth: Truth, *, trials: int, rng: np.random.Generator) -> dict[str, float]:
         """The share of trials that cover, by interval; a trial without that interval is left out."""
@@ -102,10 +104,10 @@ class Kind:
 KINDS: dict[str, Kind] = {}
 
 
-def kind(name: str, *, trials: int, settings: Sequence[Truth]) -> Callable[[Trials], Trials]:
+def kind(name: str, *, trials: int, settings: Sequence[Truth]) -> Callable[[Simulated], Simulated]:
     """Register a kind of interval."""
 
-    def register(function: Trials) -> Trials:
+    def register(function: Simulated) -> Simulated:
         KINDS[name] = Kind(trials=trials, settings=settings, covered=function)
         return function
 
@@ -227,6 +229,38 @@ def sections(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Co
     for one in zip(fieller, wald, cheaters, strict=True):
         names = ("effect, sections: Fieller with t", "effect, sections: Wald with t", "cheater proportion, sections: with t")
         yield dict(zip(names, map(bool, one), strict=True))
+
+
+@kind(
+    "survey",
+    trials=4000,
+    settings=[Truth(n=n, cheaters=x, effect=0.0, prevalence=p) for n, x, p in product((60, 200, 1000), (0.0, 0.3), (0.02, 0.4))],
+)
+def survey(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
+    """One group, in turn with the mirrored die and cheaters who say no, as stated, and with three subsamples. `effect` is unused."""
+    names = {"cheater proportion: likelihood region": "cheater proportion", "prevalence, control: likelihood region": "prevalence"}
+    for die, design, behaviour in (
+        ("mirrored", survey_with(SIX, "always_no"), Behaviour.ALWAYS_NO),
+        ("three subsamples", survey_with(THREE, "any"), Behaviour.RANDOM),
+    ):
+        people = LatentModel(prevalence=truth.prevalence, effects={}, cheater_proportion=truth.cheaters, cheater_behaviour=behaviour)
+        counts = simulate_counts(design, people, n=truth.n, trials=trials, rng=rng).astype(float)
+        many = Trials(
+            counts=counts[(counts.sum(axis=-1) > 0).all(axis=(1, 2))],
+            design=design,
+            honest=1 - truth.cheaters,
+            effect=0.0,
+            prevalence=truth.prevalence,
+        )
+        for name, shown in names.items():
+            covers = INTERVALS[name](many)
+            assert covers is not None  # the designs tell both
+            yield from ({f"{shown} in a survey, {die}: likelihood region": bool(one)} for one in covers)
+
+
+def survey_with(subsamples: Mapping[str, Mapping[str, str]], cheaters: str) -> Design:
+    """A design with one arm."""
+    return Design.of(arms=("students",), control="students", subsamples=subsamples, cheater_model=cheaters)
 
 
 @kind("against a margin", trials=2000, settings=[Truth(n=n, cheaters=x, effect=0.1) for n, x in product((60, 100, 500), (0.0, 0.3))])

@@ -45,7 +45,7 @@ def university(rng: np.random.Generator) -> Table:
 
 
 def recommendation(course: str, epsilon: float) -> Question:
-    """Which majors suit somebody with this grade or a lower one: the table of success by major and band."""
+    """The table of success by major and band, which recommends majors to somebody with this grade or a lower one."""
     success = [{"column": "gpa", "from": SUCCESS, "to": 4}]
     return read_question({"kind": "recommendation", "epsilon": epsilon, "option": "major", "band": course, "success": success})
 

@@ -232,8 +232,8 @@ def difficulties(written: bytes) -> list[str]:
     distance, held = f"{np.mean(errors):.3f}", f"{np.mean(inside):.3f}"
     return [
         f"Difficulties of its {answers.m} items, at ε = {EPSILON:g}, δ = 10⁻⁵: {RELEASES} releases differ from conditional maximum",
-        f"likelihood by {distance} logits (root mean square). The error said before, with sampling, is {predicted:.3f}. A share of",
-        f"{held} of the 95 % intervals hold the estimate without noise.",
+        f"likelihood by {distance} logits (root mean square). The error said before, from the truth and with sampling, is {predicted:.3f}.",
+        f"A share of {held} of the 95 % intervals hold the estimate without noise.",
     ]
 
 
@@ -249,7 +249,7 @@ def main(path: Path | None) -> None:
         "anything is spent, for a cell as large as if all declared values were equally common. *Found* is what 95 % of the errors stay",
         "below, over all cells. *Inside* is how often an interval held the exact number.",
         "",
-        "A quantile is found among 32 bins. What is stated is its noise. Where many people have one value, as with the grades of Chem97,",
+        "A quantile is found among 32 bins. The stated error is its noise. Where many people have one value, as with the grades of Chem97,",
         "the error of a bin is added: the interval has it, and the stated ± has not.",
         "",
         NOT_ASKED,

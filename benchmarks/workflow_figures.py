@@ -81,7 +81,7 @@ def joint(answers: QuizAnswers) -> Released:
 
 
 def default(answers: QuizAnswers, epsilon: float, _rng: np.random.Generator) -> Released:
-    """What Candor releases."""
+    """The difficulties that Candor releases."""
     found = release_difficulties(answers, loss=Loss.pure(epsilon), mechanism=PURE, although_noise=True)
     difficulties, deviations = zip(*((item.difficulty, item.standard_deviation or 0.0) for item in found.items), strict=True)
     spread = found.abilities

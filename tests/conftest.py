@@ -38,6 +38,7 @@ LONGEST_FIRST = (
     "audits/test_permissions.py",
     "browser/test_staff_pages.py",
     "browser/test_a_whole_study.py",
+    "browser/test_a_budget.py",
     "integration/test_embedded_journey.py",
     "browser/test_feedback.py",
     "browser/test_outlook.py",

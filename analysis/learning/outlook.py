@@ -21,7 +21,7 @@ from candor.queries.shares import Recommendation
 from surveys.models import Study
 
 MOST_BYTES = 36_000
-"""Of all tables together, the newest first: the page stays below 60 kB."""
+"""The tables together, the newest first, have at most so many: the page stays below 60 kB."""
 
 
 def tables_of(study: Study, language: str) -> list[dict[str, Any]]:

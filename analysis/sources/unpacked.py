@@ -16,7 +16,7 @@ from analysis.sources.tables import Array
 MOST_BYTES = 64 * 2**20
 KEPT_SECONDS = 120.0
 Identity = tuple[int, int, int]
-"""Of a snapshot: its key, its source, its number."""
+"""A snapshot is told by its key, its source and its number."""
 
 
 class Unpacked:

@@ -249,6 +249,8 @@ class _Publisher:
     def __init__(self, forest: Forest) -> None:
         self.forest = forest
         self.told: dict[tuple[int, frozenset[str]], dict[int, dict[str, Any]]] = {}
+        self.labels: dict[tuple[int, tuple[int, ...]], dict[str, Any]] = {}
+        self.leaves: dict[tuple[int, tuple[int, ...], frozenset[str]], dict[int, Record]] = {}
 
     def records(self, one: PublishedClass) -> Iterator[Record]:
         """The records of a class, each with its children in an order of its own."""
@@ -258,8 +260,15 @@ class _Publisher:
             yield record
 
     def _vertices(self, place: Place) -> list[Record]:
-        labels = self.forest.labels_of(place.kind, place.nodes)
+        labels = self._labels(place)
         told = self._told(place)
+        if not place.children and not self.forest.auxiliary:
+            alike = self.leaves.setdefault((place.kind, place.nodes, place.blank), {})
+            for number in place.values:
+                if number not in alike:
+                    alike[number] = {"quasi_identifiers": labels, "sensitive": told[number], "children": []}
+            # A root gets what was released for it, and no other record may share that.
+            return [alike[number] if self.forest.kinds[place.kind].parent >= 0 else dict(alike[number]) for number in place.values]
         families = [self._vertices(child) for child in place.children]
         children: Iterable[Sequence[Record]] = zip(*families, strict=True) if families else ((),) * len(place.values)
         if len(families) > 1:
@@ -274,6 +283,12 @@ class _Publisher:
                 if auxiliary := self.forest.values[number][1]:
                     record["auxiliary"] = auxiliary
         return found
+
+    def _labels(self, place: Place) -> dict[str, Any]:
+        key = place.kind, place.nodes
+        if key not in self.labels:
+            self.labels[key] = self.forest.labels_of(*key)
+        return self.labels[key]
 
     def _told(self, place: Place) -> dict[int, dict[str, Any]]:
         """The published values of each number, without those that are blank here."""

@@ -33,6 +33,13 @@ pytestmark = pytest.mark.django_db
 fixtures = (people,)
 VISITORS = ("nobody", "owner", "editor", "viewer", "blinded", "colleague", "officer", "administrator", "asker")
 HISTOGRAM = {"kind": "histogram", "by": [{"column": "background.gender"}], "epsilon": 0.1}
+RECOMMENDATION = {
+    "kind": "recommendation",
+    "option": "background.gender",
+    "band": "quiz.groups",
+    "success": [{"column": "quiz score", "from": 1, "to": 2}],
+    "epsilon": 0.1,
+}
 PREVIEWED = {
     "analysis:api_analytics_preview": {"question": HISTOGRAM | {"by": [{"column": "quiz.groups"}]}},
     "analysis:api_preview_difficulties": {"share": 2, "reason": "For the audit."},
@@ -53,6 +60,7 @@ CLOSED: dict[str, tuple[Any, ...]] = {
     "analysis:api_preview_difficulties":     (NO,    200, 200, 404, 404, 404, 404, 200, 404),
     "analysis:releases":                     (LOGIN, 200, 200, 200, 200, 404, 200, 200, 404),
     "analysis:feedback":                     (200,) * 9,
+    "analysis:outlook":                      (200,) * 9,
     "analysis:public_study_releases":        (200,) * 9,
     "analysis:public_release":               (200,) * 9,
     "analysis:api_release":                  (200,) * 9,
@@ -63,7 +71,7 @@ VERSION = {"analysis:public_release": {"version": 1}, "analysis:api_release": {"
 
 @pytest.fixture
 def study(people: dict[str, User], monkeypatch: pytest.MonkeyPatch) -> Study:
-    """Closed; its difficulties and a histogram are bought, answered and published."""
+    """Closed; its difficulties, a histogram and a recommendation are bought, answered and published."""
     catch(monkeypatch)
     monkeypatch.setattr(building, "REPLICATES", 50)  # nobody looks at the intervals
     allocation = {"planned_participants": 96, "block_multiples": [1]}
@@ -76,7 +84,8 @@ def study(people: dict[str, User], monkeypatch: pytest.MonkeyPatch) -> Study:
     StudyMember.objects.create(study=study, user=people["asker"], role=MemberRole.ANALYST)
     source = Source.objects.get(study=study)
     make_snapshot(source)
-    for document in ({"kind": "difficulties", "rho": 0.001, "reason": "For the audit."}, {"kind": "statistic", "question": HISTOGRAM}):
+    bought = [{"kind": "statistic", "question": question} for question in (HISTOGRAM, RECOMMENDATION)]
+    for document in ({"kind": "difficulties", "rho": 0.001, "reason": "For the audit."}, *bought):
         work_on(ask(source, document, actor=study.owner).charge.asking)
     published_release(study, officer=people["officer"], background="noisy_counts")
     return study
@@ -112,6 +121,8 @@ def told(answers: Answers) -> dict[tuple[str, str], str]:
 def test_everybody_gets_what_they_may_and_nothing_depends_exactly_on_what_one_person_told(study: Study, people: dict[str, User]) -> None:
     source = Source.objects.get(study=study)
     before, statuses = polled(study, people)
+    assert len({before[visitor, "analysis:outlook"] for visitor in VISITORS}) == 1, "the same bytes for everybody"
+    assert b"data-recommendation" in before["nobody", "analysis:outlook"]
     expected = {(visitor, name): row[place] for name, row in CLOSED.items() for place, visitor in enumerate(VISITORS)}
     assert {place: found for place, found in statuses.items() if found != expected[place]} == {}
 

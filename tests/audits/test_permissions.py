@@ -6,17 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from accounts.models import Role, User
 from accounts.services import create_user
 from surveys.models import MemberRole, Study, StudyMember
-from surveys.review.services import approve
-from surveys.studies.services import create_study, launch, submit_for_review
+from surveys.studies.services import create_study
 from surveys.study_file import read_study_file
 from tests.data_sets import approved
+from tests.factories import recruiting_study
 
 pytestmark = pytest.mark.django_db
 
@@ -354,11 +353,7 @@ def people() -> dict[str, User]:
 
 @pytest.fixture
 def recruiting(people: dict[str, User]) -> Study:
-    call_command("import_study", str(SAMPLE / "lecture-videos.yaml"), owner="owner", media=SAMPLE / "lectures", verbosity=0)
-    study = Study.objects.get(slug="lecture-videos")
-    study = submit_for_review(study, actor=people["owner"])
-    study = approve(study, actor=people["officer"])
-    return shared(launch(study, actor=people["owner"]), people)
+    return shared(recruiting_study(owner=people["owner"]), people)
 
 
 @pytest.fixture

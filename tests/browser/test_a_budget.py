@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
-from playwright.sync_api import Locator, Page, Request, expect
+from playwright.sync_api import Locator, Page, expect
 
 from accounts.models import Role
 from analysis.models import Asking, Release, Snapshot
@@ -15,6 +15,7 @@ from candor.packages.archive import files_in
 from surveys.models import MemberRole, Study, StudyMember
 from surveys.protocols import protocol_in_force
 from tests.browser.conftest import PHONE, Complaints
+from tests.browser.traces import requests_of, wait_until_loaded
 from tests.factories import PASSWORD, draft_study, person
 from tests.jobs import catch, work_on
 from tests.releases import package_of
@@ -82,24 +83,18 @@ def spends_by_keyboard(page: Page, question: int) -> None:
     expect(page.locator(f"#question-{question}").get_by_role("columnheader", name="95 % interval")).to_be_visible()
 
 
-def reads_how_it_went(student: Page, study: Study, look: Check, locale: str) -> None:
+def reads_how_it_went(student: Page, study: Study, look: Check, language: str) -> None:
     """Once the page is there, the connection is off: nothing is asked for, and the numbers come all the same."""
-    later: list[str] = []
-
-    def note(request: Request) -> None:
-        later.append(request.url)
-
     quiz = protocol_in_force(study).definition.quiz
-    student.goto(f"/s/{study.slug}/feedback/", wait_until="networkidle")
+    wait_until_loaded(student)
     student.context.set_offline(True)
-    student.on("request", note)
+    later = requests_of(student)
     for item in quiz:
         student.locator(f"#{item.name}-{item.answer}").check()
     said = {"en": f"You solved {len(quiz)} of {len(quiz)} questions.", "de": f"Du hast {len(quiz)} von {len(quiz)} Fragen"}
-    expect(student.get_by_text(said[locale])).to_be_visible()
+    expect(student.get_by_text(said[language])).to_be_visible()
     look(student)
     assert later == []
-    student.remove_listener("request", note)
     student.context.set_offline(False)
 
 
@@ -159,9 +154,11 @@ def test_a_budget_from_the_builder_to_public_data(
     study.refresh_from_db()
     student.goto(f"/s/{study.slug}/about/")
     student.get_by_role("link", name="How did I do?").click()
+    expect(student.get_by_role("heading", level=1)).to_have_text("How did I do?")
     reads_how_it_went(student, study, look, "en")
-    german = new_page(locale="de")
-    reads_how_it_went(german, study, look, "de")
+    student.get_by_role("link", name="Deutsch").click()
+    expect(student.get_by_role("heading", level=1)).to_have_text("Wie war ich?")
+    reads_how_it_went(student, study, look, "de")
 
     StudyMember.objects.create(study=study, user=analyst, role=MemberRole.ANALYST)
     log_in(asker, analyst.username, f"{home}analytics/")

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 import candor
 from config.views import DEMONSTRATION
+from tests.browser.traces import requests_of, wait_until_loaded
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HALVES = {"1": (1, 1), "2": (DEMONSTRATION["second_yes"], DEMONSTRATION["second_no"])}
@@ -49,9 +50,8 @@ def test_a_stranger_rolls_answers_and_sees_the_class_without_a_request(
 ) -> None:
     page = new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
     page.goto("/")
-    page.wait_for_load_state("networkidle")
-    requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
+    wait_until_loaded(page)
+    requests = requests_of(page)
     expect(page.get_by_text("Have you ever pretended to listen")).to_be_hidden()
     page.get_by_role("button", name="Roll the die").press("Enter")
     page.get_by_role("button", name="Yes", exact=True).press("Enter")

@@ -99,7 +99,7 @@ def test_the_numbers_are_those_of_the_library(page: Page, site: str, study: Stud
 
 
 def test_the_page_shows_the_released_answer(page: Page, site: str, study: Study) -> None:
-    """What stands beside the first option is the library's answer for it, in percent."""
+    """The library's answer for the first option stands beside it, in percent."""
     charge = Source.objects.get(study=study).budget.charges.order_by("number").first()
     cells = charge.steps.get(reached="answered").answer["cells"]
     page.goto(address(study))

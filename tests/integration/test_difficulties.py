@@ -181,9 +181,8 @@ def test_students_get_one_page_the_same_bytes_for_everybody(source: Source, lang
     assert len(page.xpath("//*[@data-item]")) == len(source.study.definition["quiz"])
     assert len(page.xpath("//input[@data-right]")) == len(source.study.definition["quiz"])
     assert len(pages[0].content) < 30_000
-    link = f'href="{place}"'
-    about = Client().get(reverse("surveys:transparency", args=[source.study.slug]))
-    assert link in about.content.decode()
+    about = Client().get(reverse("surveys:transparency", args=[source.study.slug]), headers={"Accept-Language": language})
+    assert f'href="{place}?language={language}"' in about.content.decode()
 
 
 def test_the_budget_of_the_ledger_is_that_of_the_protocol(source: Source) -> None:

@@ -14,11 +14,13 @@ from surveys.models import Participant, StudyStatus
 from surveys.protocols import protocol_in_force
 from surveys.studies import services as studies
 from tests.factories import definition, draft_study, logged_in, page_of, person, recruiting_study, study_in
-from tests.finished_people import TELLING_DIE, compute, count_everybody
+from tests.finished_people import compute, count_everybody
 from tests.jobs import catch
 
 pytestmark = pytest.mark.django_db
 IN_EIGHT = {"planned_participants": 480, "unit": "cluster", "sections": 8, "block_multiples": [1]}
+# Four fifths of the rolls ask for the truth, so that reported answers are nearly as alike as true ones: .3 where .5 is planted.
+TRUTHFUL_DIE = {"sides": 20, "subsamples": {"1": {"yes": [1], "no": [2, 3, 4]}, "2": {"yes": [1, 2, 3], "no": [4]}}, "cheaters": "any"}
 LABELS = ["Monday", "Tuesday", "Wednesday", "Thursday"]
 
 
@@ -133,7 +135,7 @@ def test_the_preview_shows_the_question_for_the_section() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_bots_walk_such_a_study_with_a_planted_correlation_that_is_found() -> None:
-    study = recruiting_study(allocation=IN_EIGHT, accepts_bots=True, die=TELLING_DIE)
+    study = recruiting_study(allocation=IN_EIGHT, accepts_bots=True, die=TRUTHFUL_DIE)
     protocol = protocol_in_force(study).definition
     few = {"declines": 0, "drops_out": 0, "misunderstands": 0}
     crowd = Population.of(

@@ -1,4 +1,4 @@
-"""What a worker keeps of unpacked tables: so many bytes, for so long, and nothing of a snapshot that does not stand."""
+"""A worker keeps so many bytes of unpacked tables, for so long, and nothing of a snapshot that does not stand."""
 
 import time
 
