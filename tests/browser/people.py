@@ -54,7 +54,7 @@ def recruiting_study(**changes: Any) -> Study:
 
 @cache
 def _facts_of(name: str) -> dict[str, Any]:
-    """What a lecture of the sample is, read once in a test process: each reading starts a process of its own."""
+    """The properties of a lecture of the sample, read once in a test process: each reading starts a process of its own."""
     with SAMPLE.joinpath("lectures", name).open("rb") as content:
         found = examine(name, File(content))
     return {part: getattr(found, part) for part in ("media_type", "size", "sha256", "duration_seconds")}

@@ -30,7 +30,7 @@ def hostile(name: str) -> Reader:
 
 
 def processor_seconds() -> float:
-    """Of this process and of those that it has waited for; a busy machine hardly changes it."""
+    """That of this process and of those that it has waited for; a busy machine hardly changes it."""
     return sum(os.times()[:4])
 
 
