@@ -11,11 +11,17 @@ from analysis.diagnosis.views import diagnosis
 from analysis.inbox.api import ReviewQueue
 from analysis.inbox.views import inbox
 from analysis.learning import views as learning
-from analysis.learning.api import PreviewDifficulties, ReleasedDifficulties
+from analysis.learning.api import (
+    PreviewDataSetDifficulties,
+    PreviewDifficulties,
+    ReleasedDataSetDifficulties,
+    ReleasedDifficulties,
+)
 from analysis.learning.budget_page import BudgetPage
 from analysis.learning.networks.views import networks
 from analysis.learning.questions.api import DataSetQuestions, PreviewDataSetQuestion, PreviewQuestion, Questions
 from analysis.learning.questions.views import questions
+from analysis.learning.topics.api import PreviewTopics, TopicTables
 from analysis.learning.topics.views import topics
 from analysis.ledger.api import DataSetLedger, FrozenBudget, FrozenDataSetBudget, Ledger
 from analysis.ledger.views import ledger
@@ -71,6 +77,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/data-sets/<slug:data_set>/", OneDataSet.as_view(), name="api_data_set"),
     path("api/v1/data-sets/<slug:data_set>/questions/", DataSetQuestions.as_view(), name="api_data_set_questions"),
     path("api/v1/data-sets/<slug:data_set>/questions/preview/", PreviewDataSetQuestion.as_view(), name="api_data_set_preview"),
+    path("api/v1/data-sets/<slug:data_set>/difficulties/", ReleasedDataSetDifficulties.as_view(), name="api_data_set_difficulties"),
+    path(
+        "api/v1/data-sets/<slug:data_set>/difficulties/preview/",
+        PreviewDataSetDifficulties.as_view(),
+        name="api_data_set_preview_difficulties",
+    ),
+    path("api/v1/data-sets/<slug:data_set>/topics/", TopicTables.as_view(), name="api_data_set_topics"),
+    path("api/v1/data-sets/<slug:data_set>/topics/preview/", PreviewTopics.as_view(), name="api_data_set_preview_topics"),
     path("api/v1/data-sets/<slug:data_set>/ledger/", DataSetLedger.as_view(), name="api_data_set_ledger"),
     path("api/v1/data-sets/<slug:data_set>/ledger/frozen/", FrozenDataSetBudget.as_view(), name="api_data_set_frozen"),
     path("api/v1/studies/<slug:slug>/counts/", results.StudyCounts.as_view(), name="api_counts"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from zlib import crc32
 
@@ -16,13 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from candor.adjustment.adjusted_study import adjusted_study
-from candor.clusters.clustered_effects import estimate_assigned_together
-from candor.clusters.people import assigned_together
 from candor.designs.design import Design
+from candor.diagnosis.in_sections import studies_in_sections
+from candor.diagnosis.people import Cheating, DropOut, Expected, Setting
 from candor.equivalence.margin_tests import margin_tests
 from candor.equivalence.margins import Margin
 from candor.errors import MethodError
+from candor.estimators.cell_means import efficient_kernel
+from candor.estimators.cheaters import constrained_honest_proportion
 from candor.estimators.direct_comparison import direct_comparison
+from candor.estimators.intervals import fieller_limits
 from candor.planning.simulation import LatentModel, simulate_counts, simulate_trial
 from candor.regression.fitted_model import FittedModel
 from candor.regression.likelihood import Data
@@ -31,7 +34,7 @@ from candor.resampling.resampled_counts import ResampledCounts
 from candor.resampling.resampled_people import ResampledPeople
 from candor.resampling.summaries import bootstrap_summary
 from candor.results import Interval
-from candor.subgroups.effects import subgroup_analysis
+from candor.subgroups.shrinkage import shrunken
 
 LEVEL = 0.95
 Z = 1.959964
@@ -130,9 +133,10 @@ def _resampled(study: ResampledCounts | ResampledPeople, truth: Truth, seed: int
     return found
 
 
-@kind(
-    "bootstrap", trials=4000, settings=[Truth(n=n, cheaters=x, effect=e) for n, x, e in product((100, 200, 2000), (0.0, 0.3), (0.0, 0.3))]
-)
+SMALL = [Truth(n=n, cheaters=x, effect=e) for n, x, e in product((100, 200), (0.0, 0.3), (0.0, 0.3))]
+
+
+@kind("bootstrap", trials=4000, settings=[*SMALL, Truth(n=2000, cheaters=0.3)])
 def bootstrap_of_counts(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
     """Percentile and BCa intervals of both estimates without background answers."""
     names = {"difference_in_means": "difference in means", "efficient": "efficient"}
@@ -150,7 +154,7 @@ def bootstrap_of_people(truth: Truth, trials: int, rng: np.random.Generator) -> 
         yield _resampled(study, truth, int(rng.integers(2**32)), names)
 
 
-@kind("regression", trials=4000, settings=[Truth(n=500, cheaters=0.0), Truth(n=500, cheaters=0.2), Truth(n=1500, cheaters=0.2)])
+@kind("regression", trials=1500, settings=[Truth(n=500, cheaters=0.0), Truth(n=500, cheaters=0.2), Truth(n=1500, cheaters=0.2)])
 def regression(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
     """The regression on the trait: log odds −.6 + .8·treatment + .5·age; cheaters say no, as the design states. `effect` is unused."""
     for _ in range(trials):
@@ -190,23 +194,39 @@ def _through_the_die(true: NDArray[np.bool_], subsample: NDArray[np.int64], desi
     return np.where(die < yes, True, np.where(die < yes + no, False, true))
 
 
-@kind("sections", trials=2000, settings=[Truth(n=25 * g, sections=g, effect=e) for g, e in ((8, 0.2), (12, 0.0), (12, 0.2), (30, 0.2))])
+@kind("sections", trials=4000, settings=[Truth(n=25 * g, sections=g, effect=e) for g, e in ((8, 0.2), (12, 0.0), (12, 0.2), (30, 0.2))])
 def sections(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
-    """Half of the sections are treated; their prevalences are spread evenly from .1 to .7, and raised by the effect; cheaters say no."""
+    """Half of the sections are treated; two people of one have true answers with a correlation of .12. Cheaters say no, and a fifth of all
+    leave, so that sections differ in size.
+    """
     design = truth.design
-    for _ in range(trials):
-        section = np.repeat(np.arange(truth.sections), rng.poisson(truth.n / truth.sections, truth.sections) + 2)
-        arm = rng.permutation(np.arange(truth.sections) % 2)[section]
-        subsample = rng.integers(0, 2, len(section))
-        true = rng.random(len(section)) < rng.uniform(0.1, 0.7, truth.sections)[section] + truth.effect * arm
-        said = _through_the_die(true, subsample, design, rng) & (rng.random(len(section)) >= truth.cheaters)
-        people = assigned_together(said.astype(int), arm, subsample, design=design, cluster=[f"section {one}" for one in section])
-        outcome, _inference = estimate_assigned_together(people, rng=rng)
-        yield {
-            "effect, sections: Fieller with t": _holds(outcome.effects[0].interval, truth.effect),
-            "effect, sections: Wald with t": _holds(outcome.effects[0].wald, truth.effect),
-            "cheater proportion, sections: with t": _holds(outcome.cheater_proportion.interval, truth.cheaters),
-        }
+    people = Expected(
+        n=truth.n,
+        prevalence=truth.prevalence,
+        effects=(truth.effect,),
+        cheater_proportion=truth.cheaters,
+        drop_out=0.2,
+        cluster_size=truth.n / truth.sections,
+        intraclass_correlation=0.12,
+    )
+    found = studies_in_sections(design, people, Setting(Cheating.ALWAYS_NO, DropOut.ANYBODY), studies=trials, rng=rng)
+    honest = found.fit.coefficients[:, found.fit.model.honest]
+    joint = found.fit.joint_estimates(honest_proportion_used=constrained_honest_proportion(found.counts, honest, design))
+    t = found.multiplier(LEVEL)[:, 0]
+    low, high = fieller_limits(
+        joint.honest_times_effect[:, 0],
+        honest,
+        numerator_variance=joint.honest_times_effect_variance[:, 0],
+        denominator_variance=joint.honest_proportion_variance,
+        covariance=joint.covariance[:, 0],
+        multiplier=t,
+    )
+    fieller = ~np.isfinite(low) | ((low <= truth.effect) & (truth.effect <= high))
+    wald = np.abs(joint.effect[:, 0] - truth.effect) <= t * joint.standard_error[:, 0]
+    cheaters = np.abs(1 - honest - truth.cheaters) <= t * np.sqrt(joint.honest_proportion_variance)
+    for one in zip(fieller, wald, cheaters, strict=True):
+        names = ("effect, sections: Fieller with t", "effect, sections: Wald with t", "cheater proportion, sections: with t")
+        yield dict(zip(names, map(bool, one), strict=True))
 
 
 @kind("against a margin", trials=2000, settings=[Truth(n=n, cheaters=x, effect=0.1) for n, x in product((60, 100, 500), (0.0, 0.3))])
@@ -237,17 +257,17 @@ def without_a_die(truth: Truth, trials: int, rng: np.random.Generator) -> Iterat
 @kind(
     "subgroups",
     trials=4000,
-    settings=[Truth(n=200, cheaters=0.0, effect=0.2), Truth(n=1000, cheaters=0.3, effect=0.2)],
+    settings=[Truth(n=100, effect=0.2), Truth(n=200, cheaters=0.0, effect=0.2), Truth(n=1000, cheaters=0.3, effect=0.2)],
 )
 def subgroups(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
     """Three groups of n people each, with effects .1 below, at and .1 above the stated one; Δ = xτ of the first."""
-    effects = {"low": truth.effect - 0.1, "middle": truth.effect, "high": truth.effect + 0.1}
-    groups = [Truth(n=truth.n, cheaters=truth.cheaters, effect=one, prevalence=truth.prevalence) for one in effects.values()]
+    groups = [replace(truth, effect=truth.effect + step) for step in (-0.1, 0.0, 0.1)]
+    delta = (1 - truth.cheaters) * groups[0].effect
     for tables in zip(*(list(group.counts(trials, rng)) for group in groups), strict=False):
-        found = subgroup_analysis(dict(zip(effects, tables, strict=True)), design=truth.design, variable="group")
-        low = next(one for one in found.effects if one.group == "low")
-        delta = (1 - truth.cheaters) * effects["low"]
+        joints = [efficient_kernel(table.astype(float), truth.design) for table in tables]
+        values = np.array([float(joint.honest_times_effect[0]) for joint in joints])
+        variances = np.array([float(joint.honest_times_effect_variance[0]) for joint in joints])
         yield {
-            "Δ of a group: alone": _holds(low.alone, delta),
-            "Δ of a group: shrunken": _holds(low.shrunken, delta),
+            "Δ of a group: alone": bool(abs(values[0] - delta) <= Z * np.sqrt(variances[0])),
+            "Δ of a group: shrunken": shrunken(values, variances, level=LEVEL).intervals[0].contains(delta),
         }

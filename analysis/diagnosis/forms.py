@@ -47,7 +47,7 @@ class DiagnosisForm(forms.Form):
         help_text=_("Intra-class correlation: the share of the differences between true answers that lies between sections."),
         min_value=0,
         max_value=100,
-        initial=100 * INTRACLASS_CORRELATION,
+        initial=f"{100 * INTRACLASS_CORRELATION:g}",
     )
     studies = TypedNumber(
         label=_("Simulated studies"),

@@ -13,6 +13,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
+from analysis.learning.exactly import exactly_at
 from analysis.ledger.selectors import asked_with, budget_of
 from analysis.ledger.services import ask
 from analysis.releases.selectors import not_covered
@@ -21,7 +22,7 @@ from surveys.access import access_analytics, study_in_public
 from surveys.errors import SurveyError
 from surveys.journey.language import asked_for
 from surveys.journey.presentation import presentation
-from surveys.models import ENDED, Study
+from surveys.models import ENDED
 from surveys.privacy.budgets import bought_in_words, budget_in_words
 from surveys.protocols import protocol_in_force
 
@@ -87,7 +88,7 @@ def difficulties(request: HttpRequest, /, **where: str) -> HttpResponse:
         "items": hardest_first(newest.found, language) if newest and newest.found else (),
         "figure": difficulties_figure(newest.found, language) if newest and newest.found else "",
         "file": place.address("difficulties_file", number=newest.asked.charge.number) if newest else "",
-        "exactly": _shown_exactly(place.study),
+        "exactly": exactly_at(place),
     }
     return render(
         request, "analysis/learning/difficulties.html", context, status=422 if failed or (request.method == "POST" and form.errors) else 200
@@ -107,12 +108,6 @@ def difficulties_file(request: HttpRequest, /, number: int, **where: str) -> Htt
     response = JsonResponse(document, json_dumps_params={"indent": 2, "ensure_ascii": False})
     response["Content-Disposition"] = f'attachment; filename="{place.whole.slug}-difficulties-{number}.json"'
     return response
-
-
-def _shown_exactly(study: Study | None) -> list[str]:
-    if study is None:
-        return [_("How many students there are. The people who brought the data have the file.")]
-    return not_covered(study)
 
 
 @require_safe

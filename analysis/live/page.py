@@ -263,7 +263,9 @@ class LiveView:
                 name=question.name,
                 question=question.text.in_language(self.language),
                 n=newest.n,
-                sentences=tuple(filter(None, (*self._sentences(newest.sequence), missing_sentence(newest.missing, names=self.names.shown))))
+                sentences=()
+                if planned is not None and self.definition.in_sections  # whose results come once, in the planned analysis
+                else tuple(filter(None, (*self._sentences(newest.sequence), missing_sentence(newest.missing, names=self.names.shown))))
                 if isinstance(newest, QuestionEstimate) and waits is None
                 else (plain_reason(waits or "", arms=self.names.shown),),
                 has_finding=waits is None,

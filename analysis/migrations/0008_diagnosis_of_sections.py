@@ -17,6 +17,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="diagnosis",
             name="intraclass_correlation",
-            field=models.FloatField(db_default=0.0, default=0.0, help_text="Of the true answers of two people of a section."),
+            field=models.FloatField(db_default=0.0, default=0.0, help_text="Correlation of the true answers of two people of a section."),
         ),
     ]

@@ -138,7 +138,9 @@ class Diagnosis(Lease):
     cheater_proportion = models.FloatField()
     drop_out = models.FloatField()
     cluster_size = models.FloatField(default=1.0, db_default=1.0, help_text="People in a section that is assigned as a whole.")
-    intraclass_correlation = models.FloatField(default=0.0, db_default=0.0, help_text="Of the true answers of two people of a section.")
+    intraclass_correlation = models.FloatField(
+        default=0.0, db_default=0.0, help_text="Correlation of the true answers of two people of a section."
+    )
     studies = models.PositiveIntegerField(help_text="Simulated studies for each setting.")
     seed = models.BigIntegerField(help_text="The same seed gives the same numbers, however often the work was interrupted.")
     parts_done = models.PositiveIntegerField(default=0)

@@ -121,8 +121,9 @@ class Content:
         """One paragraph for catalogues."""
         kind = "Simulated answers of bots, not of people," if self.simulated else "Answers"
         asked = "survey" if self.is_survey else f"randomised experiment with {len(self.protocol['design']['arms'])} arms"
+        questions = f"{len(self.questions)} sensitive yes/no question{'' if len(self.questions) == 1 else 's'}"
         return (
-            f"{kind} to {len(self.questions)} sensitive yes/no questions in a {asked}. Each answer was "
+            f"{kind} to {questions} in a {asked}. Each answer was "
             "given after a private die that sometimes says what to answer, so no row tells what is true of its person; the "
             f"probabilities are in protocol.json. {len(self.rows)} rows, one for each {self.unit}."
         )

@@ -62,7 +62,7 @@ def _times(power: float) -> str:
 
 
 def margin_sentence(plan: StudyPlan) -> str:
-    """How many students a test against the margin needs; empty without one. Of several arms the one that is hardest to show."""
+    """How many students a test against the margin needs; empty without one. The arm that is hardest to show counts."""
     if not plan.margins:
         return ""
     one = max(plan.margins, key=lambda found: (found.participants_needed is None, found.participants_needed or 0))

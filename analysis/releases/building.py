@@ -212,6 +212,7 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
         files=[{"name": name, "size": len(files[name]), "sha256": hashlib.sha256(files[name]).hexdigest()} for name in sorted(files)],
         summary={
             "bots_left_out": content.bots_left_out,
+            "without_estimates": any("not_estimated" in one for one in content.results["outcomes"].values()),
             "risk": asdict(risk_summary(content)),
             "privacy": asdict(privacy_statement(content)),
             "privacy_sentences": sentences_of(privacy_statement(content)),

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Q, QuerySet
+from django.db.models.fields.json import KT
 from django.http import Http404
 from django.utils.translation import gettext as _
 
 from accounts.models import User
-from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release
-from analysis.packages.rows import SMALLEST_GROUP
+from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
+from analysis.packages.rows import SMALLEST_GROUP, SMALLEST_IN_SECTION
 from analysis.releases.people import released_people
 from analysis.sources.selectors import source_of
 from candor.packages.archive import files_in
@@ -18,8 +19,10 @@ from surveys.access import access_study
 from surveys.models import Study, StudyStatus
 from surveys.privacy.exact import shown_exactly
 from surveys.protocols import frozen_protocol, protocol_in_force
+from surveys.questions.sections import SECTION
 
 FIRST_ROWS = 10
+NOT_MADE = (ReleaseStatus.QUEUED, ReleaseStatus.BUILDING, ReleaseStatus.FAILED)
 
 
 def releases() -> QuerySet[Release]:
@@ -37,11 +40,14 @@ def access_release(user: User, slug: str, release_id: int) -> Release:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataSet:
-    """The finished people of a study, or its finished bots. `obstacles`: why they cannot be released, one sentence each."""
+    """The finished people of a study, or its finished bots. `obstacles`: why they cannot be released, one sentence each; `missing`: what
+    a package of them will not have.
+    """
 
     simulated: bool
     finished: int
     obstacles: list[str]
+    missing: str
 
 
 def data_sets(study: Study) -> list[DataSet]:
@@ -51,6 +57,7 @@ def data_sets(study: Study) -> list[DataSet]:
             simulated=simulated,
             finished=released_people(study, simulated=simulated).count(),
             obstacles=obstacles(study, simulated=simulated),
+            missing=missing_estimates(study, simulated=simulated),
         )
         for simulated in (False, True)
     ]
@@ -88,6 +95,26 @@ def obstacles(study: Study, *, simulated: bool) -> list[str]:
     return []
 
 
+def missing_estimates(study: Study, *, simulated: bool) -> str:
+    """Why a package will have no estimates; empty if it will have them. Without its section nobody can tell how sure a row makes one."""
+    if study.protocol_id is None or not frozen_protocol(study.protocol_id).definition.in_sections:
+        return ""
+    sizes = (
+        released_people(study, simulated=simulated)
+        .annotate(section=KT(f"background__{SECTION}"))
+        .values_list("section", "subsample")
+        .annotate(people=Count("pk", distinct=True))
+        .values_list("people", flat=True)
+    )
+    smallest = min(sizes, default=0)
+    if smallest >= SMALLEST_IN_SECTION:
+        return ""
+    return _(
+        "The package will have no estimates. Some section has fewer than %(needed)d people in a subsample, so no row tells its section. "
+        "Nobody can compute without sections how uncertain an estimate is. The results page keeps the estimates: publish them in a paper."
+    ) % {"needed": SMALLEST_IN_SECTION}
+
+
 def published_smallest_count(study: Study) -> int | None:
     """The threshold below which public releases hide people's background answers. Another threshold could reveal hidden counts."""
     public = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=False)
@@ -105,9 +132,12 @@ def no_ledger(study: Study, *, simulated: bool) -> str:
 
 
 def reasons_for_exact_counts(study: Study) -> list[str]:
-    """Why counts of background answers are public that the privacy budget does not cover; empty where none are."""
-    public = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=False).exclude(reason_for_exact_counts="")
-    return list(dict.fromkeys(public.order_by("version").values_list("reason_for_exact_counts", flat=True)))
+    """Why counts of background answers were made that the privacy budget does not cover; empty where none were.
+
+    Those who run the study and officers see them before a release is public, and also of one that never will be.
+    """
+    made = Release.objects.filter(study=study, simulated=False).exclude(reason_for_exact_counts="").exclude(status__in=NOT_MADE)
+    return list(dict.fromkeys(made.order_by("version").values_list("reason_for_exact_counts", flat=True)))
 
 
 def not_covered(study: Study) -> list[str]:

@@ -72,7 +72,7 @@ def statistics_of(release: Release) -> Statistics | None:
     return Statistics(
         n=document["participants"],
         epsilon=_written(document["spent"]["epsilon"]),
-        delta=_written(document["budget"]["delta"]),
+        delta=_rarity(document["budget"]["delta"]),
         budget=_written(document["budget"]["epsilon"]),
         sure=certainty(document["spent"]["epsilon"]),
         charges=charges,
@@ -101,3 +101,8 @@ def _charged(charge: Mapping[str, Any], schema: Schema) -> Charged:
 
 def _written(loss: float) -> str:
     return number_format(f"{loss:.3g}")
+
+
+def _rarity(delta: float) -> str:
+    """The number of cases in which one may fail, as a share."""
+    return f"1/{number_format(f'{1 / delta:.0f}', force_grouping=True)}" if delta else "0"

@@ -62,6 +62,7 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, " ".join(why_not) or gettext("Another release of this study is under way."))
         return redirect("analysis:releases", slug)
     context = {"study": study, "releases": found, "obstacles": why_not, "form": form, "errors": form.summary if form else []}
+    context["missing"] = list(dict.fromkeys(one.missing for one in offered if one.missing)) if form else []
     return render(request, "analysis/releases/study_releases.html", context, status=422 if context["errors"] else 200)
 
 

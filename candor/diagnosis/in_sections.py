@@ -87,7 +87,7 @@ class StudiesInSections:
     freedom: FloatArray
 
     def p_values(self, honest_times_effect: FloatArray, variance: FloatArray) -> FloatArray:
-        """Of the two-sided test of no effect, by Student's t."""
+        """P-values of the two-sided test of no effect, by Student's t."""
         return np.asarray(2 * stdtr(self.freedom, -np.abs(honest_times_effect) / np.sqrt(variance)))
 
     def multiplier(self, level: float) -> FloatArray:

@@ -250,7 +250,7 @@ def simulate(design: Design, expected: Expected, setting: Setting, *, studies: i
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Studied:
-    """What many studies show; without a test of the model and a region, which sections have not, nothing is contradicted or in it."""
+    """Findings of many studies. Sections have neither a test of the model nor a region: nothing is contradicted, and no study complete."""
 
     joint: JointEstimates
     p_values: FloatArray

@@ -25,7 +25,7 @@ AT_THE_MARGIN = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarginPlan:
-    """What a test of one contrast against a margin is expected to find.
+    """Expected findings of a test of one contrast against a margin.
 
     ``power`` is the chance, at the planned n, that the test shows what it is to show; ``participants_needed`` is the n at which it reaches
     the target, None where no n does: the expected effect does not keep the margin.

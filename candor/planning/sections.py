@@ -72,7 +72,7 @@ def with_sections(
 
 
 def between_sections(design: Design, scenario: Scenario, *, size: float, intraclass_correlation: float) -> Array:
-    """What sections add to n times the variance of each τ̂, shape (K − 1,); x² times this to that of Δ̂. See `with_sections`."""
+    """The part of n times the variance of each τ̂ that comes from sections, shape (K − 1,); x² times this for Δ̂ (`with_sections`)."""
     if not size >= 1:
         raise MethodError(f"a section has at least 1 person, found {size:g}")
     if not 0 <= intraclass_correlation <= 1:

@@ -11,7 +11,10 @@ def shown_exactly(definition: StudyDefinition, *, reasons_for_counts: Sequence[s
     """One sentence for each kind of numbers; `reasons_for_counts` are those of releases with exact counts of background answers."""
     return [
         *_numbers(definition),
-        *(_("Counts of background answers that were published, because: %(reason)s") % {"reason": reason} for reason in reasons_for_counts),
+        *(
+            _("Counts of background answers in a data package. The reason: %(reason)s") % {"reason": reason}
+            for reason in reasons_for_counts
+        ),
     ]
 
 

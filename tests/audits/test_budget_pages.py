@@ -89,7 +89,7 @@ def closed(study: Study) -> Study:
 
 
 def polled(study: Study, people: dict[str, User]) -> tuple[Answers, dict[tuple[str, str], Any]]:
-    """What everybody gets at every address, and its status."""
+    """The answer to everybody at every address, and its status."""
     answers, statuses = {}, {}
     for visitor in VISITORS:
         client = client_of(visitor, people)

@@ -104,8 +104,8 @@ class Auditor:
     def poll(self) -> Answers:
         found = {}
         for reader, addresses in self.addresses.items():
+            client = Client()  # a new one would start the middleware for each address
             for name, address in addresses.items():
-                client = Client()
                 client.cookies = deepcopy(self.cookies[reader])
                 response = client.get(address)
                 body = response.content if not response.streaming else b"".join(response.streaming_content)

@@ -298,11 +298,15 @@ OF_A_DATA_SET: dict[str, tuple[Any, ...]] = {
     "analysis:api_data_set":           (NO,     200,    404,    404,    404,    404,    200,    404,    200),
     "analysis:api_data_set_questions": (NO,     200,    404,    404,    404,    404,    404,    404,    200),
     "analysis:api_data_set_preview":   (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:api_data_set_difficulties":(NO,   200,    404,    404,    404,    404,    200,    404,    200),
+    "analysis:api_data_set_preview_difficulties":(NO,405,405,   405,    405,    405,    405,    405,    405),
+    "analysis:api_data_set_topics":    (NO,     200,    404,    404,    404,    404,    404,    404,    200),
+    "analysis:api_data_set_preview_topics":(NO, 405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:api_data_set_ledger":    (NO,     200,    404,    404,    404,    404,    200,    404,    200),
     "analysis:api_data_set_frozen":    (NO,     405,    405,    405,    405,    405,    405,    405,    405),
 }  # fmt: skip
 DATA_SET_OPEN_TO_ITS_ANALYST = {"analysis:data_set", "analysis:data_set_questions", "analysis:data_set_topics", "analysis:api_data_set"}
-DATA_SET_OPEN_TO_ITS_ANALYST |= {"analysis:api_data_set_questions"}
+DATA_SET_OPEN_TO_ITS_ANALYST |= {"analysis:api_data_set_questions", "analysis:api_data_set_topics"}
 ARGUMENTS = {
     "data_set": "marks-of-a-course",
     "uidb36": "1",
@@ -378,11 +382,11 @@ def client_of(visitor: str, people: dict[str, User]) -> Client:
 
 
 def visits_of(visitor: str, people: dict[str, User]) -> Callable[[], Client]:
-    """Gives a new client for each request, with the session of one login: logging in takes longer than most pages."""
-    cookies = client_of(visitor, people).cookies
+    """Gives a client as new for each request, with one login: logging in and starting the middleware take longer than most pages."""
+    client = client_of(visitor, people)
+    cookies = deepcopy(client.cookies)
 
     def visit() -> Client:
-        client = Client()
         client.cookies = deepcopy(cookies)
         return client
 

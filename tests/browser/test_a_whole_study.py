@@ -94,8 +94,8 @@ def build(page: Page) -> str:
 
 
 def sends_bots_and_finds_what_was_planted(page: Page, home: str) -> None:
-    """A 95 % interval may miss what was planted; three of them in a row do so once in eight thousand times."""
-    for _attempt in range(3):
+    """A 95 % interval may miss what was planted; five of them in a row do so once in three million times."""
+    for _attempt in range(5):
         page.goto(f"{home}rehearsal/")
         for label, value in (("Bots", "500"), ("Prevalence", "30"), ("Effect", "40"), ("Cheaters", "10")):
             page.get_by_label(label, exact=True).fill(value)
@@ -106,7 +106,7 @@ def sends_bots_and_finds_what_was_planted(page: Page, home: str) -> None:
         expect(inside).to_have_text(re.compile("^(yes|no)$"), timeout=A_WORKER_MAY_TAKE)
         if inside.inner_text() == "yes":
             return
-    raise AssertionError("three intervals in a row missed the planted effect")
+    raise AssertionError("five intervals in a row missed the planted effect")
 
 
 def act(page: Page, home: str, action: str) -> None:

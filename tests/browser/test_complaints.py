@@ -29,7 +29,10 @@ def test_a_bad_page_is_complained_about(page: Page, complaints: Any, body: str, 
     serve(page, body)
     if link := page.query_selector("a"):
         link.click(no_wait_after=True)
-        page.wait_for_timeout(200)
+    for _patience in range(1000):
+        if any(complaint in found for found in complaints.found):
+            break
+        page.wait_for_timeout(10)
     assert any(complaint in found for found in complaints.found), complaints.found
     complaints.found.clear()
 

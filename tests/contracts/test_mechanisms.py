@@ -37,7 +37,8 @@ def test_the_attack_does_not_refute_the_claim(contract: Contract) -> None:
 
 
 def test_the_same_attack_catches_a_wrong_calibration(contract: Contract) -> None:
-    assert contract.control.excess(contract.runs, confidence=SURE) > 0
+    """Chance hides the wrong calibration of some mechanisms from one attack in 25, and from five once in ten million runs."""
+    assert any(contract.control.excess(contract.runs, confidence=SURE) > 0 for _attack in range(5))
 
 
 @pytest.mark.parametrize("folder", MECHANISMS)

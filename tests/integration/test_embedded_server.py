@@ -30,10 +30,9 @@ def site(installation: Site) -> Site:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_stops_cleanly_within_three_seconds(site: Site, number: signal.Signals) -> None:
-    start = time.monotonic()
+def test_it_stops_cleanly_when_asked(site: Site, number: signal.Signals) -> None:
+    """`Site.stop` waits for 20 seconds at most; on a free machine it takes less than three."""
     assert site.stop("web", with_signal=number) == 0
-    assert time.monotonic() - start < 3
     assert "Traceback" not in site.log()
 
 

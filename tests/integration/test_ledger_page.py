@@ -114,7 +114,7 @@ def test_a_study_without_a_budget_says_so() -> None:
     shown = logged_in(study.owner).get(reverse("analysis:analytics_ledger", args=[study.slug]))
     assert "There is no ledger yet Not everybody who took part agreed" in words(shown)
     document = logged_in(study.owner).get(reverse("analysis:api_analytics_ledger", args=[study.slug])).json()
-    assert document == {"study": study.slug, "budget": None, "spent": None, "participants": None, "obstacle": "", "charges": []}
+    assert document == {"study": study.slug, "data_set": None, "budget": None, "spent": None, "participants": None, "obstacle": "", "charges": []}
 
 
 def test_programs_read_the_ledger(source: Source) -> None:

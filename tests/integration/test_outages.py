@@ -324,7 +324,7 @@ def test_a_site_without_its_database_says_so_everywhere_and_recovers(production_
         start = time.monotonic()
         answer = httpx.get(f"{production_site.url}/s/any/", timeout=30)
         assert answer.status_code == 503
-        assert LOCK_SECONDS - 1 < time.monotonic() - start < LOCK_SECONDS + 5
+        assert LOCK_SECONDS - 1 < time.monotonic() - start < LOCK_SECONDS + 20
         locker.rollback()
     assert "Traceback" not in production_site.log()
 

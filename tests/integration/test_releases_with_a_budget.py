@@ -16,6 +16,7 @@ from lxml import html
 from analysis.ledger.services import ask
 from analysis.models import Release, Source
 from analysis.packages.errors import ReleaseError
+from analysis.releases import services
 from candor.cli import main
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.verification import faults_of
@@ -23,7 +24,7 @@ from surveys.models import Study
 from tests.factories import logged_in
 from tests.jobs import work_on
 from tests.ledgers import make_snapshot, study_with_budget
-from tests.releases import CHOICES, built_release, closed_study, published_release, requested_release
+from tests.releases import CHOICES, built_release, closed_study, published_release, started_release
 
 pytestmark = pytest.mark.django_db
 REASON = "The journal asks for exact sizes of the groups."
@@ -147,17 +148,20 @@ def test_exact_counts_need_a_reason_which_the_package_and_the_pages_repeat() -> 
     release.refresh_from_db()
     statement = files_of(release)["README.md"].decode()
     assert f"outside of the study's privacy budget. The reason: {REASON}" in statement
-    assert f"Counts of background answers that were published, because: {REASON}" in statement
+    assert f"Counts of background answers in a data package. The reason: {REASON}" in statement
     page = client.get(reverse("analysis:releases_one", args=[study.slug, release.pk])).content.decode()
     assert REASON in page
 
 
-def test_a_reason_of_a_public_release_stands_beside_every_guarantee_from_then_on() -> None:
+def test_the_reason_for_a_package_stands_beside_every_guarantee_as_soon_as_its_counts_can_be_seen() -> None:
+    """Those who run the study and officers look at a package before it is public; that it is discarded afterwards takes nothing back."""
     study = asked_study()
-    release = requested_release(study, background="counts", reason_for_exact_counts=REASON)
+    release = started_release(study, background="counts", reason_for_exact_counts=REASON)
     client, address = logged_in(study.owner), reverse("analysis:analytics", args=[study.slug])
     assert REASON not in client.get(address).content.decode(), "nobody can read these counts yet"
-    Release.objects.filter(pk=release.pk).update(status="published")
+    work_on(release)
+    assert REASON in client.get(address).content.decode()
+    services.discard(release, actor=study.owner)
     assert REASON in client.get(address).content.decode()
 
 

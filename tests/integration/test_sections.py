@@ -259,6 +259,9 @@ def test_after_the_end_the_results_are_those_of_the_library() -> None:
     first, full = (stored(study, kind).estimate("attention") for kind in RunKind)
     assert first is not None
     assert full == first
+    page = logged_in(study.owner).get(reverse("analysis:results", args=[study.slug])).content.decode()
+    assert "Planned analysis" in page
+    assert "numbers that hold at every look are not known for this study" not in page, "they are there"
     people = Participant.objects.filter(study=study, counted=True)
     rows = [
         (one.arm, one.subsample, int(one.responses.get(question="attention").reported_yes), one.background["section"]) for one in people

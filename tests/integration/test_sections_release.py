@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from django.urls import reverse
 
 from analysis.packages.rows import SMALLEST_IN_SECTION, Row, with_random_clusters
 from analysis.releases import building
@@ -16,6 +17,7 @@ from candor.pooling.studies import studies_of
 from surveys.journey import services as participation
 from surveys.models import Participant, Study
 from surveys.tokens import hash_of_withdrawal_code
+from tests.factories import logged_in
 from tests.releases import built_release, closed_study, package_of, rows_in
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +31,10 @@ IN_EIGHT = {
 
 
 def test_large_sections_have_random_numbers_and_every_published_number_follows(tmp_path, capsys) -> None:
-    release = built_release(closed_study(people=400, allocation=IN_EIGHT))
+    study = closed_study(people=400, allocation=IN_EIGHT)
+    assert "no estimates" not in logged_in(study.owner).get(reverse("analysis:releases", args=[study.slug])).content.decode()
+    release = built_release(study)
+    assert not release.summary["without_estimates"]
     rows = rows_in(release)
     assert list(rows[0])[:3] == ["arm", "subsample", "cluster"]
     assert {row["cluster"] for row in rows} == {str(n) for n in range(1, 9)}
@@ -70,8 +75,12 @@ def test_one_person_fewer_than_ten_and_no_row_tells_a_section(missing: int) -> N
 
 def test_small_sections_are_not_told_and_replicate_says_what_it_cannot_compute(tmp_path, capsys) -> None:
     study = closed_study(people=128, allocation=IN_EIGHT)
+    client, address = logged_in(study.owner), reverse("analysis:releases", args=[study.slug])
+    assert "The package will have no estimates. Some section has fewer than 10 people" in client.get(address).content.decode()
     release = built_release(study)
     assert "cluster" not in rows_in(release)[0]
+    looked_at = client.get(reverse("analysis:releases_one", args=[study.slug, release.pk])).content.decode()
+    assert "This package has no estimates." in looked_at
     files = files_in(package_of(release))
     outcome = json.loads(files["results.json"])["outcomes"]["attention"]
     assert set(outcome) == {"n", "not_estimated"}

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.access import require_role, user_of
 from accounts.models import Role, User
+from analysis.learning.exactly import exactly_at
 from analysis.learning.questions.desk import lines, offer, true_yes, with_spending
 from analysis.learning.questions.forms import DeskForm
 from analysis.learning.questions.kinds import Statistic
@@ -21,7 +22,6 @@ from analysis.ledger.selectors import budget_of
 from analysis.ledger.services import ask
 from analysis.ledger.units import UNITS
 from analysis.models import Source
-from analysis.releases.selectors import not_covered
 from analysis.sources.places import place_at
 from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
 from candor.privacy.losses import Loss
@@ -66,7 +66,7 @@ def questions(request: HttpRequest, /, **where: str) -> HttpResponse:
         "percent": 100 * account.share_spent,
         "lines": asked,
         "waits": any(line.asked.waits for line in asked),
-        "exactly": not_covered(place.study) if place.study else (),
+        "exactly": exactly_at(place),
         "answers": [(f"answer.{one.name}", one.text.in_language("en")) for one in reported],
     }
     return render(request, "analysis/learning/questions/desk.html", context, status=422 if context["errors"] else 200)

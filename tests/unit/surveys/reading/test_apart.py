@@ -1,6 +1,7 @@
 """A file is read in a process of its own, and however that ends, the answer is a value or a clear error."""
 
 import io
+import os
 import socket
 import subprocess
 import sys
@@ -28,6 +29,11 @@ def hostile(name: str) -> Reader:
     return replace(QUICK, function=f"{HERE}:{name}")
 
 
+def processor_seconds() -> float:
+    """Of this process and of those that it has waited for; a busy machine hardly changes it."""
+    return sum(os.times()[:4])
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -43,10 +49,10 @@ def hostile(name: str) -> Reader:
     ],
 )
 def test_a_reader_that_breaks_is_a_clear_error_in_time(name: str, expected: str) -> None:
-    started = time.perf_counter()
+    started = processor_seconds()
     with pytest.raises(NotReadError, match=expected):
         read_apart(b"a file", reader=hostile(name))
-    assert time.perf_counter() - started < 10
+    assert processor_seconds() - started < 10
 
 
 def test_the_log_names_the_place_and_nothing_of_the_file(caplog: pytest.LogCaptureFixture) -> None:
@@ -115,7 +121,8 @@ def test_more_files_than_places_wait_and_then_are_refused(monkeypatch: pytest.Mo
     busy = [threading.Thread(target=read_slowly) for _one in range(apart.MOST_AT_ONCE)]
     for thread in busy:
         thread.start()
-    time.sleep(0.3)
+    while apart._places._value:
+        time.sleep(0.01)
     with pytest.raises(ReadersBusyError):
         read_apart(b"", reader=hostile("content"))
     for thread in busy:
@@ -139,11 +146,11 @@ def test_at_most_a_hundred_problems_are_told() -> None:
 
 
 def test_a_reader_costs_a_tenth_of_a_second_to_start() -> None:
-    """Generous: it is 0.06 s on a free processor."""
-    started = time.perf_counter()
+    """Generous: it is 0.06 s."""
+    started = processor_seconds()
     for _time in range(3):
         read_apart(b"{}", reader=STUDY_FILE, source="a")
-    assert time.perf_counter() - started < 6
+    assert processor_seconds() - started < 2
 
 
 def test_only_the_projects_own_files_are_read_in_the_web_process() -> None:
