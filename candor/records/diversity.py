@@ -57,8 +57,8 @@ def distance(values: Counter[Any], of: Counter[Any]) -> float:
 
     Examples
     --------
-    >>> distance(Counter("AAB"), Counter("AABB"))
-    0.16666666666666663
+    >>> distance(Counter("AB"), Counter("AAAB"))
+    0.25
     """
     size, whole = values.total() - values[None], of.total() - of[None]
     if not size or not whole:
