@@ -51,7 +51,7 @@ class Audit:
             self._collect(child)
 
     def violations(self, published: Sequence[Record]) -> Iterator[Violation]:
-        """What was invented, and whether the order of the originals was kept.
+        """Inventions, and whether the order of the originals was kept.
 
         Parameters
         ----------

@@ -29,7 +29,7 @@ Looked = tuple[int, Record, "list[Any]"]
 
 
 class Violation(NamedTuple("Violation", [("record", int), ("vertex", str), ("rule", str), ("found", str)])):
-    """What is broken: in which record (from 1), at which vertex, and by which rule."""
+    """A broken promise: in which record (from 1), at which vertex, and by which rule."""
 
     def __str__(self) -> str:
         return f"record {self.record}, {self.vertex}: {self.rule}: {self.found}"

@@ -103,7 +103,7 @@ class Builder:
         return places
 
     def _move_up(self, here: dict[int, Waiting], above: dict[int, Waiting]) -> None:
-        """What is left over waits at the parent; at a root it is dropped."""
+        """The rest waits at the parent; at a root it is dropped."""
         parents = self.parents
         for member, waiting in here.items():
             if not waiting:

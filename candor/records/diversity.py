@@ -31,7 +31,7 @@ class Orbit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demands:
-    """What sensitive values must keep: ℓ by attribute (0 and 1 demand nothing), and the largest distance t of an orbit from its label."""
+    """Demands on sensitive values: ℓ by attribute (0 and 1 demand nothing), and the largest distance t of an orbit from its label."""
 
     levels: Mapping[str, int]
     t: float | None = None
@@ -265,5 +265,5 @@ def _forms_below(repair: Repair, orbit: Orbit) -> list[int]:
 
 
 def _label(place: Place, depth: int, forest: Forest) -> Any:
-    """What the checker calls a label: of a root, that it is one."""
+    """The label as the checker means it: of a root, that it is one."""
     return None if depth == 0 else tuple(sorted((name, repr(label)) for name, label in forest.labels_of(place.kind, place.nodes).items()))

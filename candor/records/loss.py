@@ -1,4 +1,4 @@
-"""What a release loses against the original: certainty of labels, and values that are blank."""
+"""The loss of a release against the original: certainty of labels, and values that are blank."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Losses:
 
 
 def losses(release: Release) -> Losses:
-    """What a release loses.
+    """The loss of a release.
 
     Parameters
     ----------

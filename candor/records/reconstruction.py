@@ -158,7 +158,7 @@ class Reconstruction:
         return 1.0 if totals is None else max(LEAST_WEIGHT, totals.get(leaf, 0.0) - self.exact[name, leaf])
 
     def _of_value(self, name: str, values: Mapping[str, Any], condition: Any) -> float:
-        """Of a blank, the share among all values of the attribute that are told."""
+        """For a blank, the share among all values of the attribute that are told."""
         if name not in values:
             return 0.0
         if (value := values[name]) is not None:

@@ -1,4 +1,4 @@
-"""What published records still tell people who know something about one student."""
+"""Risks: published records still tell something to people who know something about one student."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InsiderRisk:
-    """What a person learns who knows one sensitive value, as an instructor knows the grades she gave.
+    """The gain of a person who knows one sensitive value, as an instructor knows the grades she gave.
 
     Attributes
     ----------

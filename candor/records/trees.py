@@ -62,7 +62,7 @@ class Forest:
     Parameters
     ----------
     hierarchies : mapping of str to Hierarchy
-        Of every quasi-identifier. Of sensitive numbers: the first width of their intervals is that of the bins.
+        Of every quasi-identifier. For sensitive numbers the first width of their intervals is that of the bins.
     auxiliary : iterable of str
         Attributes that somebody confirmed, one by one, to be published as they are. Others count as quasi-identifiers; without a
         hierarchy they are told or not.
@@ -74,11 +74,11 @@ class Forest:
         self.kinds: list[Kind] = []
         self.roots: list[Root] = []
         self.parents: list[int] = []
-        """Of each node its parent, or itself."""
+        """The parent of each node, or itself."""
         self.nodes: list[tuple[int, tuple[int, ...]]] = []
-        """Of each node its kind, and a node of the hierarchy of each attribute."""
+        """The kind of each node, and a node of the hierarchy of each attribute."""
         self.losses: list[float] = []
-        """Of each node the sum of the NCP of its labels; known after `settle`."""
+        """The sum of the NCP of the labels of each node; known after `settle`."""
         self.values: list[tuple[dict[str, Any], dict[str, Any]]] = []
         """The sensitive values that occur together in a vertex, and its confirmed auxiliary attributes."""
         self._kinds: dict[tuple[int, tuple[str, ...]], int] = {}
@@ -166,7 +166,7 @@ class Forest:
         return node, kind, self._value(child, told, kind)
 
     def _labels(self, vertex: Any, above: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What is generalised, and what was confirmed to be published as it is."""
+        """Attributes that are generalised, and those confirmed to be published as they are."""
         if type(vertex) is not dict or not vertex.keys() >= REQUIRED or type(vertex[LABELS]) is not dict:
             raise RecordError(f"expected quasi_identifiers, sensitive and children, found {short(vertex)}")
         if extra := sorted(map(str, vertex.keys() - REQUIRED - ({AUXILIARY, RELEASED} if above < 0 else {AUXILIARY}))):

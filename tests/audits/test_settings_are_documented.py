@@ -10,7 +10,7 @@ from tests.audits.tree import ROOT, project_files
 
 READERS = ("platform", "surveys", "analysis", "webhooks")
 # Set by the programs that start others, never by administrators.
-CHOSEN_BY_PROGRAMS = {"DJANGO_SETTINGS_MODULE"}
+CHOSEN_BY_PROGRAMS = {"DJANGO_SETTINGS_MODULE", "OPENBLAS_NUM_THREADS"}
 # For one computer only; Compose has its own ports and no demonstration.
 EMBEDDED_ONLY = {"PORT", "DEMO_BOTS"}
 COMPOSE = (ROOT / "docker-compose.yml").read_text()

@@ -32,7 +32,7 @@ def buckets(values: Sequence[Any], *, level: int) -> list[list[int]]:
 
     Notes
     -----
-    While ℓ values are left, a group takes a row of each of the ℓ commonest. Of each value that is then left there is one row; it goes to a
+    While ℓ values are left, a group takes a row of each of the ℓ commonest. Each value that is then left has one row; it goes to a
     group that lacks the value.
 
     References

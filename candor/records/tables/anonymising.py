@@ -195,7 +195,7 @@ def _check(table: Table, quasi: Sequence[str], sensitive: Sequence[str], *, k: i
 
 
 def _accept(codes: Any, *, level: int, by: str, t: float | None) -> Accept:
-    """What the classes of one sensitive column must keep."""
+    """Demands on the classes of one sensitive column."""
     shares = np.bincount(codes) / len(codes)
 
     def accept(counts: Floats) -> Any:

@@ -143,7 +143,7 @@ class _Recoding:
         return free
 
     def _good(self, chosen: Nodes, group: Nodes) -> npt.NDArray[np.bool_]:
-        """Which groups of rows may be published."""
+        """The rule for groups of rows that may be published."""
         groups = int(group.max()) + 1
         good = np.bincount(group, self.rows[chosen], minlength=groups) >= self.k
         for name, accept in self.accepts.items():

@@ -28,7 +28,7 @@ def cells(children: list[Any]) -> int:
 
 
 def lost(families: list[list[Any]]) -> float:
-    """What the alignment by counting loses: NCP of what is published, and 1 for each vertex that is left out."""
+    """The loss of the alignment by counting: NCP of what is published, and 1 for each vertex that is left out."""
     forest = Forest({"course": COURSES})
     for children in families:
         forest.add(vertex({}, {}, children))

@@ -133,7 +133,7 @@ def test_no_record_is_no_release() -> None:
 def test_t_is_half_the_distance_from_the_label_in_the_file() -> None:
     courses = [("CS", "A"), ("CS", "A"), ("EE", "A"), ("EE", "B")]
     records = [vertex({"major": major}, {}, [vertex({"course": "X"}, {"grade": grade})]) for major, grade in courses]
-    # Of X, three of four grades are A: 1/4 from "all A", and 1/4 from "half A".
+    # Three of four grades of X are A: 1/4 from "all A", and 1/4 from "half A".
     assert first(records, k=2, diversity={}, t=0.25) is None
     assert first(records, k=2, diversity={}, t=0.24).rule == "t"  # type: ignore[union-attr]
 
