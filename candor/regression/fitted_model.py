@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,8 @@ from candor.regression.likelihood import Data, Fit, Possible, climb, derivatives
 from candor.results import Interval
 
 FloatArray = npt.NDArray[np.float64]
+HONEST_SHARES = (0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1)
+"""Where the search for the top begins."""
 LARGEST_STEP = 60.0
 """A profile that has not fallen enough this far from the top has no end."""
 
@@ -34,7 +36,7 @@ class FittedModel:
     def of(cls, data: Data, *, yes_rate: float | None) -> FittedModel:
         """Find the top; `yes_rate` is stated, or None where it is estimated."""
         possible = with_any_rate() if yes_rate is None else with_stated_rate(yes_rate)
-        return cls(data=data, possible=possible, yes_rate=yes_rate, fit=highest(data, possible, start=_start(data, possible)))
+        return cls(data=data, possible=possible, yes_rate=yes_rate, fit=_highest_of_all(data, possible, yes_rate=yes_rate))
 
     def covariance(self) -> FloatArray:
         """The covariance of (β, x) and, where it is estimated, C: the inverse of the expected information, as if no edge were near.
@@ -122,13 +124,30 @@ def _crossing(above: Callable[[float], float], outer: float, inner: float) -> fl
     return float(brentq(above, outer, inner, xtol=1e-7, rtol=1e-9)) if above(inner) > 0 else inner
 
 
-def _start(data: Data, possible: Possible) -> Fit:
-    """Nobody cheats and no covariate matters: the prevalence that gives the share of reported yes."""
-    x, c = (0.85, 0.15 * 0.5)
+def _highest_of_all(data: Data, possible: Possible, *, yes_rate: float | None) -> Fit:
+    """The highest top that is found from several shares of honest people: there may be a lower one near the share where a search begins."""
+    honest = _if_nobody_cheats(data, possible)
+    found: list[Fit] = []
+    problem: MethodError | None = None
+    for x in HONEST_SHARES:
+        try:
+            start = highest(data, with_honest_share(x, yes_rate=yes_rate), start=replace(honest, x=x, c=(1 - x) / 2))
+            found.append(highest(data, possible, start=start))
+        except MethodError as error:
+            problem = problem or error
+    if not found:
+        raise problem or MethodError("the search for the top of the likelihood did not settle")
+    return max(found, key=lambda fit: fit.log_likelihood)
+
+
+def _if_nobody_cheats(data: Data, possible: Possible) -> Fit:
+    """Where searches begin: the coefficients if everybody follows the die."""
     mean, truth, forced = float(data.reported.mean()), float(data.truth.mean()), float(data.forced_yes.mean())
     share = min(max((mean - forced) / truth, 0.05), 0.95)
     beta = np.zeros(data.columns.shape[1])
     beta[0] = math.log(share / (1 - share)) if data.logistic else share
     start = Fit(beta=beta, x=1.0, c=0.0, log_likelihood=-np.inf)
-    honest = climb(data, possible.faces[-1], start=start) or start
-    return Fit(beta=honest.beta, x=x, c=c, log_likelihood=-np.inf)
+    try:
+        return climb(data, possible.faces[-1], start=start) or start
+    except MethodError:
+        return start  # nobody cheats only in this first attempt
