@@ -133,7 +133,7 @@ def opened(file: Iterable[bytes], expected: Sequence[str]) -> tuple[list[str], I
 
 
 def _rows(lines: Iterator[str], names: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    csv.field_size_limit(LARGEST_CELL)
+    before = csv.field_size_limit(LARGEST_CELL)
     reader, line = csv.reader(lines, delimiter=delimiter, strict=True), 2
     try:
         for row in reader:
@@ -144,6 +144,8 @@ def _rows(lines: Iterator[str], names: Sequence[str], delimiter: str) -> Iterato
             line = reader.line_num + 2
     except csv.Error as error:
         raise UnreadableError(_("line %(line)s: not a CSV file: %(error)s", line=line, error=str(error))) from None
+    finally:
+        csv.field_size_limit(before)
 
 
 def _reader(column: Declared) -> Read:

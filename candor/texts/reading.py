@@ -41,7 +41,7 @@ def read_labels(lines: Iterable[str], *, words: WordList, weeks: int, cap: int, 
         A column is missing or named twice, a row is short, a student is empty, a week lies outside the term. The message names the line.
     """
     reader = csv.reader(lines)
-    csv.field_size_limit(LARGEST_CELL)
+    before = csv.field_size_limit(LARGEST_CELL)
     written: dict[str, dict[int, list[str]]] = {}
     try:
         places = _places(next(reader, []))
@@ -53,6 +53,8 @@ def read_labels(lines: Iterable[str], *, words: WordList, weeks: int, cap: int, 
         raise DataError(f"line {reader.line_num + 1}: not a text file in UTF-8: {error.reason}") from None
     except csv.Error as error:
         raise DataError(f"line {reader.line_num}: not a CSV file: {error}") from None
+    finally:
+        csv.field_size_limit(before)
     return label_students(written, words=words, weeks=weeks, cap=cap, language=language)
 
 

@@ -188,6 +188,7 @@ SPECTACULAR_SETTINGS = {
         "StudyStatus": "surveys.models.StudyStatus",
         "RunStatus": "analysis.models.RunStatus",
         "CrowdStatus": "surveys.models.BotRunStatus",
+        "DataSetStatus": "analysis.models.DataSetStatus",
         "WebhookEvent": "webhooks.models.Event",
     },
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "config.api_schema.with_problems"],

@@ -70,8 +70,8 @@ def test_rows_of_a_group_have_names_of_their_own(shown: Any) -> None:
 
 
 def test_progress_counts_the_steps_that_the_study_has(shown: Any) -> None:
-    assert shown("en").progress("questions") == {"number": 7, "total": 8}
-    assert shown("en", quiz=None).progress("questions") == {"number": 6, "total": 7}
+    assert shown("en").progress("questions") == {"number": 7, "total": 8, "name": "Personal questions"}
+    assert shown("en", quiz=None).progress("questions") == {"number": 6, "total": 7, "name": "Personal questions"}
 
 
 def test_nothing_that_is_shown_names_an_arm_or_a_file(shown: Any) -> None:
