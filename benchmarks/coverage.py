@@ -58,8 +58,8 @@ SENTENCES = {
     "effect: Fieller, efficient": "A named comparison, not the headline: with few or one-sided answers its variances are too rough.",
     "effect: Fieller, difference in means": "A named comparison, not the headline.",
     "effect: Wald, efficient": "Shown to compare: it is wrong where the honest share is uncertain, so it is no headline.",
-    "coefficient of an arm: profile": "At 500 to 1,500 people and a fifth cheaters a regression through a die is a small one: its interval is "
-    "a little too narrow.",
+    "coefficient of an arm: profile": "At 500 to 1,500 people and a fifth cheaters a regression through a die is a small one: its interval "
+    "is a little too narrow.",
     "under-reporting: Wald": "With 50 people in an arm who are asked without a die its normal approximation is a little too narrow.",
     "Δ of a group: shrunken": "The price of learning from other groups: one that differs from them is drawn towards them. Its interval "
     "alone stands beside it.",
