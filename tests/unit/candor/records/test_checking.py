@@ -127,7 +127,7 @@ def test_a_blank_orbit_tells_nothing_and_passes() -> None:
 
 
 def test_no_record_is_no_release() -> None:
-    assert first([]).rule == "k"  # type: ignore[union-attr]
+    assert first([]).rule == "k"
 
 
 def test_t_is_half_the_distance_from_the_label_in_the_file() -> None:
@@ -135,7 +135,7 @@ def test_t_is_half_the_distance_from_the_label_in_the_file() -> None:
     records = [vertex({"major": major}, {}, [vertex({"course": "X"}, {"grade": grade})]) for major, grade in courses]
     # Three of four grades of X are A: 1/4 from "all A", and 1/4 from "half A".
     assert first(records, k=2, diversity={}, t=0.25) is None
-    assert first(records, k=2, diversity={}, t=0.24).rule == "t"  # type: ignore[union-attr]
+    assert first(records, k=2, diversity={}, t=0.24).rule == "t"
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_deep_and_hostile_files_are_refused_without_a_crash() -> None:
     for _ in range(200):
         deep = vertex({"a": "x"}, {}, [deep])
     for strange in (deep, None, 3, "x", [], {"quasi_identifiers": None, "sensitive": {}, "children": []}):
-        assert first([strange] * 4).rule == "fields"  # type: ignore[union-attr]
+        assert first([strange] * 4).rule == "fields"
 
 
 def test_the_checker_is_short_and_travels_alone(tmp_path: Path) -> None:
