@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from candor.designs.design import Design
-from surveys.definition import DIRECT, Video
+from surveys.definition import DIRECT
 from surveys.errors import DefinitionError
 from surveys.questions.background import OrdinalScale
 from surveys.questions.parts import Text
+from surveys.questions.stimuli import Video
 from surveys.study_file import dump, read_study_file, write_study_file
 from tests.factories import definition, document
 from tests.surveys import LEFT_OPEN, one_arm
