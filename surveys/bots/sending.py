@@ -40,7 +40,7 @@ def send_bots(
     `first` is the number of the first bot, for batches of a larger run. `diary` is called from the threads of all bots.
     """
     protocol = protocol_in_force(study)
-    arm_of_stimulus = _arms_by_stimulus(protocol)
+    arm_of_stimulus = arms_by_stimulus(protocol)
     address = f"{url.rstrip('/') or _inside_address()}{reverse('surveys:journey', args=[study.slug])}"
     entropy = np.random.SeedSequence(seed).entropy
     streams = [np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(first + index,))) for index in range(n)]
@@ -72,7 +72,7 @@ def send_bots(
     return endings
 
 
-def _arms_by_stimulus(protocol: FrozenProtocol) -> dict[str, str]:
+def arms_by_stimulus(protocol: FrozenProtocol) -> dict[str, str]:
     """The arm of each video, by its identifier, and of each text in every language, by its words."""
     found = {"": protocol.definition.control}
     for arm in protocol.definition.arms:
