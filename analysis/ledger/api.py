@@ -79,7 +79,7 @@ class Desk(ABC):
 
     @abstractmethod
     def offer(self, source: Source, chosen: dict[str, Any]) -> dict[str, object]:
-        """What these choices would cost, as `offers` describes it."""
+        """The cost of these choices, as `offers` describes it."""
 
     @abstractmethod
     def question(self, source: Source, chosen: dict[str, Any]) -> Json:
@@ -87,7 +87,7 @@ class Desk(ABC):
 
     @abstractmethod
     def answer(self, source: Source, asked: Asked) -> dict[str, object]:
-        """What became of a question, as `answers` describes it."""
+        """The end of a question, as `answers` describes it."""
 
     def asked(self, source: Source) -> list[Asked]:
         return newest_first(source, *self.kinds)
@@ -115,7 +115,7 @@ class DeskView(APIView):
 
 
 class Preview(DeskView):
-    """What a question would cost; nothing is spent."""
+    """The cost of a question; nothing is spent."""
 
     changes_nothing = True
     writing_scopes = ANALYTICS_READING

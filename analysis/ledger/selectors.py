@@ -148,7 +148,7 @@ def asked_before(budget: Budget) -> list[Asked]:
 
 
 def newest_first(source: Source, *kinds: str) -> list[Asked]:
-    """What was ever asked of these kinds, the newest first."""
+    """All questions of these kinds, the newest first."""
     return [asked for asked in reversed(asked_before(budget_of(source))) if asked.charge.kind in kinds]
 
 
