@@ -250,7 +250,7 @@ class StudyDefinition(Part):
 
     @property
     def stimuli(self) -> frozenset[Stimulus]:
-        """What the arms show, besides those that show nothing."""
+        """The kinds that the arms show, without those that show nothing."""
         return frozenset(arm.stimulus for arm in self.arms) - {"nothing"}
 
     @property

@@ -154,7 +154,7 @@ class Walker:
 
 
 def stimulus_on(page: Page) -> str:
-    """What a page shows: the identifier of its video, the words of its text, or nothing."""
+    """The identifier of a page's video, or the words of its text; empty where it shows nothing."""
     if addresses := page.xpath("//video//source/@src | //video/@src"):
         return str(addresses[0]).rstrip("/").rsplit("/", 1)[1]
     return " ".join(" ".join(page.xpath('//*[@id="reading"]//text()')).split())

@@ -127,7 +127,7 @@ class ArmPage(DraftPage):
         return _given(given | ({"transcript": form.text("transcript")} if shows == "video" else {}))
 
     def choices(self) -> list[tuple[str, str | Promise]]:
-        """What this arm may show: nothing only where it is the control, or the only arm."""
+        """The kinds that this arm may show: nothing only where it is the control, or the only arm."""
         return [(name, label) for name, label in STIMULI if name != "nothing" or self.name == self.definition.control]
 
     def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:

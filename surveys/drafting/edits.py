@@ -122,7 +122,7 @@ class ArmSettings:
 
 
 def stimulus_of(arm: Unchecked) -> str:
-    """What an arm of a draft shows, as `Arm.stimulus` says it of a checked one."""
+    """The kind that an arm of a draft shows, as `Arm.stimulus` says it of a checked one."""
     return "reading" if arm.get("reading") else "video" if arm.get("video", {}).get("sources") else "nothing"
 
 

@@ -97,7 +97,7 @@ class FieldView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoView:
-    """What an arm shows. `missing` names the files that a draft still lacks; a frozen protocol has them all."""
+    """The lecture or the text of an arm. `missing` names the files that a draft still lacks; a frozen protocol has them all."""
 
     title: str
     sources: Pairs

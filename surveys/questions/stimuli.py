@@ -1,4 +1,4 @@
-"""What the arms of a study show: a lecture, a text to read, or nothing."""
+"""The stimulus of each arm: a lecture, a text to read, or nothing."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal
