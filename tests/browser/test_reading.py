@@ -9,10 +9,14 @@ from accounts.models import Role
 from tests.factories import PASSWORD, address_of, draft_study, person, recruiting_study
 
 Check = Callable[[Page], None]
-TEXT = "# Why vaccines need many\n\nA vaccine protects **others**, too.\n\n* Measles needs 95 of 100 people.\n* Polio needs 80.\n\n> Nobody is an island."
+TEXT = """# Why vaccines need many
+
+A vaccine protects **others**, too.
+
+* Measles needs 95 of 100 people.
+* Polio needs 80."""
 ARMS = [
-    {"name": name, "label": name, "reading": {"text": f"{TEXT}\n\nA last thought about {name}.", "seconds": 2}}
-    for name in ("facts", "story")
+    {"name": name, "label": name, "reading": {"text": f"{TEXT}\n\nA thought about {name}.", "seconds": 2}} for name in ("facts", "story")
 ]
 
 
