@@ -51,6 +51,8 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "surveys:api_studies":             (NO,     200,    200,    200,    200,    200,    200,    200,    200),
     "surveys:invitation":              (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "surveys:new_account":             (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:data_set_invitation":    (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:data_set_account":       (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "surveys:log":                     (LOGIN,  403,    403,    403,    403,    403,    200,    403,    200),
     "surveys:verify_log":              (LOGIN,  403,    403,    403,    403,    403,    405,    403,    405),
     "surveys:export_log":              (LOGIN,  403,    403,    403,    403,    403,    200,    403,    200),
