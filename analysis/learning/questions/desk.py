@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from analysis.learning.questions.columns import library_schema
 from analysis.learning.questions.kinds import TABLES, Statistic, TrueYes
 from analysis.ledger.accounts import Account, account_of
-from analysis.ledger.errors import QuestionError
+from analysis.ledger.errors import LibraryError, QuestionError
 from analysis.ledger.page import cost_in_words
 from analysis.ledger.questions import AnswerTable, read_question
 from analysis.ledger.selectors import Asked, asked_before, budget_of, preview, table_now
@@ -127,12 +127,14 @@ def refusing() -> Iterator[None]:
     try:
         yield
     except errors.QuestionError as error:
-        raise QuestionError(str(error)) from None
+        raise LibraryError(str(error)) from None
 
 
 def _share(asked: Question, account: Account, questions: int) -> Spending:
     by_sum = 0 if account.spent.epsilon is None else max(account.epsilon - account.spent.epsilon, 0)
     rho = account.rho_left / UNITS
+    if max(rho, by_sum) <= 0:
+        raise QuestionError(_("Nothing is left of the budget."))
     epsilon = max(by_sum / UNITS / questions, (2 * rho / questions) ** 0.5) * questions
     return share_of_budget(asked.sensitivity, epsilon=epsilon, rho=0.0 if asked.pure_only else rho, questions=questions)
 
