@@ -4,6 +4,7 @@ The leaves of a hierarchy come from the protocol, never from the answers: a publ
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from surveys.questions.background import (
@@ -29,7 +30,7 @@ MOST_LEAVES = 128
 """A number with more whole values than this is known by the finest of its intervals."""
 BINS = 10
 """Intervals in which a sensitive number is published, where it has more values: 3.98 beside 3.97 is no diversity."""
-ENTRY = "entry"
+ENTRY, OPTION = "entry", ".option"
 
 
 def attribute_of(question: str, field: str = "") -> str:
@@ -100,9 +101,6 @@ def _put(vertex: Record, name: str, question: Simple, answer: Any) -> None:
         vertex["children"].append(child)
 
 
-OPTION = ".option"
-
-
 def _vertex() -> Record:
     return {"quasi_identifiers": {}, "sensitive": {}, "children": []}
 
@@ -140,11 +138,8 @@ def _ends_of(question: Number) -> list[tuple[str, float]]:
         starts = [int(first) + width * place for place in range(-(-values // width))]
         return [(_interval(start, min(start + width - 1, int(last))), float(start)) for start in starts]
     bins = BINS if question.role == "sensitive" else MOST_LEAVES // 4
-    width = (high - low) / bins
-    return [
-        (f"[{low + width * place:.6g},{low + width * (place + 1):.6g}{']' if place == bins - 1 else ')'}", low + width * place)
-        for place in range(bins)
-    ]
+    ends = [low + (high - low) * place / bins for place in range(bins + 1)]
+    return [(f"[{start:.6g},{end:.6g}{']' if end == high else ')'}", start) for start, end in pairwise(ends)]
 
 
 def _interval(low: int, high: int) -> str:
@@ -152,7 +147,7 @@ def _interval(low: int, high: int) -> str:
 
 
 def suggested_hierarchies(questions: Sequence[BackgroundQuestion]) -> dict[str, Chains]:
-    """For every quasi-identifier the chain of labels of each possible value: halves of halves of what has an order, else one level to `*`."""
+    """For every quasi-identifier the chain of labels of each possible value: halves of what has an order, else one level to `*`."""
     found: dict[str, Chains] = {}
     for name, question in _quasi_identifiers(questions):
         match question:

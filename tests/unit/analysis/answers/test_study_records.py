@@ -48,8 +48,15 @@ ADA = {
 def test_a_record_has_the_answers_in_their_places() -> None:
     [record] = records_of(QUESTIONS, [ADA])
     labels = record["quasi_identifiers"]
-    assert (labels["major"], labels["year"], labels["mood"], labels["friends.friends"], labels["friends.pairs"]) == ("a", "3", "b", "3", "2")
-    assert labels["postcode"].startswith("[") and record["sensitive"] == {"gpa": "[3.6,4]"}
+    assert (labels["major"], labels["year"], labels["mood"], labels["friends.friends"], labels["friends.pairs"]) == (
+        "a",
+        "3",
+        "b",
+        "3",
+        "2",
+    )
+    assert labels["postcode"].startswith("[")
+    assert record["sensitive"] == {"gpa": "[3.6,4]"}
     courses = [child for child in record["children"] if "courses.course" in child["quasi_identifiers"]]
     assert [child["quasi_identifiers"]["courses.course"] for child in courses] == ["a", "c"]
     assert [child["sensitive"]["courses.grade"] for child in courses] == ["b", NOT_ANSWERED]
@@ -85,12 +92,16 @@ def test_every_value_that_can_be_told_is_a_leaf_and_the_leaves_do_not_depend_on_
     assert not {"gpa", "courses.grade"} & set(hierarchies)
 
 
-@pytest.mark.parametrize(("low", "high", "whole"), [(0, 1, True), (1, 8, True), (-7, 300, True), (0.5, 3.5, False), (-2, 2, True), (0, 1e6, True)])
+@pytest.mark.parametrize(
+    ("low", "high", "whole"), [(0, 1, True), (1, 8, True), (-7, 300, True), (0.5, 3.5, False), (-2, 2, True), (0, 1e6, True)]
+)
 def test_any_number_has_a_hierarchy_and_its_ends_are_leaves(low: float, high: float, whole: bool) -> None:
     number = {"kind": "number", "name": "n", "text": "?", "minimum": low, "maximum": high, "whole": whole}
     for role in ("quasi_identifier", "sensitive"):
         questions = TypeAdapter(tuple[BackgroundQuestion, ...]).validate_python([{**number, "role": role}])
-        found = records_of(questions, [{"n": low}, {"n": (low + high) // 1 / 2 if not whole else (low + high) // 2}, {"n": high}, {"n": high + 5}])
+        found = records_of(
+            questions, [{"n": low}, {"n": (low + high) // 1 / 2 if not whole else (low + high) // 2}, {"n": high}, {"n": high + 5}]
+        )
         chains = suggested_hierarchies(questions)
         read_hierarchies(chains)
         if role == "quasi_identifier":
