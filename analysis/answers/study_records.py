@@ -51,6 +51,20 @@ def roles_of(questions: Sequence[BackgroundQuestion]) -> dict[str, Role]:
     return found
 
 
+def words_of(questions: Sequence[BackgroundQuestion], language: str) -> dict[str, str]:
+    """The text of the question of every attribute; of a field after that of its group."""
+    found: dict[str, str] = {}
+    for question in questions:
+        text = question.text.in_language(language)
+        if isinstance(question, Group):
+            found |= {attribute_of(question.name, field.name): f"{text} {field.text.in_language(language)}" for field in question.fields}
+        elif isinstance(question, Circle):
+            found |= {attribute_of(question.name, part): f"{text} ({part})" for part in ("friends", "pairs")}
+        elif not isinstance(question, ShortText):
+            found[question.name] = text
+    return found
+
+
 def sensitive_of(questions: Sequence[BackgroundQuestion]) -> list[str]:
     """The attributes whose values may be asked to be diverse."""
     return [name for name, role in roles_of(questions).items() if role == "sensitive"]

@@ -1,9 +1,9 @@
-"""What follows from the protected records of a package: covariates, adjusted estimates, balance, risks; and whether the records hold."""
+"""What follows from the protected records of a package: covariates, adjusted estimates, balance and risks."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -14,19 +14,16 @@ from candor.adjustment.balance import Covariate, standardised_differences
 from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES
 from candor.designs.design import Design
 from candor.errors import MethodError
-from candor.records.checking import violations
 from candor.records.risk import risks
 from candor.studies.answers import AnswerColumns
 from candor.studies.columns import ColumnChoice
 from candor.studies.written_values import MISSING
 
-RECORDS, HIERARCHIES, CHECK = "records.json", "hierarchies.json", "check.py"
 GENERALISED = "generalised"
 FEWEST_PEOPLE, MOST_LABELS = 5, 12
 """A label of children becomes a column when at least so many records have it and as many have not, the commonest so many of an
 attribute."""
 Record = Mapping[str, Any]
-Check = Callable[..., Iterator[object]]
 
 
 def covariates_of(records: Sequence[Record]) -> dict[str, Covariate]:
@@ -149,38 +146,3 @@ def _adjusted(answers: AnswerColumns, question: str, *, design: Design, level: f
 def _places(values: Sequence[str], names: Sequence[str]) -> NDArray[np.intp]:
     place = {name: index for index, name in enumerate(names)}
     return np.array([place[value] for value in values], dtype=np.intp)
-
-
-def faults_of_records(
-    records: Sequence[Record], protocol: Mapping[str, Any], rows: Sequence[Mapping[str, str]], *, check: Check = violations
-) -> list[str]:
-    """Why the records of a package do not hold what it says; empty when they do.
-
-    Parameters
-    ----------
-    records : sequence of dict
-    protocol : dict
-        protocol.json, whose part ``records`` says k, ℓ, and how many records were left out.
-    rows : sequence of dict
-        The rows of data.csv. Arm, subsample and answers of every record stand in a row of their own.
-    check : callable
-        `violations` of the package's own check.py.
-
-    Returns
-    -------
-    list of str
-        The first violation of k, ℓ or form, and whether records and rows are of the same people.
-    """
-    promised = protocol["records"]
-    found = [str(one) for one in [next(check(records, k=promised["k"], diversity=promised["l"]), None)] if one is not None]
-    columns = {question["name"]: question["column"] for question in protocol["questions"]}
-    there = Counter((row["arm"], row["subsample"], *(row[column] for column in columns.values())) for row in rows)
-    told = Counter(
-        (one["arm"], one["subsample"], *(_text(one["answers"][name]) for name in columns))
-        for one in (record["released"] for record in records)
-    )
-    if told - there:
-        found.append("a record has answers that no row of data.csv has")
-    if len(records) + promised["suppressed"] != len(rows):
-        found.append(f"expected {len(rows)} records, of which {promised['suppressed']} were left out; found {len(records)}")
-    return found

@@ -31,7 +31,9 @@ from candor.errors import MethodError
 from candor.estimators.missing_answers import missing_answers
 from candor.estimators.multiplicity import family_tests
 from candor.packages.analytics import ANALYTICS, recomputed_analytics
-from candor.packages.protected_records import CHECK, RECORDS, faults_of_records, results_of_records
+from candor.packages.protected_records import results_of_records
+from candor.packages.record_promises import CHECK, RECORDS, Check, faults_of_records
+from candor.records.checking import violations
 from candor.results import Effect
 from candor.sequences.looks import decided_in_families, family_of, sequential_estimate
 from candor.software import METHOD_VERSION, described
@@ -224,12 +226,16 @@ def compared_analytics(document: Mapping[str, Any]) -> dict[str, tuple[int, list
     return {one.name: compared(one.name, one.published, one.again, tolerance=one.tolerance) for one in recomputed_analytics(document)}
 
 
-def compared_records(folder: Path, protocol: Mapping[str, Any], published: Mapping[str, Any]) -> dict[str, tuple[int, list[Difference]]]:
-    """Whether the records hold, by the package's own check.py, and what follows from them."""
-    records = json.loads((folder / RECORDS).read_text(encoding="utf-8-sig"))
-    with (folder / "data.csv").open(encoding="utf-8-sig", newline="") as data:
-        rows = list(csv.DictReader(data))
-    faults = faults_of_records(records, protocol, rows, check=runpy.run_path(str(folder / CHECK))["violations"])
+def compared_records(
+    records: Sequence[Mapping[str, Any]],
+    protocol: Mapping[str, Any],
+    published: Mapping[str, Any],
+    rows: Sequence[Mapping[str, str]],
+    *,
+    check: Check = violations,
+) -> dict[str, tuple[int, list[Difference]]]:
+    """Whether the records hold, and the differences in what follows from them."""
+    faults = faults_of_records(records, protocol, rows, check=check)
     found: dict[str, tuple[int, list[Difference]]] = {"(records hold)": (len(records), [(RECORDS, "no fault", fault) for fault in faults])}
     if methods_of(published) == METHOD_VERSION:
         again = results_of_records(records, protocol, level=published["level"])
@@ -270,7 +276,11 @@ def main(folder: Path) -> int:
     if (folder / ANALYTICS).exists():
         checks |= compared_analytics(json.loads((folder / ANALYTICS).read_text(encoding="utf-8-sig")))
     if (folder / RECORDS).exists():
-        checks |= compared_records(folder, protocol, published)
+        records = json.loads((folder / RECORDS).read_text(encoding="utf-8-sig"))
+        with (folder / "data.csv").open(encoding="utf-8-sig", newline="") as data:
+            rows = list(csv.DictReader(data))
+        check = runpy.run_path(str(folder / CHECK))["violations"]
+        checks |= compared_records(records, protocol, published, rows, check=check)
     print(f"{'question':<40} {'values':>7} {'differ':>7}")
     for name, (values, wrong) in checks.items():
         print(f"{name:<40} {values:>7} {len(wrong):>7}")

@@ -3,16 +3,15 @@
 import json
 import random
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from candor.designs.design import Design
-from candor.packages.protected_records import covariates_of, faults_of_records, results_of_records
+from candor.packages.protected_records import covariates_of, results_of_records
+from candor.packages.record_promises import faults_of_records
 from candor.packages.replicate import compared_records
-from candor.records import checking
 from candor.software import software
 
 DESIGN = Design.of(
@@ -127,23 +126,18 @@ def test_every_change_of_a_record_is_named(change: Change, said: str) -> None:
     assert any(part in fault for part in said.split("|"))
 
 
-def test_the_program_of_the_package_runs_its_check_and_compares_every_number(tmp_path: Path) -> None:
+def test_every_number_that_follows_is_compared_and_the_check_of_the_package_is_asked() -> None:
     records = people(200)
-    (tmp_path / "records.json").write_text(json.dumps(records))
-    (tmp_path / "check.py").write_bytes(Path(checking.__file__).read_bytes())
-    lines = ["arm,subsample,answer_lost", *(",".join(row.values()) for row in rows_of(records))]
-    (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
+    rows = rows_of(records)
     published = {
         "software": software(),
         "level": 0.95,
         "records": json.loads(json.dumps(results_of_records(records, PROTOCOL, level=0.95))),
     }
-    found = compared_records(tmp_path, PROTOCOL, published)
-    assert [wrong for _values, wrong in found.values()] == [[], []]
+    assert [wrong for _values, wrong in compared_records(records, PROTOCOL, published, rows).values()] == [[], []]
     published["records"]["outcomes"]["lost"]["effects"][0]["value"] += 1e-6
     published["records"]["balance"][0]["difference"] += 1e-6
-    (tmp_path / "check.py").write_text("def violations(records, **promised):\n    yield 'none of this holds'\n")
-    found = compared_records(tmp_path, PROTOCOL, published)
+    found = compared_records(records, PROTOCOL, published, rows, check=lambda *_records, **_promised: iter(["none of this holds"]))
     assert found["(records hold)"][1] == [("records.json", "no fault", "none of this holds")]
     assert [place for place, _one, _other in found["(records)"][1]] == [
         "records.outcomes.lost.effects.0.value",
