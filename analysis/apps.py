@@ -7,6 +7,7 @@ class AnalysisConfig(AppConfig):
     name = "analysis"
 
     def ready(self) -> None:
+        from analysis.data_sets import retention as retention  # registers what workers do
         from analysis.diagnosis import simulating as simulating  # registers what workers do
         from analysis.learning import difficulties as difficulties  # registers a kind of question
         from analysis.learning.networks import questions as questions  # registers what can be asked
@@ -27,9 +28,12 @@ class AnalysisConfig(AppConfig):
             stop_when_data_are_forgotten,
         )
         from analysis.sources import freezing as freezing  # registers what workers do
+        from analysis.sources.seats import data_sets_as_analyst
         from analysis.sources.services import delete_when_data_are_forgotten, renew_after_withdrawal
         from surveys.events import answers_changed, counted_people_changed, everyone_counted, operational_data_forgotten, study_closed
+        from surveys.log.selectors import HIDING
 
+        HIDING.append(data_sets_as_analyst)
         answers_changed.connect(refresh_when_answers_change, dispatch_uid="analysis.refresh")
         everyone_counted.connect(refresh_when_everyone_is_counted, dispatch_uid="analysis.everyone")
         counted_people_changed.connect(delete_results_that_saw_the_person, dispatch_uid="analysis.withdrawal")

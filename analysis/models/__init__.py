@@ -24,6 +24,7 @@ from analysis.models.results import RunKind as RunKind
 from analysis.models.results import RunStatus as RunStatus
 from analysis.models.sources import DataSet as DataSet
 from analysis.models.sources import DataSetAnalyst as DataSetAnalyst
+from analysis.models.sources import DataSetInvitation as DataSetInvitation
 from analysis.models.sources import DataSetStatus as DataSetStatus
 from analysis.models.sources import Snapshot as Snapshot
 from analysis.models.sources import SnapshotStatus as SnapshotStatus

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from candor.adjustment.adjusted_study import AdjustedStudy, IntArray
 from candor.adjustment.doubly_robust import (
@@ -26,10 +25,11 @@ from candor.errors import MethodError, NotIdentifiedError
 from candor.estimators.difference_in_means import unconstrained_honest_proportion
 from candor.estimators.joint_estimates import NOBODY_IS_HONEST
 from candor.resampling.bootstrap import name_of
+from candor.resampling.drawn_people import draw_people
 from candor.resampling.summaries import acceleration
 
-_PEOPLE_AT_ONCE = 2**16  # a block of weights that stays in the processor's cache
-_INTEGER_DRAWS_PER_BINOMIAL_DRAW = 10
+_PEOPLE_AT_ONCE = 2**17  # a block of weights that stays in the processor's cache
+_PEOPLE_PER_BINOMIAL_DRAW = 10  # who are drawn in the time of one
 _ALIKE = 10  # decimals
 
 
@@ -57,8 +57,8 @@ class ResampledPeople:
     The working models stay as they were fitted to all people. The augmented mean is insensitive to them to first order [1]_, so what they
     would add is of order 1/n of a variance. ``benchmarks/fixed_working_models.py`` measures the standard error in parts of that with
     refits: .97 to 1.03 from 500 people on; with 200 people .97 to 1.01 for ``doubly_robust``, .90 to .95 for the other. With fixed models
-    the means are ratios of sums over people, and all resamples are one matrix product. People who contribute the same numbers are one
-    pattern. The order of people does not matter.
+    the means are ratios of sums over people, and all resamples are one matrix product. Where many people contribute the same numbers, these
+    patterns are drawn in place of people (`candor.resampling.drawn_people`). The order of people does not matter.
 
     References
     ----------
@@ -66,7 +66,7 @@ class ResampledPeople:
        structural parameters", Econometrics Journal 21(1).
     """
 
-    replicates_per_chunk = 500
+    replicates_per_chunk = 1000
 
     def __init__(self, studies: Mapping[str, AdjustedStudy], *, answered: Mapping[str, IntArray] | None = None) -> None:
         for study in studies.values():
@@ -84,9 +84,11 @@ class ResampledPeople:
         for name, question in self._questions.items():
             self._columns[name] = slice(first, first := first + question.terms.shape[1])
             terms[rows[name], self._columns[name]] = question.terms
-        _, index, self._frequencies = np.unique(np.round(terms, _ALIKE), axis=0, return_index=True, return_counts=True)
-        self._terms = np.ascontiguousarray(terms[index])
-        self._pattern_of = np.repeat(np.arange(len(index)), self._frequencies)
+        _, index, pattern, frequencies = np.unique(
+            np.round(terms, _ALIKE), axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        self._shares = frequencies / self.people if _PEOPLE_PER_BINOMIAL_DRAW * len(index) < self.people else None
+        self._terms = np.ascontiguousarray(terms[np.argsort(pattern.reshape(-1), kind="stable") if self._shares is None else index])
 
     @property
     def estimates(self) -> Mapping[str, FloatArray]:
@@ -108,24 +110,25 @@ class ResampledPeople:
         """Draw resamples and return Δ̂/x̂ by question and method (`name_of`), each of shape (replicates, K − 1); NaN where x̂ is not above 0
         or a group is empty.
         """
-        block = max(1, _PEOPLE_AT_ONCE // len(self._terms))
-        sums = np.concatenate([self._draw(min(block, replicates - first), rng) @ self._terms for first in range(0, replicates, block)])
+        rows = len(self._terms)
+        drawn = np.empty((min(replicates, max(1, _PEOPLE_AT_ONCE // rows)), rows))
+        sums = np.empty((replicates, self._terms.shape[1]))
+        for first in range(0, replicates, len(drawn)):
+            block = drawn[: replicates - first]
+            self._draw(block, rng)
+            sums[first : first + len(block)] = block @ self._terms
         return {
             name_of(method, question): effects
             for question, one in self._questions.items()
             for method, effects in one.effects(sums[:, self._columns[question]]).items()
         }
 
-    def _draw(self, replicates: int, rng: np.random.Generator) -> FloatArray:
-        """How often every pattern is drawn, by patterns or by people, whichever is less work; shape (replicates, patterns)."""
-        patterns = len(self._frequencies)
-        if _INTEGER_DRAWS_PER_BINOMIAL_DRAW * patterns < self.people:
-            return rng.multinomial(self.people, self._frequencies / self.people, size=replicates).astype(float)
-        drawn: npt.NDArray[np.intp] = rng.integers(0, self.people, size=(replicates, self.people), dtype=np.intp)
-        if patterns < self.people:
-            drawn = self._pattern_of[drawn]
-        drawn += (np.arange(replicates) * patterns)[:, None]
-        return np.bincount(drawn.reshape(-1), minlength=replicates * patterns).reshape(replicates, patterns).astype(float)
+    def _draw(self, drawn: FloatArray, rng: np.random.Generator) -> None:
+        """Write how often every row of the terms is drawn, patterns or people, whichever is less work; shape (replicates, rows)."""
+        if self._shares is None:
+            draw_people(drawn, rng)
+        else:
+            drawn[:] = rng.multinomial(self.people, self._shares, size=len(drawn))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -13,7 +13,7 @@ from analysis.ledger.accounts import Account, account_of
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.page import cost_in_words
 from analysis.ledger.questions import AnswerTable, read_question
-from analysis.ledger.selectors import Asked, asked_before, budget_of, preview, table_now
+from analysis.ledger.selectors import Asked, budget_of, newest_first, preview, table_now
 from analysis.ledger.units import UNITS
 from analysis.models import Source
 from analysis.sources.selectors import schema_of_snapshot
@@ -118,7 +118,7 @@ def offer(source: Source, document: Mapping[str, Any]) -> Offer:
 
 def lines(source: Source) -> list[Line]:
     """The questions of the desk that were asked, the newest first."""
-    return [line_of(source, asked) for asked in reversed(asked_before(budget_of(source))) if asked.charge.kind in KINDS]
+    return [line_of(source, asked) for asked in newest_first(source, *KINDS)]
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from analysis.learning.topics.forms import TopicsForm
 from analysis.learning.topics.offers import offer
 from analysis.learning.topics.tables import term_of, topics_of
 from analysis.ledger.errors import LedgerError, QuestionError
-from analysis.ledger.selectors import Asked, asked_before, budget_of, table_now
+from analysis.ledger.selectors import Asked, newest_first, table_now
 from analysis.ledger.services import ask
 from analysis.models import Source
 from analysis.sources.places import place_at
@@ -71,10 +71,9 @@ def topics(request: HttpRequest, /, **where: str) -> HttpResponse:
 
 def _released(source: Source) -> Iterator[Released]:
     """The tables in the ledger, the newest first."""
-    for asked in reversed(asked_before(budget_of(source))):
-        if asked.charge.kind == "topics":
-            weeks, _cap = term_of(schema_of_snapshot(source, asked.charge.snapshot))
-            yield Released(asked=asked, weeks=range(1, weeks + 1), topics=_rows(asked.answer) if asked.answer else [])
+    for asked in newest_first(source, "topics"):
+        weeks, _cap = term_of(schema_of_snapshot(source, asked.charge.snapshot))
+        yield Released(asked=asked, weeks=range(1, weeks + 1), topics=_rows(asked.answer) if asked.answer else [])
 
 
 def _rows(answer: Mapping[str, Any]) -> list[tuple[str, list[tuple[Promise, list[Mapping[str, int]]]]]]:

@@ -47,22 +47,15 @@ def as_unseen(study, group, models, rows):
     return augmented_outcomes(outcome[rows], group[rows], found.predictions[rows]).mean(axis=0)
 
 
-def test_a_replicate_is_the_estimate_of_the_resampled_rows():
+def test_a_replicate_is_the_estimate_of_the_resampled_rows(monkeypatch):
     study = study_of(800, subsamples=SYMMETRIC, cheaters="always_no")
     resampled = ResampledPeople({"": study})
-
-    class KnownDraw:
-        """Hands out one known resample of participants."""
-
-        drawn = np.random.default_rng(4).integers(0, 800, size=(1, 800))
-
-        def integers(self, low, high, size, dtype):
-            return self.drawn.copy()
-
-    (doubly_robust,), (efficient,) = resampled.replicate_effects(1, KnownDraw()).values()
+    known = np.random.default_rng(4).integers(0, 800, size=800)
+    monkeypatch.setattr(resampled_people, "draw_people", lambda drawn, rng: np.copyto(drawn[0], np.bincount(known, minlength=800)))
+    (doubly_robust,), (efficient,) = resampled.replicate_effects(1, np.random.default_rng(1)).values()
     once = [resampled._questions[""].terms[row] for row in range(800)]
     patterns = np.unique(np.round(once, 10), axis=0, return_inverse=True)[1].reshape(-1)
-    rows = np.argsort(patterns, kind="stable")[KnownDraw.drawn[0]]
+    rows = np.argsort(patterns, kind="stable")[known]
     again = resampled_study(study, rows, refit=False)
     arms, cells = (
         as_unseen(study, group, models, rows) for group, models in ((study.arm, study.arm_models), (study.cell, study.cell_models))
@@ -103,7 +96,7 @@ def test_people_who_answered_only_one_question_are_resampled_with_the_others():
 def test_drawing_patterns_is_as_good_as_drawing_participants(monkeypatch):
     study = study_of(3000, numeric=False, subsamples=SYMMETRIC, cheaters="always_no")
     by_pattern = bootstrap(ResampledPeople({"": study}), replicates=1500, seed=1).effects
-    monkeypatch.setattr(resampled_people, "_INTEGER_DRAWS_PER_BINOMIAL_DRAW", 10**9)
+    monkeypatch.setattr(resampled_people, "_PEOPLE_PER_BINOMIAL_DRAW", 10**9)
     by_participant = bootstrap(ResampledPeople({"": study}), replicates=1500, seed=2).effects
     for method, effects in by_pattern.items():
         assert not np.isnan(effects).any()
@@ -113,7 +106,7 @@ def test_drawing_patterns_is_as_good_as_drawing_participants(monkeypatch):
 
 def test_workers_do_not_change_the_result():
     resampled = ResampledPeople({"": study_of(300)})
-    runs = [bootstrap(resampled, replicates=800, seed=6, workers=workers).effects for workers in (1, 2, 4)]
+    runs = [bootstrap(resampled, replicates=2500, seed=6, workers=workers).effects for workers in (1, 2, 4)]
     for method in runs[0]:
         np.testing.assert_array_equal(runs[0][method], runs[1][method])
         np.testing.assert_array_equal(runs[0][method], runs[2][method])
