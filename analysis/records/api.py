@@ -12,6 +12,7 @@ from analysis.models import BackgroundHandling, RecordSweep
 from analysis.records.serializers import SIMULATED, BuildRequestSerializer, RecordsSerializer, SweepRequestSerializer
 from analysis.records.services import start_sweep, stop_sweep
 from analysis.releases.protecting import hierarchies_for
+from analysis.releases.selectors import releases
 from analysis.releases.services import start_release
 from surveys.access import Seat, access_own_study
 from surveys.protocols import definition_for
@@ -77,12 +78,7 @@ def _state(seat: Seat) -> dict[str, object]:
     ]
     sweep = RecordSweep.objects.filter(study=study).first()
     tried = sweep and {"status": sweep.status, "error": sweep.error, "parts": len(sweep.plan), "found": sweep.found}
-    built = (
-        Release.objects.filter(study=study, background=BackgroundHandling.RECORDS)
-        .order_by("-pk")
-        .defer("data", "package", "manifest")
-        .first()
-    )
+    built = releases().filter(study=study, background=BackgroundHandling.RECORDS).order_by("-pk").first()
     verdict = built and {
         "version": built.version,
         "status": built.status,
