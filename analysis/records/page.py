@@ -21,7 +21,7 @@ from candor.figures.scales import Linear
 from surveys.definition import StudyDefinition
 from surveys.models import Study
 
-KINDS = {0: "curve", 2: "curve-second", 3: "curve-third"}
+KINDS = {0: "curve", 2: "comparison", 3: "limit"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,8 +48,8 @@ def save_hierarchy(study: Study, *, attribute: str, chains: Chains | None, actor
 def start_sweep(study: Study, *, simulated: bool, actor: User) -> RecordSweep:
     """Try every class size; the new sweep takes the place of an older one."""
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-    if why := [*obstacles(study, simulated=simulated), *filter(None, [no_records(study, simulated=simulated)])]:
-        raise ReleaseError(" ".join(why))
+    if why := " ".join(obstacles(study, simulated=simulated)) or no_records(study, simulated=simulated):
+        raise ReleaseError(why)
     definition = protocol_in_force(study).definition
     RecordSweep.objects.filter(study=study).delete()
     sweep = RecordSweep(

@@ -54,13 +54,13 @@ def records(request: HttpRequest, slug: str) -> HttpResponse:
 
     sweep = RecordSweep.objects.filter(study=study).first()
     sets = data_sets(study)
-    obstacles = list(dict.fromkeys(said for one in sets for said in [*one.obstacles, no_records(study, simulated=one.simulated)] if said))
+    why = [" ".join(one.obstacles) or no_records(study, simulated=one.simulated) for one in sets]
     context = {
         "study": study,
         "attributes": attributes_of(study, definition),
         "view": sweep and sweep_view(sweep),
-        "obstacles": obstacles,
-        "data": [one for one in sets if not one.obstacles and not no_records(study, simulated=one.simulated)],
+        "obstacles": [said for said in dict.fromkeys(why) if said],
+        "data": [one for one, said in zip(sets, why, strict=True) if not said],
         "errors": [{"field": f"listed-{attribute}", "message": error}] if error else [],
         "wrong": {"attribute": attribute, "typed": typed, "error": error},
     }
