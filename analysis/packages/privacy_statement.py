@@ -46,7 +46,8 @@ def privacy_statement(content: Content) -> PrivacyStatement:
         )
     if reason := content.reason_for_exact_counts:
         not_covered.append(
-            f"Counts of background answers are exact in this release, outside of the study's privacy budget. The reason: {reason}"
+            f"{'Counts of background answers are exact' if content.records is None else 'Records of background answers are'} in this release, "
+            f"outside of the study's privacy budget. The reason: {reason}"
         )
     if (ledger := content.analytics) is not None:
         epsilon, delta = ledger["spent"]["epsilon"], ledger["budget"]["delta"]
