@@ -15,10 +15,9 @@ from analysis.figures.intervals import (
     running_figure,
 )
 from analysis.live.page import LiveView
-from analysis.stored_results import NOTABLE
 from candor.figures.drawing import Drawing
 from candor.figures.forest import ForestRow
-from candor.results import Prevalence, SequentialPrevalence
+from candor.results import NOTABLE, Prevalence, SequentialPrevalence
 from surveys.preregistration.method_names import method_name
 
 
