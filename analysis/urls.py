@@ -27,6 +27,8 @@ from analysis.ledger.api import DataSetLedger, FrozenBudget, FrozenDataSetBudget
 from analysis.ledger.views import ledger
 from analysis.preregistration.api import PreregistrationReport
 from analysis.preregistration.views import report
+from analysis.records.api import BuildRecords, Records, StopRecords
+from analysis.records.views import records
 from analysis.rehearsal.api import Rehearsal, StopRehearsal
 from analysis.rehearsal.views import rehearsal
 
@@ -44,6 +46,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/analytics/ledger/", ledger, name="analytics_ledger"),
     path("data-sets/", data_sets.data_sets, name="data_sets"),
     path("data-sets/new/", data_sets.bring, name="bring_data"),
+    path("data-set-invitations/<str:token>/", data_sets.invitation, name="data_set_invitation"),
+    path("data-set-invitations/<str:token>/account/", data_sets.new_account, name="data_set_account"),
     path("data-sets/<slug:data_set>/", data_sets.data_set, name="data_set"),
     path("data-sets/<slug:data_set>/difficulties/", learning.difficulties, name="data_set_difficulties"),
     path("data-sets/<slug:data_set>/difficulties/<int:number>.json", learning.difficulties_file, name="data_set_difficulties_file"),
@@ -54,6 +58,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("review/", inbox, name="inbox"),
     path("studies/<slug:slug>/rehearsal/", rehearsal, name="rehearsal"),
     path("studies/<slug:slug>/diagnosis/", diagnosis, name="diagnosis"),
+    path("studies/<slug:slug>/records/", records, name="records"),
     path("", include("analysis.releases.urls")),
     path("studies/<slug:slug>/results/", views.results, name="results"),
     path("studies/<slug:slug>/results/preregistration/", report, name="results_preregistration"),
@@ -65,6 +70,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/power/", plans.Power.as_view(), name="api_power"),
     path("api/v1/studies/<slug:slug>/rehearsal/", Rehearsal.as_view(), name="api_rehearsal"),
     path("api/v1/studies/<slug:slug>/rehearsal/stop/", StopRehearsal.as_view(), name="api_stop_rehearsal"),
+    path("api/v1/studies/<slug:slug>/records/", Records.as_view(), name="api_records"),
+    path("api/v1/studies/<slug:slug>/records/stop/", StopRecords.as_view(), name="api_stop_records"),
+    path("api/v1/studies/<slug:slug>/records/build/", BuildRecords.as_view(), name="api_build_records"),
     path("api/v1/studies/<slug:slug>/diagnosis/", Diagnoses.as_view(), name="api_diagnosis"),
     path("api/v1/studies/<slug:slug>/diagnosis/stop/", StopDiagnosis.as_view(), name="api_stop_diagnosis"),
     path("api/v1/studies/<slug:slug>/analytics/difficulties/", ReleasedDifficulties.as_view(), name="api_analytics_difficulties"),

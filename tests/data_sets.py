@@ -8,7 +8,9 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role, User
+from analysis.data_sets import analysts as analysts_of
 from analysis.data_sets import services
+from analysis.data_sets.retention import usual_day
 from analysis.models import DataSet, Source
 from analysis.sources.brought import BroughtColumn, BroughtTable, BroughtTexts, ColumnRole
 from surveys.questions.plans import PrivacyBudget
@@ -44,6 +46,7 @@ TEXTS = BroughtTexts(
 TYPED_TABLE = {
     "title": "Marks of a course",
     "about": "From another university; the students agreed.",
+    "delete_on": f"{usual_day()}",
     "kind": "table",
     "header": "id,q1,q2,q3,major,grade",
     "others": "item",
@@ -57,6 +60,7 @@ TYPED_TABLE = {
 TYPED_TEXTS = {
     "title": "Diaries of a term",
     "about": "From another university; the students agreed.",
+    "delete_on": f"{usual_day()}",
     "kind": "texts",
     "header": "student,week,text",
     "role-0": "student",
@@ -80,15 +84,21 @@ def data_set(owner: User | None = None, *, brought: Any = TABLE, file: str = "",
     """A data set as it was brought; without a file, of 60 students."""
     written = (file or (quiz_file() if brought is TABLE else texts_file())).encode()
     owner = owner or person(Role.INVESTIGATOR)
-    return services.bring(brought, io.BytesIO(written), title=title, about="From elsewhere.", actor=owner)
+    return services.bring(brought, io.BytesIO(written), title=title, about="From elsewhere.", delete_on=usual_day(), actor=owner)
+
+
+def named(made: DataSet, analyst: User) -> None:
+    """Invite somebody, who accepts."""
+    invitation, _token = analysts_of.invite(made, addressee=analyst.username, actor=made.owner)
+    analysts_of.accept(invitation, user=analyst)
 
 
 def approved(owner: User | None = None, *, analysts: tuple[User, ...] = (), officer: User | None = None, **changes: Any) -> Source:
     """The source of an approved data set."""
     made = data_set(owner, **changes)
     for analyst in analysts:
-        services.name_analyst(made, username=analyst.username, actor=made.owner)
-    services.submit(made, budget=BUDGET, actor=made.owner)
-    seen = [analyst.pk for analyst in analysts]
-    services.approve(made, budget=(BUDGET.epsilon, BUDGET.delta), analysts=seen, actor=officer or person(Role.IRB_OFFICER))
+        named(made, analyst)
+    services.submit(made, budget=BUDGET, delete_on=usual_day(), actor=made.owner)
+    seen, day, officer = [analyst.pk for analyst in analysts], str(usual_day()), officer or person(Role.IRB_OFFICER)
+    services.approve(made, budget=(BUDGET.epsilon, BUDGET.delta), delete_on=day, analysts=seen, actor=officer)
     return Source.objects.get(data_set=made)

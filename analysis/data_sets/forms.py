@@ -1,8 +1,8 @@
 """The forms of data sets: bringing one, where every column gets its role by hand, and asking for its budget."""
 
 import csv
-from collections.abc import Iterator
-from typing import IO
+from datetime import date
+from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
@@ -11,13 +11,26 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from analysis.data_sets.declarations import (
+    LONGEST_ABOUT,
+    LONGEST_TITLE,
+    MOST_ENTRIES,
+    MOST_WEEKS,
+    problem_of_bounds,
+    problem_of_columns,
+    problem_of_entries,
+    problem_of_language,
+    problem_of_names,
+    problem_of_roles,
+    problem_of_topics,
+    problem_of_values,
+)
+from analysis.data_sets.retention import typed_day, usual_day
 from analysis.data_sets.services import LONGEST_REASON
 from analysis.sources.brought import Brought, BroughtColumn, BroughtTable, BroughtTexts, ColumnRole
-from analysis.sources.table_files import FORMULA, names_of
-from candor.errors import DataError
-from candor.texts.word_lists import WordList
+from analysis.sources.table_files import names_of
 from candor.written_numbers import typed_number
-from surveys.privacy.budgets import USUAL_EPSILON, Bought, bought_by, usual_rarity
+from surveys.privacy.budgets import USUAL_EPSILON, usual_rarity
 from surveys.questions.plans import LARGEST_BUDGET, PEOPLE_PER_FAILURE, PrivacyBudget
 from surveys.reading.apart import in_words
 from surveys.reading.words import UnreadableError
@@ -48,9 +61,7 @@ LANGUAGES = (
     ("en", gettext_lazy("English")),
     ("other", gettext_lazy("Another language")),
 )
-FEWEST_ITEMS, MOST_ITEMS, MOST_COLUMNS = 2, 200, 240
-MOST_ENTRIES, MOST_WEEKS, MOST_VALUES = 100, 60, 1000
-LONGEST_TITLE, LONGEST_ABOUT, LONGEST_LIST = 200, 5000, 50_000
+LONGEST_LIST = 50_000
 LARGEST_RARITY = 10**14
 
 
@@ -69,7 +80,8 @@ class BringForm:
 
     @property
     def values(self) -> dict[str, str]:
-        return {name: str(value) for name, value in self.sent.items()} | {"kind": self.kind}
+        usual = {"delete_on": usual_day().isoformat()}
+        return usual | {name: str(value) for name, value in self.sent.items()} | {"kind": self.kind}
 
     @cached_property
     def names(self) -> list[str]:
@@ -80,8 +92,8 @@ class BringForm:
         except UnreadableError as error:
             self.errors["header"] = in_words(error.problems[0].document())
             return []
-        if len(names) > MOST_COLUMNS:
-            self.errors["header"] = _("Expected at most %(most)s columns, found %(found)s.") % {"most": MOST_COLUMNS, "found": len(names)}
+        if names and (problem := problem_of_names(names)):
+            self.errors["header"] = problem
             return []
         return names
 
@@ -103,8 +115,8 @@ class BringForm:
             for place, name in enumerate(self.names)
         ]
 
-    def read(self) -> tuple[Brought, IO[bytes]] | None:
-        """The declaration and the file; None where something is missing or wrong."""
+    def read(self) -> dict[str, Any] | None:
+        """The declaration and the file, as `services.bring` takes them; None where something is missing or wrong."""
         for name, most, missing in (
             ("title", LONGEST_TITLE, _("Write a title.")),
             ("about", LONGEST_ABOUT, _("Write where the data come from, and what the students agreed to.")),
@@ -113,33 +125,35 @@ class BringForm:
                 self.errors[name] = missing
             elif len(self.value(name)) > most:
                 self.errors[name] = _("Write at most %(most)s letters.") % {"most": most}
+        day = self._day()
         if not self.names:
             self.errors.setdefault("header", _("Write the first line of the file, which names the columns."))
             return None
         brought = self._texts() if self.kind == "texts" else self._table()
         if self.file is None:
             self.errors["file"] = _("Choose the file.")
-        return (brought, self.file) if brought and self.file and not self.errors else None
+        if self.errors:
+            return None
+        return {"brought": brought, "file": self.file, "title": self.value("title"), "about": self.value("about"), "delete_on": day}
+
+    def _day(self) -> date | None:
+        try:
+            return typed_day(self.value("delete_on"))
+        except ValueError as error:
+            self.errors["delete_on"] = str(error)
+            return None
 
     def _table(self) -> Brought | None:
         columns = [self._column(place, name) for place, name in enumerate(self.names)]
         entries = self._whole("entries", 1, MOST_ENTRIES) if any(column and column.several for column in columns) else 1
-        roles = [column.role for column in columns if column]
-        if len(roles) == len(columns):
-            items = roles.count(ColumnRole.ITEM)
-            if roles.count(ColumnRole.STUDENT) != 1:
-                keys = roles.count(ColumnRole.STUDENT)
-                self.errors["header"] = _("Expected one column with keys of students, found %(found)s.") % {"found": keys}
-            elif items and not FEWEST_ITEMS <= items <= MOST_ITEMS:
-                found = {"least": FEWEST_ITEMS, "most": MOST_ITEMS, "found": items}
-                self.errors["header"] = _("Expected a quiz of %(least)s to %(most)s questions, found %(found)s.") % found
-            elif not any(column.is_kept for column in columns if column):
-                self.errors["header"] = _("Expected at least one column that is kept, found none.")
-            elif entries == 1 and any(column.several for column in columns if column):
-                self.errors["entries"] = _("Write how many rows of a student count, at least 2.")
+        read = [column for column in columns if column]
+        if len(read) == len(columns) and (problem := problem_of_columns(read)):
+            self.errors["header"] = problem
+        elif entries and (problem := problem_of_entries(read, entries)):
+            self.errors["entries"] = problem
         if self.errors or entries is None:
             return None
-        return BroughtTable(columns=[column for column in columns if column], entries=entries)
+        return BroughtTable(columns=read, entries=entries)
 
     def _column(self, place: int, name: str) -> BroughtColumn | None:
         typed = self.value(f"role-{place}") or self.value("others")
@@ -159,23 +173,17 @@ class BringForm:
 
     def _values(self, place: int, name: str, declared: str) -> tuple[str, ...]:
         values = [value.strip() for value in next(csv.reader([declared.replace("\n", " ")], skipinitialspace=True), [])]
-        problem = ""
-        if not values or "" in values or len(values) > MOST_VALUES:
-            problem = _("Write the values of “%(name)s”, from 1 to %(most)s, with commas between them.")
-        elif len(set(values)) < len(values):
-            problem = _("The values of “%(name)s” must differ.")
-        elif any(value.startswith(FORMULA) for value in values):
-            problem = _("A value of “%(name)s” is a formula.")
-        if problem:
-            self.errors[f"declared-{place}"] = problem % {"name": name, "most": MOST_VALUES}
+        if problem := problem_of_values(name, values):
+            self.errors[f"declared-{place}"] = problem
         return () if problem else tuple(values)
 
     def _bounds(self, place: int, name: str, declared: str) -> tuple[float, float] | None:
-        bounds = [typed_number(part.strip()) for part in declared.replace("–", ",").split(",")]
-        if len(bounds) == 2 and bounds[0] is not None and bounds[1] is not None and bounds[0] < bounds[1]:
-            return float(bounds[0]), float(bounds[1])
-        self.errors[f"declared-{place}"] = _("Write the least and the largest value of “%(name)s”, such as: 0, 4") % {"name": name}
-        return None
+        typed = [typed_number(part.strip()) for part in declared.replace("–", ",").split(",")]
+        bounds = [float(number) for number in typed if number is not None]
+        if problem := problem_of_bounds(name, bounds if len(bounds) == len(typed) else ()):
+            self.errors[f"declared-{place}"] = problem
+            return None
+        return bounds[0], bounds[1]
 
     def _texts(self) -> Brought | None:
         roles: dict[str, str] = {}
@@ -187,10 +195,10 @@ class BringForm:
                 self.errors[f"role-{place}"] = _("Expected one column of each role; “%(name)s” is the second.") % {"name": name}
             elif role != ColumnRole.LEFT_OUT:
                 roles[role] = name
-        if not self.errors and len(roles) < len(TEXT_ROLES) - 1:
-            self.errors["header"] = _("Expected one column with keys of students, one with weeks and one with texts.")
-        if self.value("language") != "en":
-            self.errors["language"] = _("Affect is read by an English lexicon: texts in another language cannot be labelled.")
+        if not self.errors and (problem := problem_of_roles(roles)):
+            self.errors["header"] = problem
+        if problem := problem_of_language(self.value("language")):
+            self.errors["language"] = problem
         weeks, cap, topics = self._whole("weeks", 1, MOST_WEEKS), self._whole("cap", 1, MOST_WEEKS), self._topics()
         if self.errors or weeks is None or cap is None:
             return None
@@ -205,12 +213,8 @@ class BringForm:
                 if topic.strip() in topics:
                     self.errors["words"] = _("The topic “%(topic)s” stands there twice.") % {"topic": topic.strip()[:50]}
                 topics[topic.strip()] = [word.strip() for word in words.split(",") if word.strip()]
-        try:
-            WordList.of(topics)
-        except DataError as error:
-            self.errors.setdefault("words", str(error))
-        if "" in topics:
-            self.errors["words"] = _("Write each line as a topic, a colon and its words.")
+        if problem := problem_of_topics(topics):
+            self.errors.setdefault("words", problem)
         return topics
 
     def _whole(self, name: str, least: int, most: int) -> int | None:
@@ -223,10 +227,11 @@ class BringForm:
 
 
 class BudgetForm:
-    """ε and δ of a data set of `n` students as somebody typed them, and what they buy."""
+    """ε and δ of a data set of `n` students as somebody typed them, what they buy, and the day on which its rows are deleted."""
 
-    def __init__(self, sent: QueryDict, *, n: int) -> None:
+    def __init__(self, sent: QueryDict, *, n: int, delete_on: date | None) -> None:
         self.n, self.errors = n, dict[str, str]()
+        self.delete_on = str(sent.get("delete_on", delete_on or usual_day())).strip()
         self.epsilon = str(sent.get("epsilon", f"{USUAL_EPSILON:g}")).strip()
         self.rarity = str(sent.get("rarity", usual_rarity(n))).strip()
 
@@ -243,9 +248,14 @@ class BudgetForm:
             return None
         return PrivacyBudget(epsilon=float(epsilon), delta=1 / float(rarity))
 
-    def bought(self) -> Iterator[Bought]:
-        if self.budget:
-            yield from bought_by(self.budget, people=self.n)
+    @cached_property
+    def day(self) -> date | None:
+        """None where it is no day to come."""
+        try:
+            return typed_day(self.delete_on)
+        except ValueError as error:
+            self.errors["delete_on"] = str(error)
+            return None
 
 
 class ReasonForm(forms.Form):

@@ -1,11 +1,33 @@
-"""Data sets as the API shows them: what is declared and public, and no statistic."""
+"""Data sets as the API shows them: what is declared and public, and no statistic; and as programs declare them."""
 
+from datetime import date
+from typing import Any
+
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 
+from analysis.data_sets.declarations import (
+    LONGEST_ABOUT,
+    LONGEST_TITLE,
+    MOST_COLUMNS,
+    MOST_ENTRIES,
+    MOST_VALUES,
+    MOST_WEEKS,
+    problem_of_bounds,
+    problem_of_columns,
+    problem_of_entries,
+    problem_of_language,
+    problem_of_names,
+    problem_of_topics,
+    problem_of_values,
+)
+from analysis.data_sets.retention import typed_day, usual_day
 from analysis.data_sets.services import students_of
 from analysis.models import DataSet, DataSetAnalyst, DataSetStatus
+from analysis.sources.brought import BroughtColumn, BroughtTable, BroughtTexts, ColumnRole
 from analysis.sources.seats import DataSetSeat
 from analysis.sources.selectors import newest_snapshot, schema_of_snapshot
+from analysis.sources.table_files import LONGEST_NAME
 
 
 class DataSetSerializer(serializers.Serializer[object]):
@@ -17,6 +39,7 @@ class DataSetSerializer(serializers.Serializer[object]):
     students = serializers.IntegerField(help_text="Rows; this number is public.")
     epsilon = serializers.FloatField(allow_null=True, help_text="The budget that was asked for or approved.")
     delta = serializers.FloatField(allow_null=True)
+    delete_on = serializers.DateField(allow_null=True, help_text="On this day the rows are deleted.")
     forgotten_on = serializers.DateField(allow_null=True, help_text="Since this day the rows are deleted.")
 
 
@@ -37,6 +60,7 @@ def data_set_document(data_set: DataSet) -> dict[str, object]:
         "students": students_of(data_set),
         "epsilon": data_set.epsilon,
         "delta": data_set.delta,
+        "delete_on": data_set.delete_on,
         "forgotten_on": data_set.forgotten_on,
     }
 
@@ -54,3 +78,108 @@ def one_data_set_document(seat: DataSetSeat) -> dict[str, object]:
         "topics_a_week": schema.cap,
         "analysts": analysts,
     }
+
+
+class DeclaredColumnSerializer(serializers.Serializer[object]):
+    """A column of a table, as the first line of the file names it."""
+
+    name = serializers.CharField(max_length=LONGEST_NAME)
+    role = serializers.ChoiceField([role.value for role in ColumnRole])
+    values = serializers.ListField(
+        child=serializers.CharField(max_length=LONGEST_NAME),
+        required=False,
+        max_length=MOST_VALUES,
+        help_text="Of a category: all of them.",
+    )
+    minimum = serializers.FloatField(required=False, help_text="Of a number: values outside the bounds are refused.")
+    maximum = serializers.FloatField(required=False)
+    several = serializers.BooleanField(default=False, help_text="Whether a student has a value in each of several rows.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        bounds = [attrs[end] for end in ("minimum", "maximum") if end in attrs]
+        if attrs["role"] == ColumnRole.CATEGORY:
+            _refuse(values=problem_of_values(attrs["name"], attrs.get("values", ())))
+        if attrs["role"] == ColumnRole.NUMBER:
+            _refuse(minimum=problem_of_bounds(attrs["name"], bounds))
+        return attrs
+
+
+class DeclaredRolesSerializer(serializers.Serializer[object]):
+    """The columns of a file of texts; all others are left out."""
+
+    student = serializers.CharField()
+    week = serializers.CharField()
+    text = serializers.CharField()
+
+
+class DeclaredTableSerializer(serializers.Serializer[object]):
+    """Quiz answers, background, or both. Every column has a role; nothing is guessed."""
+
+    columns = DeclaredColumnSerializer(many=True)
+    entries = serializers.IntegerField(
+        default=1, min_value=1, max_value=MOST_ENTRIES, help_text="Rows of one student that count, where columns have several."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        columns = [
+            BroughtColumn(**{**one, "role": ColumnRole(one["role"]), "values": tuple(one.get("values", ()))}) for one in attrs["columns"]
+        ]
+        _refuse(columns=problem_of_names([one.name for one in columns]) or problem_of_columns(columns))
+        _refuse(entries=problem_of_entries(columns, attrs["entries"]))
+        return {"brought": BroughtTable(columns=columns, entries=attrs["entries"])}
+
+
+class DeclaredTextsSerializer(serializers.Serializer[object]):
+    """Texts over a term, of which only topics and affect are kept."""
+
+    names = serializers.ListField(child=serializers.CharField(), max_length=MOST_COLUMNS, help_text="The columns of the first line.")
+    roles = DeclaredRolesSerializer()
+    topics = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField(max_length=100), max_length=1000), help_text="The words of each topic."
+    )
+    weeks = serializers.IntegerField(min_value=1, max_value=MOST_WEEKS)
+    cap = serializers.IntegerField(min_value=1, max_value=MOST_WEEKS, help_text="Topics of one student in one week, at most.")
+    language = serializers.CharField(help_text="en: affect is read by an English lexicon.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        names, roles, topics = attrs["names"], dict(attrs["roles"]), attrs["topics"]
+        unknown = sorted({name for name in roles.values() if name not in names})
+        twice = "" if len(set(roles.values())) == len(roles) else _("Each role needs a column of its own.")
+        _refuse(names=problem_of_names(names), language=problem_of_language(attrs["language"]), topics=problem_of_topics(topics))
+        _refuse(roles=_("Expected columns of the file, found %(names)s.") % {"names": ", ".join(unknown)[:200]} if unknown else twice)
+        texts = BroughtTexts(names=names, roles=roles, topics=topics, weeks=attrs["weeks"], cap=min(attrs["cap"], len(topics)))
+        return {"brought": texts}
+
+
+class DeclarationSerializer(serializers.Serializer[object]):
+    """What a file holds, either as a table or as texts."""
+
+    title = serializers.CharField(max_length=LONGEST_TITLE)
+    about = serializers.CharField(max_length=LONGEST_ABOUT, help_text="Where the data come from, and what the students agreed to.")
+    delete_on = serializers.DateField(required=False, help_text="The rows are deleted on this day; usually in a year.")
+    table = DeclaredTableSerializer(required=False)
+    texts = DeclaredTextsSerializer(required=False)
+
+    def validate_delete_on(self, day: date) -> date:
+        try:
+            return typed_day(day.isoformat())
+        except ValueError as error:
+            raise serializers.ValidationError(str(error)) from None
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        declared = [attrs.pop(kind) for kind in ("table", "texts") if kind in attrs]
+        if len(declared) != 1:
+            raise serializers.ValidationError(_("Expected either a table or texts."))
+        return {"delete_on": usual_day(), **attrs, **declared[0]}
+
+
+class BroughtFileSerializer(serializers.Serializer[object]):
+    """A file and its declaration, as two parts of one form."""
+
+    declaration = DeclarationSerializer(help_text="JSON.")
+    file = serializers.FileField(help_text="CSV in UTF-8 with a line of names, of at most 100 MB.")
+
+
+def _refuse(**problems: str) -> None:
+    if found := {field: [problem] for field, problem in problems.items() if problem}:
+        raise serializers.ValidationError(found)

@@ -1,6 +1,7 @@
-"""The life of a data set: brought, submitted, approved or sent back, deleted; and its analysts. Each step holds the data set's lock."""
+"""The life of a data set: brought, submitted, approved or sent back, deleted. Each step holds the data set's lock."""
 
 from collections.abc import Collection
+from datetime import date
 from typing import IO
 
 from django.db import transaction
@@ -25,47 +26,51 @@ RESERVED = "new"
 """The address of the form."""
 
 
-def bring(brought: Brought, file: IO[bytes], *, title: str, about: str, actor: User) -> DataSet:
-    """Read the file and keep its rows, without keys and without texts. Raises NotReadError; nothing is kept then."""
+def bring(brought: Brought, file: IO[bytes], *, title: str, about: str, delete_on: date, actor: User) -> DataSet:
+    """Read the file and keep its rows until this day, without keys and without texts. Raises NotReadError; nothing is kept then."""
     table = brought.read(file)
     with transaction.atomic():
-        data_set = DataSet(slug=_free_slug(title), title=title, about=about, owner=actor)
+        data_set = DataSet(slug=_free_slug(title), title=title, about=about, delete_on=delete_on, owner=actor)
         data_set.full_clean()
         data_set.save()
         store_table(Source.objects.create(data_set=data_set), table)
-        record(actor=actor, action=actions.DATA_SET_BROUGHT, subject=data_set, details={"students": table.n})
+        record(actor=actor, action=actions.DATA_SET_BROUGHT, subject=data_set, details={"students": table.n, "delete_on": delete_on})
     return data_set
 
 
 @transaction.atomic
-def submit(data_set: DataSet, *, budget: PrivacyBudget, actor: User) -> None:
-    """Ask the officers to approve the data set with this budget. Raises ValueError where δ is too large for so many students."""
-    data_set = _locked(data_set, DataSetStatus.DRAFT)
+def submit(data_set: DataSet, *, budget: PrivacyBudget, delete_on: date, actor: User) -> None:
+    """Ask the officers to approve the data set with this budget and until this day.
+
+    Raises ValueError where δ is too large for so many students.
+    """
+    data_set = locked(data_set, DataSetStatus.DRAFT)
     budget.require_small_delta(students_of(data_set))
     data_set.status, data_set.submitted_on, data_set.reason = DataSetStatus.WAITING, timezone.localdate(), ""
-    data_set.epsilon, data_set.delta = budget.epsilon, budget.delta
+    data_set.epsilon, data_set.delta, data_set.delete_on = budget.epsilon, budget.delta, delete_on
     data_set.save()
-    record(actor=actor, action=actions.DATA_SET_SUBMITTED, subject=data_set, details={"epsilon": budget.epsilon, "delta": budget.delta})
+    details = {"epsilon": budget.epsilon, "delta": budget.delta, "delete_on": delete_on}
+    record(actor=actor, action=actions.DATA_SET_SUBMITTED, subject=data_set, details=details)
 
 
 @transaction.atomic
-def approve(data_set: DataSet, *, budget: tuple[float, float], analysts: Collection[int], actor: User) -> None:
-    """Open the budget. `budget` and `analysts` are those that the officer saw; analysts who were named meanwhile wait on."""
-    data_set = _locked(data_set, DataSetStatus.WAITING, reviewer=actor)
-    if budget != (data_set.epsilon, data_set.delta):
-        raise DataSetError(_("The budget was changed meanwhile. Look at it again."))
+def approve(data_set: DataSet, *, budget: tuple[float, float], delete_on: str, analysts: Collection[int], actor: User) -> None:
+    """Open the budget. Budget, day and analysts are those that the officer saw; analysts who came meanwhile wait on."""
+    data_set = locked(data_set, DataSetStatus.WAITING, reviewer=actor)
+    if budget != (data_set.epsilon, data_set.delta) or delete_on != str(data_set.delete_on or ""):
+        raise DataSetError(_("The budget or the day was changed meanwhile. Look at it again."))
     data_set.status, data_set.decided_by, data_set.decided_on = DataSetStatus.APPROVED, actor, timezone.localdate()
     data_set.save()
     open_budget(data_set.source, epsilon=budget[0], delta=budget[1])
-    names = _approve_analysts(data_set, analysts)
-    details = {"epsilon": budget[0], "delta": budget[1], "analysts": names}
+    names = let_in(data_set, analysts)
+    details = {"epsilon": budget[0], "delta": budget[1], "delete_on": data_set.delete_on, "analysts": names}
     record(actor=actor, action=actions.DATA_SET_APPROVED, subject=data_set, details=details)
 
 
 @transaction.atomic
 def send_back(data_set: DataSet, *, reason: str, actor: User) -> None:
     """The owner may change the budget and the analysts, and ask again."""
-    data_set = _locked(data_set, DataSetStatus.WAITING, reviewer=actor)
+    data_set = locked(data_set, DataSetStatus.WAITING, reviewer=actor)
     if not (reason := reason.strip()[:LONGEST_REASON]):
         raise DataSetError(_("Expected a reason in words, found none."))
     data_set.status, data_set.reason, data_set.epsilon, data_set.delta = DataSetStatus.DRAFT, reason, None, None
@@ -75,49 +80,15 @@ def send_back(data_set: DataSet, *, reason: str, actor: User) -> None:
 
 
 @transaction.atomic
-def name_analyst(data_set: DataSet, *, username: str, actor: User) -> DataSetAnalyst:
-    """Name somebody with an account. They may ask once an officer has approved them."""
-    data_set = _locked(data_set)
-    user = User.objects.filter(username=username.strip(), is_active=True).first()
-    if user is None:
-        raise DataSetError(_("Expected the name of an account, found “%(text)s”.") % {"text": username.strip()[:150]})
-    if user == data_set.owner or DataSetAnalyst.objects.filter(data_set=data_set, user=user).exists():
-        raise DataSetError(_("%(name)s has a part in this data set already.") % {"name": user.username})
-    analyst = DataSetAnalyst.objects.create(data_set=data_set, user=user)
-    record(actor=actor, action=actions.ANALYST_NAMED, subject=data_set, details={"user": user.username})
-    return analyst
-
-
-@transaction.atomic
-def approve_analysts(data_set: DataSet, *, analysts: Collection[int], actor: User) -> None:
-    """Approve analysts who were named after the data set was approved: those that the officer saw."""
-    data_set = _locked(data_set, DataSetStatus.APPROVED, reviewer=actor)
-    names = _approve_analysts(data_set, analysts)
-    if not names:
-        raise DataSetError(_("No analyst waits any more."))
-    record(actor=actor, action=actions.ANALYSTS_APPROVED, subject=data_set, details={"analysts": names})
-
-
-@transaction.atomic
-def remove_analyst(data_set: DataSet, *, user_id: int, actor: User) -> None:
-    """Remove somebody, or leave."""
-    analyst = DataSetAnalyst.objects.select_related("user").filter(data_set=data_set, user_id=user_id).first()
-    if analyst is None:
-        raise DataSetError(_("This person is not an analyst of the data set any more."))
-    analyst.delete()
-    record(actor=actor, action=actions.ANALYST_REMOVED, subject=data_set, details={"user": analyst.user.username})
-
-
-@transaction.atomic
-def delete(data_set: DataSet, *, actor: User) -> None:
+def delete(data_set: DataSet, *, actor: User | None) -> None:
     """Delete the rows for ever. Its answers and its ledger stay."""
-    data_set = _locked(data_set)
+    data_set = locked(data_set)
     data_set.forgotten_on = timezone.localdate()
     if data_set.status == DataSetStatus.WAITING:
         data_set.status, data_set.epsilon, data_set.delta = DataSetStatus.DRAFT, None, None
     data_set.save()
     delete_rows(data_set.source)
-    record(actor=actor, action=actions.DATA_SET_DELETED, subject=data_set)
+    record(actor=actor, action=actions.DATA_SET_DELETED, subject=data_set, details={"due_on": data_set.delete_on})
 
 
 def students_of(data_set: DataSet) -> int:
@@ -126,7 +97,7 @@ def students_of(data_set: DataSet) -> int:
     return found or 0
 
 
-def _locked(data_set: DataSet, *expected: DataSetStatus, reviewer: User | None = None) -> DataSet:
+def locked(data_set: DataSet, *expected: DataSetStatus, reviewer: User | None = None) -> DataSet:
     """The data set as it is now, which nobody else changes until the transaction ends."""
     found = DataSet.objects.select_for_update(of=("self",)).select_related("owner").get(pk=data_set.pk)
     if found.forgotten_on is not None:
@@ -138,7 +109,8 @@ def _locked(data_set: DataSet, *expected: DataSetStatus, reviewer: User | None =
     return found
 
 
-def _approve_analysts(data_set: DataSet, seen: Collection[int]) -> list[str]:
+def let_in(data_set: DataSet, seen: Collection[int]) -> list[str]:
+    """Approve these analysts, of those who wait; their names."""
     waiting = DataSetAnalyst.objects.filter(data_set=data_set, user__in=seen, approved_on=None)
     names = sorted(waiting.values_list("user__username", flat=True))
     waiting.update(approved_on=timezone.localdate())

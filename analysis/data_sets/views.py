@@ -1,32 +1,40 @@
 """The pages of data sets: the list, bringing one, and one data set with its budget, its analysts and the officer's decision."""
 
 from collections.abc import Callable
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.access import require_role, user_of
-from accounts.models import Role
-from analysis.data_sets import services
+from accounts.access import in_own_language, require_role, user_of
+from accounts.models import Role, User
+from analysis.data_sets import analysts, services
 from analysis.data_sets.errors import DataSetError
 from analysis.data_sets.forms import BringForm, BudgetForm, ReasonForm
-from analysis.models import DataSetAnalyst, DataSetStatus
+from analysis.models import DataSetAnalyst, DataSetInvitation, DataSetStatus
 from analysis.sources.places import Place
-from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set, data_sets_of
+from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set, data_sets_of, deleted_soon
 from analysis.sources.selectors import newest_snapshot, schema_of_snapshot
 from analysis.sources.tables import Role as ColumnRole
 from surveys.access import OWNER_ROLES
+from surveys.errors import SharingError
 from surveys.privacy.budgets import bought_by, budget_in_words, in_words
 from surveys.questions.plans import PrivacyBudget
 from surveys.reading.apart import NotReadError
+from surveys.sharing.selectors import open_invitation
+from surveys.sharing.services import DAYS
+from surveys.sharing.views import account_for, answered_invitation, offered_link
 
 
 @never_cache
 @require_role(*Role)
+@in_own_language
 @require_safe
 def data_sets(request: HttpRequest) -> HttpResponse:
     """The data sets that this person may see."""
@@ -37,6 +45,7 @@ def data_sets(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @require_role(*OWNER_ROLES)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def bring(request: HttpRequest) -> HttpResponse:
     """A file, with the role of each of its columns. It is read in this request, and nothing of it waits anywhere."""
@@ -44,7 +53,7 @@ def bring(request: HttpRequest) -> HttpResponse:
     problems: list[str] = []
     if request.POST.get("action") == "bring" and (found := form.read()) is not None:
         try:
-            made = services.bring(*found, title=form.value("title"), about=form.value("about"), actor=user_of(request))
+            made = services.bring(**found, actor=user_of(request))
             messages.success(request, _("The data set is here. Keys of students and texts were thrown away."))
             return redirect("analysis:data_set", made.slug)
         except NotReadError as error:
@@ -59,21 +68,52 @@ def bring(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @require_role(*Role)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def data_set(request: HttpRequest, data_set: str) -> HttpResponse:
     """One data set: its columns, its budget and what that buys, its analysts, and the decision about them."""
     seat = access_data_set(user_of(request), data_set)
     errors: dict[str, str] = {}
+    offered = None
     if request.method == "POST":
         act, needs = ACTIONS.get(request.POST.get("action", ""), (None, ""))
         if act is None or not getattr(seat, needs):
             raise Http404(NO_DATA_SET)
         try:
-            if not (errors := act(request, seat)):
+            if act is _invite:
+                offered = act(request, seat)
+            elif not (errors := act(request, seat)):
                 return redirect("analysis:data_sets" if act is _leave else request.path)
+        except SharingError as error:
+            errors = {"addressee": str(error)}
         except DataSetError as error:
             errors = {"": str(error)}
-    return render(request, "analysis/data_sets/data_set.html", _context(request, seat, errors), status=422 if errors else 200)
+    context = _context(request, seat, errors) | {"offered": offered}
+    return render(request, "analysis/data_sets/data_set.html", context, status=422 if errors else 200)
+
+
+@never_cache
+@in_own_language
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """The offer to become an analyst of a data set."""
+    found = open_invitation(DataSetInvitation, token)
+
+    def accept(user: User) -> HttpResponse:
+        analysts.accept(found, user=user)
+        messages.success(request, _("You may ask questions when an IRB officer has approved you."))
+        return redirect("analysis:data_sets")
+
+    return answered_invitation(request, found, accept=accept, account=reverse("analysis:data_set_account", args=[token]))
+
+
+@never_cache
+@sensitive_post_parameters("password1", "password2")
+@in_own_language
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_account(request: HttpRequest, token: str) -> HttpResponse:
+    """An account for somebody who was invited to a data set and has none."""
+    return account_for(request, open_invitation(DataSetInvitation, token), back=reverse("analysis:data_set_invitation", args=[token]))
 
 
 def _context(request: HttpRequest, seat: DataSetSeat, errors: dict[str, str]) -> dict[str, object]:
@@ -83,11 +123,11 @@ def _context(request: HttpRequest, seat: DataSetSeat, errors: dict[str, str]) ->
     assert snapshot is not None
     n = snapshot.n or 0
     schema = schema_of_snapshot(found.source, snapshot.number)
-    form = BudgetForm(request.POST if "epsilon" in request.POST else request.GET, n=n)
+    form = BudgetForm(request.POST if "epsilon" in request.POST else request.GET, n=n, delete_on=found.delete_on)
     budget = form.budget
     if found.epsilon is not None and found.delta is not None:
         budget = PrivacyBudget(epsilon=found.epsilon, delta=found.delta)
-    analysts = DataSetAnalyst.objects.filter(data_set=found).select_related("user")
+    named = DataSetAnalyst.objects.filter(data_set=found).select_related("user")
     return place.context | {
         "n": n,
         "columns": schema.columns,
@@ -98,8 +138,12 @@ def _context(request: HttpRequest, seat: DataSetSeat, errors: dict[str, str]) ->
         "budget": budget,
         "buys": [in_words(one) for one in bought_by(budget, people=n)] if budget else [],
         "meaning": budget_in_words(budget) if budget else [],
-        "analysts": analysts,
-        "waiting_analysts": [one for one in analysts if one.approved_on is None],
+        "analysts": named,
+        "waiting_analysts": [one for one in named if one.approved_on is None],
+        "invitations": analysts.waiting_invitations(found),
+        "days": DAYS,
+        "typed": request.POST.get("addressee", "") if errors else "",
+        "deleted_soon": found in deleted_soon(found.owner),
         "is_draft": found.status == DataSetStatus.DRAFT and found.forgotten_on is None,
         "is_waiting": found.status == DataSetStatus.WAITING and found.forgotten_on is None,
         "is_approved": found.status == DataSetStatus.APPROVED,
@@ -109,9 +153,10 @@ def _context(request: HttpRequest, seat: DataSetSeat, errors: dict[str, str]) ->
 
 
 def _submit(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
-    form = BudgetForm(request.POST, n=services.students_of(seat.data_set))
-    if form.budget is not None:
-        services.submit(seat.data_set, budget=form.budget, actor=seat.user)
+    form = BudgetForm(request.POST, n=services.students_of(seat.data_set), delete_on=seat.data_set.delete_on)
+    budget, day = form.budget, form.day
+    if budget is not None and day is not None:
+        services.submit(seat.data_set, budget=budget, delete_on=day, actor=seat.user)
         messages.success(request, _("An IRB officer has been asked."))
     return form.errors
 
@@ -120,8 +165,8 @@ def _approve(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
     try:
         budget = float(request.POST.get("epsilon", "")), float(request.POST.get("delta", ""))
     except ValueError:
-        raise DataSetError(_("The budget was changed meanwhile. Look at it again.")) from None
-    services.approve(seat.data_set, budget=budget, analysts=_people(request), actor=seat.user)
+        raise DataSetError(_("The budget or the day was changed meanwhile. Look at it again.")) from None
+    services.approve(seat.data_set, budget=budget, delete_on=request.POST.get("delete_on", ""), analysts=_people(request), actor=seat.user)
     messages.success(request, _("The data set is approved."))
     return {}
 
@@ -134,27 +179,31 @@ def _send_back(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
     return {}
 
 
-def _name_analyst(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
-    try:
-        services.name_analyst(seat.data_set, username=request.POST.get("username", ""), actor=seat.user)
-    except DataSetError as error:
-        return {"username": str(error)}
+def _invite(request: HttpRequest, seat: DataSetSeat) -> dict[str, object]:
+    """The link, which is shown once."""
+    found, token = analysts.invite(seat.data_set, addressee=request.POST.get("addressee", ""), actor=seat.user)
+    return offered_link(request, found, reverse("analysis:data_set_invitation", args=[token]))
+
+
+def _withdraw(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
+    (invitation_id,) = _keys(request, "invitation")[:1] or (0,)
+    analysts.withdraw_invitation(seat.data_set, invitation_id=invitation_id, actor=seat.user)
     return {}
 
 
 def _approve_analysts(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
-    services.approve_analysts(seat.data_set, analysts=_people(request), actor=seat.user)
+    analysts.approve_analysts(seat.data_set, analysts=_people(request), actor=seat.user)
     return {}
 
 
 def _remove_analyst(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
     (user_id,) = _people(request)[:1] or (0,)
-    services.remove_analyst(seat.data_set, user_id=user_id, actor=seat.user)
+    analysts.remove_analyst(seat.data_set, user_id=user_id, actor=seat.user)
     return {}
 
 
 def _leave(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
-    services.remove_analyst(seat.data_set, user_id=seat.user.pk, actor=seat.user)
+    analysts.remove_analyst(seat.data_set, user_id=seat.user.pk, actor=seat.user)
     return {}
 
 
@@ -167,15 +216,20 @@ def _delete(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
 
 
 def _people(request: HttpRequest) -> list[int]:
-    return [int(key) for key in request.POST.getlist("analyst") if key.isascii() and key.isdecimal() and len(key) < 10]
+    return _keys(request, "analyst")
 
 
-Act = Callable[[HttpRequest, DataSetSeat], dict[str, str]]
+def _keys(request: HttpRequest, name: str) -> list[int]:
+    return [int(key) for key in request.POST.getlist(name) if key.isascii() and key.isdecimal() and len(key) < 10]
+
+
+Act = Callable[[HttpRequest, DataSetSeat], dict[str, Any]]
 ACTIONS: dict[str, tuple[Act, str]] = {
     "submit": (_submit, "may_change"),
     "approve": (_approve, "may_review"),
     "send-back": (_send_back, "may_review"),
-    "name-analyst": (_name_analyst, "may_change"),
+    "invite": (_invite, "may_change"),
+    "withdraw": (_withdraw, "may_change"),
     "approve-analysts": (_approve_analysts, "may_review"),
     "remove-analyst": (_remove_analyst, "may_change"),
     "leave": (_leave, "may_ask"),

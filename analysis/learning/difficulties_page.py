@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from analysis.learning.difficulties import LONGEST_REASON, NOT_GIVEN, PURE, Difficulties, Mechanism, require_a_quiz
 from analysis.ledger.accounts import Account, account_of
 from analysis.ledger.errors import LedgerError
-from analysis.ledger.selectors import Asked, asked_before, budget_of, refusal, same_question, table_now
+from analysis.ledger.selectors import Asked, budget_of, newest_first, refusal, same_question, table_now
 from analysis.ledger.units import UNITS, Units
 from analysis.models import Budget, Source
 from candor.privacy.conversion import epsilon_of_rho
@@ -131,8 +131,13 @@ class Released:
     """One release of difficulties, and what became of it."""
 
     asked: Asked
-    share: float
-    """Its price, out of the budget."""
+
+    @property
+    def share(self) -> float:
+        """Its price, out of the budget."""
+        budget, price = self.asked.charge.budget, self.asked.price
+        by_rho = price.rho / budget.rho_units if budget.rho_units else 1.0
+        return min(by_rho, 1.0 if price.epsilon is None else price.epsilon / budget.epsilon_units)
 
     @property
     def found(self) -> Mapping[str, Any] | None:
@@ -162,9 +167,7 @@ class Released:
 
 def releases_of(source: Source) -> list[Released]:
     """All releases of difficulties, the newest first; those that cost nothing because they were returned are left out."""
-    budget = budget_of(source)
-    charges = [one for one in asked_before(budget) if one.charge.kind == "difficulties" and one.spends]
-    return [Released(asked=one, share=_share(one, budget)) for one in reversed(charges)]
+    return [Released(asked=one) for one in newest_first(source, "difficulties") if one.spends]
 
 
 def newest_difficulties(source: Source | None) -> Mapping[str, Any] | None:
@@ -172,9 +175,3 @@ def newest_difficulties(source: Source | None) -> Mapping[str, Any] | None:
     if source is None or not Budget.objects.filter(source=source).exists():
         return None
     return next((one.found for one in releases_of(source) if one.found), None)
-
-
-def _share(asked: Asked, budget: Budget) -> float:
-    by_rho = asked.price.rho / budget.rho_units if budget.rho_units else 1.0
-    by_sum = 1.0 if asked.price.epsilon is None else asked.price.epsilon / budget.epsilon_units
-    return min(by_rho, by_sum)

@@ -1,16 +1,23 @@
-"""The ledger for programs."""
+"""The ledger for programs, and the views of everything that spends from it: preview, spend, read."""
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
 
 from django.http import Http404
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from accounts.models import ANALYTICS_READING, Role
+from accounts.models import ANALYTICS_READING, ANALYTICS_SPENDING, Role
 from accounts.tokens.api_access import person_of
 from analysis.ledger.page import ledger_of
+from analysis.ledger.questions import Json
+from analysis.ledger.selectors import Asked, newest_first
 from analysis.ledger.serializers import FrozenSerializer, LedgerSerializer, ledger_document
-from analysis.ledger.services import freeze, unfreeze
+from analysis.ledger.services import ask, freeze, unfreeze
+from analysis.models import Source
 from analysis.sources.places import Place, place_at
 from surveys.access import NO_STUDY
 from surveys.request_bodies import BoundedJson
@@ -57,6 +64,91 @@ class DataSetLedger(Ledger):
 @extend_schema_view(post=extend_schema(operation_id="data_sets_freeze_budget", request=FrozenSerializer, responses=LedgerSerializer))
 class FrozenDataSetBudget(FrozenBudget):
     """Freeze the budget of a data set, or let it be spent again: for IRB officers who have no part in it."""
+
+
+class Desk(ABC):
+    """Where programs ask questions of some kinds: what they choose and what they hear. The views below do the rest."""
+
+    kinds: ClassVar[tuple[str, ...]]
+    choices: ClassVar[type[Serializer[object]]]
+    offers: ClassVar[type[Serializer[object]]]
+    answers: ClassVar[type[Serializer[object]]]
+    reading: ClassVar[str] = "may_ask"
+    """The permission of a seat that it takes to read the answers."""
+    spending: ClassVar[str] = "may_ask"
+
+    @abstractmethod
+    def offer(self, source: Source, chosen: dict[str, Any]) -> dict[str, object]:
+        """The cost of these choices, as `offers` describes it."""
+
+    @abstractmethod
+    def question(self, source: Source, chosen: dict[str, Any]) -> Json:
+        """The document that the ledger is asked."""
+
+    @abstractmethod
+    def answer(self, source: Source, asked: Asked) -> dict[str, object]:
+        """The end of a question, as `answers` describes it."""
+
+    def asked(self, source: Source) -> list[Asked]:
+        return newest_first(source, *self.kinds)
+
+
+class DeskView(APIView):
+    """An address of one desk: `class Preview…(Preview, desk=…)` says which, and names its operations in the API's document."""
+
+    desk: ClassVar[Desk]
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+    reading_scopes = ANALYTICS_READING
+
+    def source_at(self, where: dict[str, str], *, needs: str) -> Source:
+        source = place_at(person_of(self.request), where, needs=needs).source
+        if source is None:
+            raise Http404("Nothing can be asked here.")
+        return source
+
+    def chosen(self) -> dict[str, Any]:
+        sent = self.desk.choices(data=self.request.data)
+        sent.is_valid(raise_exception=True)
+        chosen: dict[str, Any] = sent.validated_data
+        return chosen
+
+
+class Preview(DeskView):
+    """The cost of a question; nothing is spent."""
+
+    changes_nothing = True
+    writing_scopes = ANALYTICS_READING
+
+    def __init_subclass__(cls, *, desk: Desk, operation: str) -> None:
+        cls.desk = desk
+        extend_schema_view(post=extend_schema(operation_id=operation, request=desk.choices, responses=desk.offers))(cls)
+
+    def post(self, request: Request, **where: str) -> Response:
+        source = self.source_at(where, needs=self.desk.spending)
+        return Response(self.desk.offer(source, self.chosen()))
+
+
+class Answers(DeskView):
+    """The answers, the newest first; a POST asks one more question."""
+
+    writing_scopes = ANALYTICS_SPENDING
+
+    def __init_subclass__(cls, *, desk: Desk, reads: str, asks: str) -> None:
+        cls.desk = desk
+        extend_schema_view(
+            get=extend_schema(operation_id=reads, responses=desk.answers(many=True)),
+            post=extend_schema(operation_id=asks, request=desk.choices, responses=desk.answers),
+        )(cls)
+
+    def get(self, request: Request, **where: str) -> Response:
+        source = self.source_at(where, needs=self.desk.reading)
+        return Response([self.desk.answer(source, asked) for asked in self.desk.asked(source)])
+
+    def post(self, request: Request, **where: str) -> Response:
+        source = self.source_at(where, needs=self.desk.spending)
+        asked = ask(source, self.desk.question(source, self.chosen()), actor=person_of(request))
+        return Response(self.desk.answer(source, asked))
 
 
 def _document(place: Place) -> dict[str, object]:

@@ -147,6 +147,11 @@ def asked_before(budget: Budget) -> list[Asked]:
     return [asked_of(charge) for charge in _charges(budget)]
 
 
+def newest_first(source: Source, *kinds: str) -> list[Asked]:
+    """All questions of these kinds, the newest first."""
+    return [asked for asked in reversed(asked_before(budget_of(source))) if asked.charge.kind in kinds]
+
+
 def asked_with(budget: Budget, number: int) -> Asked | None:
     """The question with this number in the ledger."""
     charge = _charges(budget).filter(number=number).first()
@@ -155,4 +160,4 @@ def asked_with(budget: Budget, number: int) -> Asked | None:
 
 def _charges(budget: Budget) -> QuerySet[Charge]:
     steps = Prefetch("steps", ChargeStep.objects.order_by("place"))
-    return Charge.objects.filter(budget=budget).select_related("asking", "asked_by").prefetch_related(steps).order_by("number")
+    return budget.charges.select_related("asking", "asked_by").prefetch_related(steps).order_by("number")

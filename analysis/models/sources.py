@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from jobs.models import Lease
-from surveys.models import Study
+from surveys.models import InvitationLink, MemberRole, Study
 
 
 class DataSetStatus(models.TextChoices):
@@ -32,6 +32,7 @@ class DataSet(models.Model):
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     decided_on = models.DateField(null=True, blank=True)
     reason = models.TextField(blank=True, max_length=2000, db_default="", help_text="Why an officer sent it back.")
+    delete_on = models.DateField(null=True, blank=True, help_text="On this day its rows are deleted.")
     forgotten_on = models.DateField(null=True, blank=True, help_text="Since this day its rows are deleted.")
 
     class Meta:
@@ -69,6 +70,25 @@ class DataSetAnalyst(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user}: {self.data_set}"
+
+
+class DataSetInvitation(InvitationLink):
+    """An offer to become an analyst of a data set."""
+
+    data_set = models.ForeignKey(DataSet, on_delete=models.CASCADE, related_name="invitations")
+
+    class Meta:
+        ordering = ("data_set", "addressee")
+        constraints = (
+            models.CheckConstraint(condition=~models.Q(accepted=True, withdrawn=True), name="accepted_data_set_invitation_stays"),
+        )
+
+    @property
+    def whole(self) -> DataSet:
+        return self.data_set
+
+    def get_role_display(self) -> str:
+        return str(MemberRole.ANALYST.label)
 
 
 class Source(models.Model):

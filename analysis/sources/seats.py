@@ -5,10 +5,12 @@ from functools import cached_property
 
 from django.db.models import Q, QuerySet
 from django.http import Http404
+from django.utils import timezone
 
 from accounts.models import Role, User
 from analysis.models import DataSet, DataSetAnalyst, DataSetStatus
 from surveys.access import StudyRole
+from surveys.retention.selectors import REMINDER_DAYS
 
 NO_DATA_SET = "There is no such data set."
 
@@ -68,12 +70,25 @@ def data_sets_of(user: User) -> QuerySet[DataSet]:
     return every.filter(theirs)
 
 
+def data_sets_as_analyst(user: User) -> QuerySet[DataSet]:
+    """The data sets about which this person may ask, and of which they read neither the ledger nor the log."""
+    approved = DataSetAnalyst.objects.filter(user=user, approved_on__isnull=False).values("data_set")
+    found = DataSet.objects.exclude(owner=user)
+    return found.none() if user.role == Role.ADMINISTRATOR else found.filter(pk__in=approved)
+
+
 def waiting_data_sets(officer: User) -> list[tuple[DataSet, bool]]:
     """Data sets that wait for an officer, or of which an analyst does, the oldest first; and whether another officer must decide."""
     newcomers = DataSetAnalyst.objects.filter(approved_on=None).values("data_set")
     waits = Q(status=DataSetStatus.WAITING) | Q(status=DataSetStatus.APPROVED, pk__in=newcomers)
     found = data_sets_of(officer).filter(waits, forgotten_on=None).order_by("submitted_on", "pk")
     return [(one, not DataSetSeat(officer, one).may_review) for one in found]
+
+
+def deleted_soon(user: User) -> QuerySet[DataSet]:
+    """The data sets of this person whose rows are deleted within 30 days."""
+    last = timezone.localdate() + REMINDER_DAYS
+    return DataSet.objects.filter(owner=user, forgotten_on=None, delete_on__lte=last).order_by("delete_on", "pk")
 
 
 def access_data_set(user: User, slug: str, *, needs: str = "") -> DataSetSeat:

@@ -46,6 +46,12 @@ def names_of(line: str) -> tuple[list[str], str]:
         names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter, strict=True), [])]
     except csv.Error as error:
         raise UnreadableError(_("line 1: not the first line of a CSV file: %(error)s", error=str(error))) from None
+    check_names(names)
+    return names, delimiter
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names that no column can have, and two alike."""
     for place, name in enumerate(names, start=1):
         if not name or len(name) > LONGEST_NAME or CONTROL.search(name):
             raise UnreadableError(_("line 1, column %(place)s: expected a name of 1 to %(most)s letters", place=place, most=LONGEST_NAME))
@@ -55,7 +61,6 @@ def names_of(line: str) -> tuple[list[str], str]:
             raise UnreadableError(_("line 1 names the column “%(name)s” twice", name=name))
     if not names:
         raise UnreadableError(_("line 1: expected the names of the columns, found nothing"))
-    return names, delimiter
 
 
 def decoded(file: Iterable[bytes]) -> Iterator[str]:

@@ -112,7 +112,7 @@ def anonymize(
     anatomy : bool
         Whether sensitive values change places within each orbit.
     classes : iterable of iterable of int, optional
-        Rows of the records of each class, from an earlier release of the same records, which are used again.
+        Rows of the records of each class, from an earlier release (`candor.records.releases.manifest`), which are used again.
     tell : callable
         Is told the share that is done; may raise to stop.
 
@@ -150,11 +150,14 @@ def anonymize(
     demands = Demands(levels=dict(diversity or {}), t=t)
     size = _checked(forest, k=k, size=class_size, suppress=suppress, demands=demands)
     tell(0.2)
-    chosen, suppressed = (
+    chosen = (
         _clustered(forest, k=k, size=size, suppress=suppress, demands=demands, tell=lambda share: tell(0.2 + 0.5 * share))
         if classes is None
-        else ([list(one) for one in classes], 0)
+        else _again(forest, classes)
     )
+    n = len(forest.roots)
+    if (suppressed := n - sum(map(len, chosen))) > suppress * n:
+        raise ParameterError(f"{suppressed} of {n} records would be suppressed; expected at most {suppress:.0%}")
     with _without_collection():
         built, published = _built(forest, chosen, demands=demands, anatomy=anatomy)
     tell(0.9)
@@ -196,10 +199,8 @@ def _checked(forest: Forest, *, k: int, size: int | None, suppress: float, deman
     return size or max(k, *demands.levels.values(), 1)
 
 
-def _clustered(
-    forest: Forest, *, k: int, size: int, suppress: float, demands: Demands, tell: Callable[[float], object]
-) -> tuple[list[list[int]], int]:
-    """Rows of each class, and how many records are suppressed; records whose roots have other attributes are never mixed."""
+def _clustered(forest: Forest, *, k: int, size: int, suppress: float, demands: Demands, tell: Callable[[float], object]) -> list[list[int]]:
+    """Rows of each class; records whose roots have other attributes are never mixed."""
     n = len(forest.roots)
     embedding = embed(forest, demands.names)
     kinds = np.array([root.kind for root in forest.roots])
@@ -225,7 +226,18 @@ def _clustered(
             f"{suppressed} of {n} records would be suppressed, because fewer than k = {k} have the same attributes; "
             f"expected at most {suppress:.0%}"
         )
-    return chosen, suppressed
+    return chosen
+
+
+def _again(forest: Forest, classes: Iterable[Iterable[int]]) -> list[list[int]]:
+    """Classes that are used again."""
+    chosen = [list(one) for one in classes]
+    rows = [row for one in chosen for row in one]
+    if len(set(rows)) < len(rows) or not all(0 <= row < len(forest.roots) for row in rows):
+        raise ParameterError(f"classes: expected rows from 0 to {len(forest.roots) - 1}, each at most once")
+    if any(len({forest.roots[row].kind for row in one}) > 1 for one in chosen):
+        raise ParameterError("classes: the records of an earlier class have other attributes now; expected the same questions as before")
+    return chosen
 
 
 def _built(

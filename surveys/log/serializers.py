@@ -43,7 +43,8 @@ class LogSerializer(serializers.Serializer[object]):
     older = serializers.IntegerField(allow_null=True, help_text="Ask with `before` of this value for the entries before these.")
     newer = serializers.IntegerField(allow_null=True, help_text="Ask with `after` of this value for the entries after these.")
     left_out = serializers.ListField(
-        child=serializers.CharField(), help_text="Studies in which you are a blinded viewer: what was done to them is not shown to you."
+        child=serializers.CharField(),
+        help_text="Studies and data sets of which you are a blinded viewer or an analyst: you read nothing about them.",
     )
 
 

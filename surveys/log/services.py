@@ -19,7 +19,8 @@ def export_log(*, study: Study | None = None, actor: User) -> Iterator[str]:
     if study is not None:
         part = f"the entries about the study {study.slug}"
     elif asked.hidden:
-        part = f"all entries but those about {', '.join(names_of_hidden(asked))}, in which {actor.username} is a blinded viewer"
+        part = f"all entries but those about {', '.join(names_of_hidden(asked))}"
+        part += f", of which {actor.username} is a blinded viewer or an analyst"
     return services.export(asked, part=part, actor=actor)
 
 

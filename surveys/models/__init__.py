@@ -10,6 +10,7 @@ from surveys.models.media import MediaFile as MediaFile
 from surveys.models.media import media_path as media_path
 from surveys.models.media import place_of_media as place_of_media
 from surveys.models.members import Invitation as Invitation
+from surveys.models.members import InvitationLink as InvitationLink
 from surveys.models.members import MemberRole as MemberRole
 from surveys.models.members import StudyMember as StudyMember
 from surveys.models.participants import AttritionCount as AttritionCount

@@ -1,5 +1,7 @@
 """People who work on a study beside its owner, and invitations to do so."""
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -34,13 +36,9 @@ class StudyMember(models.Model):
         return f"{self.user}: {self.get_role_display()}"
 
 
-class Invitation(models.Model):
-    """An offer to share a study, good for anybody who holds the link, or only for `user` if there is one. Only the hash of the link is
-    kept.
-    """
+class InvitationLink(models.Model):
+    """An offer that is good for anybody who holds the link, or only for `user` if there is one. Only the hash of the link is kept."""
 
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="invitations")
-    role = models.CharField(max_length=16, choices=MemberRole)
     addressee = models.CharField(max_length=254, help_text="An e-mail address, or the name of an account.")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
     token_hash = models.CharField(max_length=64, unique=True)
@@ -49,11 +47,33 @@ class Invitation(models.Model):
     withdrawn = models.BooleanField(default=False)
 
     class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.addressee}: {self.get_role_display()}"
+
+    @property
+    def whole(self) -> Any:
+        """What the person is invited to; it has a title and an owner."""
+        raise NotImplementedError
+
+    def get_role_display(self) -> str:
+        raise NotImplementedError
+
+
+class Invitation(InvitationLink):
+    """An offer to share a study."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=16, choices=MemberRole)
+
+    class Meta:
         ordering = ("study", "addressee")
         constraints = (
             models.CheckConstraint(condition=models.Q(role__in=MemberRole.values), name="every_invitation_has_a_known_role"),
             models.CheckConstraint(condition=~models.Q(accepted=True, withdrawn=True), name="an_accepted_invitation_is_not_withdrawn"),
         )
 
-    def __str__(self) -> str:
-        return f"{self.addressee}: {self.get_role_display()}"
+    @property
+    def whole(self) -> Study:
+        return self.study

@@ -16,8 +16,8 @@ from surveys import actions
 from surveys.access import OWNER_ROLES
 from surveys.errors import SharingError
 from surveys.lifecycle.steps import locked
-from surveys.models import Invitation, MemberRole, Study, StudyMember
-from surveys.sharing.selectors import open_invitations
+from surveys.models import Invitation, InvitationLink, MemberRole, Study, StudyMember
+from surveys.sharing.selectors import Link, still_open
 from surveys.tokens import hash_of_token
 
 DAYS = 14
@@ -28,30 +28,28 @@ CANNOT_OWN = (MemberRole.BLINDED_VIEWER, MemberRole.ANALYST)
 @transaction.atomic
 def invite(study: Study, *, addressee: str, role: MemberRole, actor: User) -> tuple[Invitation, str]:
     """Invite an e-mail address or an account; return the invitation and the token of its link, which nobody can read again."""
-    addressee = addressee.strip()
-    user = None if "@" in addressee else User.objects.filter(username=addressee, is_active=True).first()
-    if user is not None:
-        _must_be_new(study, user)
-    else:
-        try:
-            validate_email(addressee)
-        except ValidationError as error:
-            raise SharingError(
-                _("Expected an e-mail address or the name of an account, found “%(text)s”.") % {"text": addressee}
-            ) from error
-    token = secrets.token_urlsafe(32)
-    invitation = Invitation(
-        study=study,
-        role=role,
-        addressee=addressee,
-        user=user,
-        token_hash=hash_of_token(token),
-        last_day=timezone.localdate() + timedelta(days=DAYS),
-    )
-    invitation.full_clean()
+    invitation = Invitation(study=study, role=role)
+    token = address(invitation, to=addressee)
+    if invitation.user is not None:
+        _must_be_new(study, invitation.user)
     invitation.save()
-    record(actor=actor, action=actions.INVITED, subject=study, details={"addressee": addressee, "role": role})
+    record(actor=actor, action=actions.INVITED, subject=study, details={"addressee": invitation.addressee, "role": role})
     return invitation, token
+
+
+def address(invitation: InvitationLink, *, to: str) -> str:
+    """Address an invitation to an e-mail address or an account, for so many days; return the token of its link. Nothing is stored yet."""
+    invitation.addressee = to = to.strip()
+    invitation.user = None if "@" in to else User.objects.filter(username=to, is_active=True).first()
+    if invitation.user is None:
+        try:
+            validate_email(to)
+        except ValidationError as error:
+            raise SharingError(_("Expected an e-mail address or the name of an account, found “%(text)s”.") % {"text": to[:150]}) from error
+    token = secrets.token_urlsafe(32)
+    invitation.token_hash, invitation.last_day = hash_of_token(token), timezone.localdate() + timedelta(days=DAYS)
+    invitation.full_clean()
+    return token
 
 
 @transaction.atomic
@@ -68,12 +66,8 @@ def withdraw_invitation(study: Study, *, invitation_id: int, actor: User) -> Non
 @transaction.atomic
 def accept_invitation(invitation: Invitation, *, user: User) -> StudyMember:
     """Make this person a member, once."""
-    invitation = _locked(invitation)
-    if invitation.user_id not in (None, user.pk):
-        raise SharingError(_("This invitation is for another account."))
+    invitation = use(invitation, user=user)
     _must_be_new(invitation.study, user)
-    invitation.accepted, invitation.user = True, user
-    invitation.save(update_fields=["accepted", "user"])
     member = StudyMember(study=invitation.study, user=user, role=invitation.role)
     member.full_clean()
     member.save()
@@ -82,9 +76,19 @@ def accept_invitation(invitation: Invitation, *, user: User) -> StudyMember:
     return member
 
 
+def use(invitation: Link, *, user: User) -> Link:
+    """Accept an invitation, which this ends, in the caller's transaction."""
+    invitation = _locked(invitation)
+    if invitation.user_id not in (None, user.pk):
+        raise SharingError(_("This invitation is for another account."))
+    invitation.accepted, invitation.user = True, user
+    invitation.save(update_fields=["accepted", "user"])
+    return invitation
+
+
 @transaction.atomic
-def create_invited_user(invitation: Invitation, *, username: str, password: str) -> User:
-    """An account for somebody who was invited and has none: an analyst, who sees only shared studies. One for each invitation."""
+def create_invited_user(invitation: InvitationLink, *, username: str, password: str) -> User:
+    """An account for somebody who was invited and has none: an analyst, who sees only what is shared. One for each invitation."""
     invitation = _locked(invitation)
     if invitation.user_id is not None:
         raise SharingError(_("There is an account for this invitation already. Log in with it."))
@@ -131,8 +135,8 @@ def transfer_study(study: Study, *, user_id: int, actor: User) -> None:
     record(actor=actor, action=actions.TRANSFERRED, subject=study, details={"from": former.username, "to": study.owner.username})
 
 
-def _locked(invitation: Invitation) -> Invitation:
-    found = open_invitations().filter(pk=invitation.pk).select_for_update(of=("self",)).first()
+def _locked(invitation: Link) -> Link:
+    found = still_open(type(invitation)).filter(pk=invitation.pk).select_for_update(of=("self",)).first()
     if found is None:
         raise SharingError(_("This invitation was accepted or withdrawn in the meantime."))
     return found

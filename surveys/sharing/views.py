@@ -14,13 +14,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.forms import OwnAccountForm
 from accounts.models import Role, User
 from accounts.sending import send_if_configured
 from surveys.access import OWNER_ROLES, access_analytics, access_owned_study, access_results
 from surveys.errors import SharingError
-from surveys.models import Invitation, MemberRole, Study
+from surveys.models import Invitation, InvitationLink, MemberRole, Study
 from surveys.sharing import services as sharing
 from surveys.sharing.selectors import open_invitation, open_invitations
 
@@ -55,7 +55,7 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
                 return redirect("surveys:people", slug)
             typed = request.POST.get("addressee", "")
             invitation, token = sharing.invite(study, addressee=typed, role=_role(request.POST), actor=user)
-            offered, typed = _offer(request, invitation, token), ""
+            offered, typed = offered_link(request, invitation, reverse("surveys:invitation", args=[token])), ""
         except KeyError:
             errors = [{"field": "", "message": _("This cannot be done here.")}]
         except SharingError as error:
@@ -78,21 +78,21 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "surveys/investigator/people.html", context, status=422 if errors else 200)
 
 
-def _offer(request: HttpRequest, invitation: Invitation, token: str) -> dict[str, object]:
+def offered_link(request: HttpRequest, invitation: InvitationLink, path: str) -> dict[str, object]:
     """The link, shown only this once, and whether it went out by e-mail."""
-    link = request.build_absolute_uri(reverse("surveys:invitation", args=[token]))
+    link = request.build_absolute_uri(path)
     address = invitation.user.email if invitation.user else invitation.addressee
     text = _(
-        "%(owner)s invites you to the study “%(title)s” on Candor, as: %(role)s.\n\n"
+        "%(owner)s invites you to “%(title)s” on Candor, as: %(role)s.\n\n"
         "Open this link within %(days)d days:\n%(link)s\n\nIf you do not know what this is about, ignore this message."
     ) % {
         "owner": user_of(request).get_username(),
-        "title": invitation.study.title,
+        "title": invitation.whole.title,
         "role": invitation.get_role_display(),
         "days": sharing.DAYS,
         "link": link,
     }
-    sent = send_if_configured(to=address, subject=_("Invitation to a study"), text=text)
+    sent = send_if_configured(to=address, subject=_("Invitation"), text=text)
     return {"link": link, "addressee": invitation.addressee, "sent": sent}
 
 
@@ -117,37 +117,54 @@ CHANGES: dict[str, Callable[[Study, Mapping[str, str], User], None]] = {
 
 
 @never_cache
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """The offer: the study, the inviter and the role; a button for logged-in people, two ways to log in for everybody else."""
-    found = open_invitation(token)
-    errors = []
-    if request.method == "POST" and request.user.is_authenticated:
-        try:
-            member = sharing.accept_invitation(found, user=user_of(request))
-            messages.success(request, _("The study is shared with you now."))
-            return redirect("analysis:analytics" if member.role == MemberRole.ANALYST else "surveys:study", found.study.slug)
-        except SharingError as error:
-            errors = [{"field": "", "message": str(error)}]
-    context = {"invitation": found, "token": token, "errors": errors}
-    return render(request, "surveys/investigator/invitation.html", context, status=409 if errors else 200)
+    """The offer to work on a study."""
+    found = open_invitation(Invitation, token)
+
+    def accept(user: User) -> HttpResponse:
+        member = sharing.accept_invitation(found, user=user)
+        messages.success(request, _("The study is shared with you now."))
+        return redirect("analysis:analytics" if member.role == MemberRole.ANALYST else "surveys:study", found.study.slug)
+
+    return answered_invitation(request, found, accept=accept, account=reverse("surveys:new_account", args=[token]))
 
 
 @never_cache
 @sensitive_post_parameters("password1", "password2")
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_account(request: HttpRequest, token: str) -> HttpResponse:
-    """An account for somebody who was invited and has none; then the invitation again, to be accepted."""
-    found = open_invitation(token)
+    """An account for somebody who was invited to a study and has none."""
+    return account_for(request, open_invitation(Invitation, token), back=reverse("surveys:invitation", args=[token]))
+
+
+def answered_invitation(
+    request: HttpRequest, found: InvitationLink, *, accept: Callable[[User], HttpResponse], account: str
+) -> HttpResponse:
+    """The title, the inviter and the role; a button for logged-in people, two ways to log in for everybody else."""
+    errors = []
+    if request.method == "POST" and request.user.is_authenticated:
+        try:
+            return accept(user_of(request))
+        except SharingError as error:
+            errors = [{"field": "", "message": str(error)}]
+    context = {"invitation": found, "account": account, "errors": errors}
+    return render(request, "surveys/investigator/invitation.html", context, status=409 if errors else 200)
+
+
+def account_for(request: HttpRequest, found: InvitationLink, *, back: str) -> HttpResponse:
+    """A new account for somebody who was invited; then the invitation again, to be accepted."""
     if request.user.is_authenticated or found.user_id is not None:
-        return redirect("surveys:invitation", token)
+        return redirect(back)
     form = OwnAccountForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
             data = form.cleaned_data
             user = sharing.create_invited_user(found, username=data["username"], password=data["password1"])
             login(request, user, backend=BACKEND)
-            return redirect("surveys:invitation", token)
+            return redirect(back)
         except ValidationError as error:  # somebody else took the name in the meantime
             form.add_error("username", error.messages[0])
         except SharingError as error:

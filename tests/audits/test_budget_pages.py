@@ -21,7 +21,8 @@ from analysis.sources.services import take_snapshot
 from candor.packages.archive import files_in
 from surveys.models import MemberRole, Participant, Step, Study, StudyMember
 from tests.audits.test_differencing import Answers, Auditor, _constant
-from tests.audits.test_permissions import LOGIN, NO, client_of, outcome, people, shared
+from tests.audits.test_permissions import client_of, outcome, people, shared
+from tests.audits.who_may_enter import LOGIN, NO
 from tests.factories import recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, count_everybody
 from tests.integration.test_ledger import withdraw

@@ -32,7 +32,8 @@ from surveys.models import Participant, Step, Study
 from surveys.review.services import approve
 from surveys.studies import services as studies
 from surveys.tokens import hash_of_withdrawal_code
-from tests.audits.test_permissions import ARGUMENTS, EVERYWHERE, RECRUITING, VISITORS, client_of, own_routes, people, shared
+from tests.audits.test_permissions import client_of, own_routes, people, shared
+from tests.audits.who_may_enter import ARGUMENTS, EVERYWHERE, RECRUITING, VISITORS
 from tests.factories import recruiting_study, walk
 from tests.finished_people import TELLING_DIE, add_finished_people, count_everybody
 from tests.jobs import catch, work_off

@@ -12,7 +12,6 @@ LINES_AT_MOST = 400
 # File: why it may be longer.
 LONGER = {
     "surveys/migrations/0001_initial.py": "generated: the tables of the first version",
-    "tests/audits/test_permissions.py": "a line for each address",
 }
 MODULES_AT_MOST = 15
 # Folder: why it may hold more.

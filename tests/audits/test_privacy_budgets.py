@@ -20,7 +20,8 @@ from surveys.privacy.exact import shown_exactly
 from surveys.protocols import protocol_in_force
 from surveys.studies import services as studies
 from tests.audits.test_differencing import Answers, Auditor
-from tests.audits.test_permissions import OPEN_TO_ITS_ANALYST, people, shared
+from tests.audits.test_permissions import people, shared
+from tests.audits.who_may_enter import OPEN_TO_ITS_ANALYST
 from tests.factories import recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute, count_everybody
 from tests.jobs import catch

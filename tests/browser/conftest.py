@@ -7,13 +7,14 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from tests.installing import chromium
 
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 320, "height": 640}
 TIMEOUT_MILLISECONDS = 15_000
+expect.set_options(timeout=TIMEOUT_MILLISECONDS)
 WCAG_AND_BEST_PRACTICE = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
 
 

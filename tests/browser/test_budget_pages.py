@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from accounts.models import Role, User
 from accounts.services import create_user
@@ -86,6 +86,20 @@ def test_difficulties_are_bought_with_open_eyes(
     expect(page.locator("figure svg")).to_be_visible()
     assert_accessible(page)
     assert_fits(page)
+
+
+def test_what_is_typed_before_the_scripts_came_is_asked_about(new_page: Callable[..., Page], study: Study) -> None:
+    member(study, MemberRole.EDITOR)
+    page = new_page()
+    log_in(page, "editor", f"/studies/{study.slug}/analytics/")
+    expect(page.get_by_role("link", name="Difficulties")).to_be_visible()
+    held: list[Route] = []
+    page.route("**/htmx.min*.js", lambda route: held.append(route))
+    page.goto(f"/studies/{study.slug}/analytics/difficulties/", wait_until="commit")
+    page.get_by_label("How much of the budget").fill("0,1")
+    expect(page.get_by_text("The standard error of a difficulty will be about")).to_be_visible()
+    held[0].continue_()
+    expect(page.get_by_role("heading", name="This would be noise")).to_be_visible()
 
 
 @pytest.mark.parametrize("width", WIDTHS)

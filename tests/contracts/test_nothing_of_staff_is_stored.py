@@ -10,7 +10,8 @@ from django.urls import reverse
 from accounts.login import middleware
 from accounts.models import Role
 from surveys.models import MediaFile, Study
-from tests.audits.test_permissions import ARGUMENTS, own_routes, routes
+from tests.audits.test_permissions import own_routes, routes
+from tests.audits.who_may_enter import ARGUMENTS
 from tests.factories import logged_in, person, recruiting_study
 
 pytestmark = pytest.mark.django_db

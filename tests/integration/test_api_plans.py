@@ -14,7 +14,8 @@ from django.urls import reverse
 from accounts.models import Role, User
 from candor.cli import main
 from tests.api_requests import API, DESIGN, post, problem
-from tests.audits.test_permissions import ARGUMENTS, own_routes
+from tests.audits.test_permissions import own_routes
+from tests.audits.who_may_enter import ARGUMENTS
 from tests.factories import logged_in, person
 
 pytestmark = pytest.mark.django_db

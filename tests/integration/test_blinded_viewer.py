@@ -14,7 +14,8 @@ from analysis.live.blinding import arm_names
 from analysis.live.page import live_view
 from surveys.models import MemberRole, Study, StudyMember
 from surveys.studies import services as studies
-from tests.audits.test_permissions import ARGUMENTS, own_routes
+from tests.audits.test_permissions import own_routes
+from tests.audits.who_may_enter import ARGUMENTS
 from tests.factories import document, logged_in, page_of, person, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute
 

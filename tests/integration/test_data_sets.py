@@ -11,13 +11,14 @@ from django.urls import reverse
 
 from accounts.models import Role, TokenScope
 from accounts.services import issue_token
-from analysis.data_sets import services
+from analysis.data_sets import analysts, services
 from analysis.data_sets.errors import DataSetError
+from analysis.data_sets.retention import usual_day
 from analysis.ledger.selectors import asked_before
 from analysis.models import Asking, Charge, DataSet, DataSetAnalyst, Snapshot, Source
 from analysis.sources.selectors import table_of
 from audit.models import Entry
-from tests.data_sets import BUDGET, TABLE, TEXTS, TYPED_TABLE, TYPED_TEXTS, approved, bring, data_set, quiz_file, texts_file
+from tests.data_sets import BUDGET, TABLE, TEXTS, TYPED_TABLE, TYPED_TEXTS, approved, bring, data_set, named, quiz_file, texts_file
 from tests.factories import heading, logged_in, page_of, person
 from tests.jobs import work_on
 from tests.ledgers import budget_of
@@ -165,8 +166,7 @@ def test_an_officer_approves_sends_back_and_freezes_and_the_log_tells_all() -> N
     assert "ten times the students" in words(mine.get(page(made), {"epsilon": "1", "rarity": "600"}))
     for epsilon, rarity in (("0", "1000000"), ("11", "1000000"), ("1", "600"), ("much", "1000000")):
         assert mine.post(page(made), {"action": "submit", "epsilon": epsilon, "rarity": rarity}).status_code == 422
-    mine.post(page(made), {"action": "name-analyst", "username": analyst.username})
-    assert "Expected the name of an account" in words(mine.post(page(made), {"action": "name-analyst", "username": "nobody at all"}))
+    named(made, analyst)
     assert mine.post(page(made), {"action": "submit", "epsilon": "1", "rarity": "1000000"}).status_code == 302
     assert made.title in words(theirs.get(reverse("analysis:inbox")))
     assert mine.post(page(made), {"action": "approve", "epsilon": "1.0", "delta": "1e-06"}).status_code == 404, "never oneself"
@@ -175,7 +175,7 @@ def test_an_officer_approves_sends_back_and_freezes_and_the_log_tells_all() -> N
     assert "sent it back on" in words(mine.get(page(made)))
     mine.post(page(made), {"action": "submit", "epsilon": "0.5", "rarity": "1000000"})
     stale = theirs.post(page(made), {"action": "approve", "epsilon": "1.0", "delta": "1e-06", "analyst": analyst.pk})
-    assert (stale.status_code, "The budget was changed meanwhile" in words(stale)) == (422, True)
+    assert (stale.status_code, "The budget or the day was changed meanwhile" in words(stale)) == (422, True)
     assert logged_in(analyst).get(page(made)).status_code == 404
     form = page_of(theirs.get(page(made))).xpath("//form[.//button[@value='approve']]")[0]
     sent = {field.get("name"): field.get("value") for field in form.xpath(".//input[@type='hidden']")}
@@ -188,7 +188,8 @@ def test_an_officer_approves_sends_back_and_freezes_and_the_log_tells_all() -> N
     told = list(Entry.objects.filter(subject_kind="analysis.dataset").order_by("sequence").values_list("action", flat=True))
     assert told == [
         "data_set.brought",
-        "data_set.analyst_named",
+        "data_set.invited",
+        "data_set.invitation_accepted",
         "data_set.submitted",
         "data_set.sent_back",
         "data_set.submitted",
@@ -197,17 +198,17 @@ def test_an_officer_approves_sends_back_and_freezes_and_the_log_tells_all() -> N
     ]
 
 
-def test_an_analyst_who_is_named_later_waits_for_an_officer_who_saw_the_name() -> None:
+def test_an_analyst_who_comes_later_waits_for_an_officer_who_saw_the_name() -> None:
     officer, late, later = person(Role.IRB_OFFICER), person(Role.ANALYST), person(Role.IRB_OFFICER)
     source = approved(officer=officer)
     made = source.data_set
     assert made is not None
-    services.name_analyst(made, username=late.username, actor=made.owner)
-    services.name_analyst(made, username=later.username, actor=made.owner)
+    named(made, late)
+    named(made, later)
     assert logged_in(late).get(page(source)).status_code == 404
     assert "An analyst waits" in words(logged_in(officer).get(reverse("analysis:inbox")))
     with pytest.raises(DataSetError, match="Another IRB officer decides"):
-        services.approve_analysts(made, analysts=[later.pk], actor=later)
+        analysts.approve_analysts(made, analysts=[later.pk], actor=later)
     assert logged_in(officer).post(page(source), {"action": "approve-analysts", "analyst": late.pk}).status_code == 302
     assert list(DataSetAnalyst.objects.filter(approved_on=None).values_list("user", flat=True)) == [later.pk]
     browser = logged_in(late)
@@ -286,7 +287,7 @@ def test_deleted_rows_cannot_be_asked_and_answers_stay() -> None:
     assert "The data are deleted. Earlier answers stay" in words(browser.get(page(source, "data_set_questions")))
     assert "The rows were deleted on" in words(browser.get(page(source)))
     with pytest.raises(DataSetError, match="deleted"):
-        services.submit(source.whole, budget=BUDGET, actor=source.whole.owner)
+        services.submit(source.whole, budget=BUDGET, delete_on=usual_day(), actor=source.whole.owner)
 
 
 def test_two_data_sets_may_have_one_title() -> None:

@@ -226,7 +226,7 @@ def test_a_blinded_viewer_reads_nothing_about_that_study_in_the_whole_log(blinde
     for query in ("", "?kind=study.", "?kind=study.arm_changed", f"?study={blinded.slug}", f"?person={blinded.owner.username}", "?after=0"):
         page, program = client.get(f"/log/{query}"), client.get(f"/api/v1/log/{query}")
         assert (page.status_code, program.status_code) == (200, 200)
-        assert f"You are a blinded viewer of {blinded.slug}" in page.content.decode()
+        assert f"You are a blinded viewer or an analyst of {blinded.slug}" in page.content.decode()
         assert program.json()["left_out"] == [blinded.slug]
         assert len(sentences(page)) == len(program.json()["entries"])
         for entry in program.json()["entries"]:
@@ -236,7 +236,7 @@ def test_a_blinded_viewer_reads_nothing_about_that_study_in_the_whole_log(blinde
     assert any(entry["action"] == "study.created" for entry in client.get("/api/v1/log/").json()["entries"]), "other studies are there"
     for address in ("/log/export/", "/api/v1/log/export/"):
         lines = file_of(client.get(address))
-        assert f"all entries but those about {blinded.slug}, in which {officer.username} is a blinded viewer" in lines[0]
+        assert f"all entries but those about {blinded.slug}, of which {officer.username} is a blinded viewer" in lines[0]
         assert verify_lines(lines).broken_at is None
         assert not [line for line in lines if "quota" in line]
     for address in ("/studies/{}/log/", "/studies/{}/log/export/", "/api/v1/studies/{}/log/", "/api/v1/studies/{}/log/export/"):

@@ -4,6 +4,7 @@ import http.client
 import os
 import re
 import shutil
+import socket
 import ssl
 import subprocess
 import threading
@@ -44,9 +45,16 @@ class Application(BaseHTTPRequestHandler):
             self.send_response(403)
             self.send_header("Content-Length", "0")
             self.end_headers()
+            self._linger()
             return
         self.rfile.read(int(self.headers["Content-Length"]))
         self.do_GET()
+
+    def _linger(self) -> None:
+        """Reads until the other side hangs up: a connection closed over unread bytes is reset, and the answer can be lost with it."""
+        self.connection.shutdown(socket.SHUT_WR)
+        while self.connection.recv(65536):
+            pass
 
     def log_message(self, format: str, *args: object) -> None:
         """No output: the test reads nginx's log."""
@@ -224,6 +232,21 @@ def test_no_body_is_written_to_the_proxys_disk(proxy: Proxy) -> None:
     connection.endheaders()
     connection.send(b"0" * 300_000)
     assert connection.getresponse().status == 403
+    connection.close()
+
+
+@pytest.mark.parametrize("length", [10, 500_000_000])
+def test_an_outage_is_told_as_one_also_to_a_large_upload(proxy: Proxy, application: Web, length: int) -> None:
+    application.shutdown()
+    application.server_close()
+    connection = http.client.HTTPSConnection(*proxy.address, context=proxy.trusting, timeout=10)
+    connection.putrequest("POST", UPLOAD)
+    connection.putheader("Content-Length", str(length))
+    connection.endheaders()
+    connection.send(b"0" * 10)
+    answer = connection.getresponse()
+    assert answer.status == 503
+    assert "Away for a moment" in answer.read().decode()
     connection.close()
 
 

@@ -15,7 +15,8 @@ from candor.errors import TooFewResponsesError
 from candor.estimators import contrasts, direct_comparison, effects
 from surveys.models import Study
 from surveys.recruitment.services import add_entry_codes
-from tests.audits.test_permissions import ARGUMENTS, EVERYWHERE, RECRUITING, own_routes
+from tests.audits.test_permissions import own_routes
+from tests.audits.who_may_enter import ARGUMENTS, EVERYWHERE, RECRUITING
 from tests.factories import document, draft_study, logged_in, page_of, person, recruiting_study
 from tests.finished_people import TELLING_DIE, add_finished_people, compute
 

@@ -12,13 +12,13 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
 from analysis.learning.topics.forms import TopicsForm
 from analysis.learning.topics.offers import offer
 from analysis.learning.topics.tables import term_of, topics_of
 from analysis.ledger.errors import LedgerError, QuestionError
-from analysis.ledger.selectors import Asked, asked_before, budget_of, table_now
+from analysis.ledger.selectors import Asked, newest_first, table_now
 from analysis.ledger.services import ask
 from analysis.models import Source
 from analysis.sources.places import place_at
@@ -40,6 +40,7 @@ class Released:
 
 @never_cache
 @require_role(*Role)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def topics(request: HttpRequest, /, **where: str) -> HttpResponse:
     """POST shows what the tables would cost; with `spend`, they are asked for."""
@@ -71,10 +72,9 @@ def topics(request: HttpRequest, /, **where: str) -> HttpResponse:
 
 def _released(source: Source) -> Iterator[Released]:
     """The tables in the ledger, the newest first."""
-    for asked in reversed(asked_before(budget_of(source))):
-        if asked.charge.kind == "topics":
-            weeks, _cap = term_of(schema_of_snapshot(source, asked.charge.snapshot))
-            yield Released(asked=asked, weeks=range(1, weeks + 1), topics=_rows(asked.answer) if asked.answer else [])
+    for asked in newest_first(source, "topics"):
+        weeks, _cap = term_of(schema_of_snapshot(source, asked.charge.snapshot))
+        yield Released(asked=asked, weeks=range(1, weeks + 1), topics=_rows(asked.answer) if asked.answer else [])
 
 
 def _rows(answer: Mapping[str, Any]) -> list[tuple[str, list[tuple[Promise, list[Mapping[str, int]]]]]]:

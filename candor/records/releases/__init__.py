@@ -1,0 +1,1 @@
+"""What concerns several releases of the same records."""
