@@ -156,8 +156,9 @@ def missing_sentence(missing: MissingAnswers | None, *, names: Mapping[str, str]
     said = _("%(missing)d of %(people)d people did not answer this question.") % numbers
     ranges = [
         _(
-            "“%(treatment)s” changes the share of yes against “%(control)s” by %(low)+d to %(high)+d in 100 of all people, whatever "
-            "they would have said, but for chance and for people who do not follow the die."
+            "Whatever they would have said, the estimated change of the share of yes from “%(control)s” to “%(treatment)s”, by the "
+            "difference in means, would lie between %(low)+d and %(high)+d in 100. These limits know nothing of chance, nor of people who "
+            "do not follow the die."
         )
         % {
             "treatment": names[one.treatment],
