@@ -13,6 +13,7 @@ from analysis.live.wording import (
     cheater_sentence,
     effect_sentence,
     missing_sentence,
+    missing_test_sentences,
     specification_sentence,
 )
 from candor.designs.design import Design
@@ -188,5 +189,11 @@ def test_missing_answers_are_told_with_what_they_could_change() -> None:
         completed[first, second, 1] += [[20 - first, first], [20 - second, second]]
     changes = difference_in_means_kernel(completed, design).honest_times_effect
     assert (round(float(changes.min()), 6), round(float(changes.max()), 6)) == (0.0, 0.4)
+    tested = list(missing_test_sentences(found, names={"slides": "Slides", "face": "Face"}))
+    assert tested[0].startswith("Answers are not missing equally often in all groups: chance alone would give such differences in 0.0 % of")
+    assert "from “Slides” to “Face” lies between +0 and +50 in 100, if a group" in tested[1]  # Lee's bounds, by hand in docs/methods.md
+    alike = missing_answers(counts, [[10, 10], [10, 8]], design=design)
+    assert next(missing_test_sentences(alike, names={"slides": "Slides", "face": "Face"})).startswith("Answers are missing about equally")
+    assert list(missing_test_sentences(None, names={})) == []
     assert missing_sentence(replace(found, contrasts=()), names={}) == "40 of 400 people did not answer this question."
     assert missing_sentence(None, names={}) == ""
