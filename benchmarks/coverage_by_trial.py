@@ -335,7 +335,12 @@ def cheaters_differ_by_arm(truth: Truth, trials: int, rng: np.random.Generator) 
 @kind(
     "pooled",
     trials=4000,
-    settings=[Truth(n=500, cheaters=0.0, effect=0.2), Truth(n=1000, cheaters=0.3, effect=0.2), Truth(n=4000, cheaters=0.1, effect=0.0)],
+    settings=[
+        Truth(n=500, cheaters=0.0, effect=0.2),
+        Truth(n=1000, cheaters=0.3, effect=0.2),
+        Truth(n=2000, cheaters=0.3, effect=0.2),
+        Truth(n=4000, cheaters=0.1, effect=0.0),
+    ],
 )
 def pooled(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
     """Five studies of n people each, first with one effect, then with effects whose standard deviation is .1."""
