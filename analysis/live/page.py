@@ -29,7 +29,6 @@ from analysis.live.wording import (
 from analysis.models import Run, RunKind
 from analysis.selectors import history, latest_results
 from analysis.stored_results import (
-    Difference,
     DirectGroup,
     MarkedEffect,
     MarkedSequence,
@@ -40,6 +39,7 @@ from analysis.stored_results import (
     read_results,
 )
 from candor.results import (
+    Difference,
     DirectDifference,
     DirectPrevalence,
     Effect,

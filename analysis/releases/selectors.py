@@ -8,9 +8,12 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.fields.json import KT
 from django.http import Http404
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
+from analysis.answers.study_records import roles_of
 from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
+from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import SMALLEST_GROUP, SMALLEST_IN_SECTION
 from analysis.releases.people import released_people
 from analysis.sources.selectors import source_of
@@ -22,12 +25,13 @@ from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 
 FIRST_ROWS = 10
+FORGOTTEN = gettext_lazy("Background answers are deleted. Choose to leave them out.")
 NOT_MADE = (ReleaseStatus.QUEUED, ReleaseStatus.BUILDING, ReleaseStatus.FAILED)
 
 
 def releases() -> QuerySet[Release]:
     """Without the package's bytes, which only downloads and previews need."""
-    return Release.objects.select_related("study", "requested_by", "decided_by").defer("data", "package", "study__definition")
+    return Release.objects.select_related("study", "requested_by", "decided_by").defer("data", "package", "manifest", "study__definition")
 
 
 def access_release(user: User, slug: str, release_id: int) -> Release:
@@ -120,6 +124,39 @@ def published_smallest_count(study: Study) -> int | None:
     public = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=False)
     counted = public.filter(background=BackgroundHandling.COUNTS)
     return counted.order_by("version").values_list("smallest_count", flat=True).first()
+
+
+def published_records(study: Study, *, simulated: bool) -> Release | None:
+    """The first public release with protected records: later ones publish the same records, or two together would tell more than one."""
+    public = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=simulated, background=BackgroundHandling.RECORDS)
+    return public.order_by("version").first()
+
+
+def manifest_of(release: Release) -> bytes:
+    if release.manifest is None:
+        raise ReleaseError(
+            _("Records of these people are public. Their manifest is deleted with the operational data, so no second version is possible.")
+        )
+    return bytes(release.manifest)
+
+
+def no_records(study: Study, *, simulated: bool) -> str:
+    """Why protected records cannot be in a release; empty if they can."""
+    definition = protocol_in_force(study).definition
+    if not roles_of(definition.background):
+        return _("This study asked no background questions that could be in records.")
+    if definition.in_sections:
+        return _("Sections were assigned as a whole, so the arm tells the section: records beside it would not be protected.")
+    if study.forgotten_on is not None:
+        return str(FORGOTTEN)
+    if not simulated and published_smallest_count(study) is not None:
+        return _("Counts of these background answers are public. Records beside them could give hidden counts back.")
+    if (before := published_records(study, simulated=simulated)) is not None:
+        try:
+            manifest_of(before)
+        except ReleaseError as error:
+            return str(error)
+    return ""
 
 
 def no_ledger(study: Study, *, simulated: bool) -> str:
