@@ -27,7 +27,7 @@ def figures_of(live: LiveView) -> dict[str, Callable[[], Drawing | None]]:
     if progress is None:
         return {}
     found: dict[str, Callable[[], Drawing | None]] = {
-        "participants": lambda: flow_figure(progress.flow, with_lecture=live.definition.has_lecture),
+        "participants": lambda: flow_figure(progress.flow, shown=live.definition.stimuli),
         "enrolment": lambda: enrolment_figure(progress.days, planned=progress.planned),
         "balance": lambda: _balance(live),
     }

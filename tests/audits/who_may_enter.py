@@ -19,6 +19,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "account_logout":                  (405,    405,    405,    405,    405,    405,    405,    405,    405),
     "account":                         (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "log_out_elsewhere":               (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
+    "account_language":                (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
     "account_notices":                 (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
     "account_inactive":                (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_signup":                  (200,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
