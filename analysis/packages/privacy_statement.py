@@ -45,10 +45,8 @@ def privacy_statement(content: Content) -> PrivacyStatement:
             f"It does not cover what the study shows exactly: {' '.join(budget['not_covered'])}"
         )
     if reason := content.reason_for_exact_counts:
-        not_covered.append(
-            f"{'Counts of background answers are exact' if content.records is None else 'Records of background answers are'} in this release, "
-            f"outside of the study's privacy budget. The reason: {reason}"
-        )
+        what = "Counts of background answers are exact" if content.records is None else "Records of background answers are"
+        not_covered.append(f"{what} in this release, outside of the study's privacy budget. The reason: {reason}")
     if (ledger := content.analytics) is not None:
         epsilon, delta = ledger["spent"]["epsilon"], ledger["budget"]["delta"]
         not_covered.append(

@@ -7,6 +7,9 @@ from typing import Any
 
 from analysis.packages.content import Content
 from analysis.packages.rows import Group, groups_of
+from candor.results import EFFICIENT
+
+EFFICIENT_WITH_COVARIATES = "efficient_with_covariates"  # its module loads SciPy, which web processes can do without
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +42,7 @@ def risk_summary(content: Content) -> RiskSummary:
 
 
 def summary_of_records(content: Content) -> dict[str, Any] | None:
-    """What the officer and everybody read about protected records; None where there are none.
+    """The numbers about protected records that the officer and everybody read; None where there are none.
 
     `alone_by_arm` is the share of records that nobody shares once somebody's arm and subsample are known besides all labels.
     """
@@ -52,6 +55,7 @@ def summary_of_records(content: Content) -> dict[str, Any] | None:
         "suppressed": content.records.suppressed,
         "loss": content.records.loss,
         "risks": content.results["records"]["risks"],
+        "precision": _precision(content.results),
         "alone_by_arm": sum(times == 1 for times in known.values()) / len(records),
     }
 
@@ -63,3 +67,20 @@ def _known(record: Mapping[str, Any]) -> str:
 
 def _form(vertex: Mapping[str, Any]) -> str:
     return f"{sorted(vertex['quasi_identifiers'].items())} {sorted(map(_form, vertex['children']))}"
+
+
+def _precision(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Standard errors of the efficient estimates of each effect, without background answers and with their generalised values."""
+    found = []
+    for question, outcome in results["records"].get("outcomes", {}).items():
+        plain = {
+            one["treatment"]: one["standard_error"]
+            for one in results["outcomes"][question].get("effects", ())
+            if one["method"] == EFFICIENT
+        }
+        for one in outcome.get("effects", ()):
+            if one["method"] == EFFICIENT_WITH_COVARIATES:
+                treatment = one["treatment"]
+                errors = {"without": plain.get(treatment), "generalised": one["standard_error"]}
+                found.append({"question": question, "treatment": treatment, **errors})
+    return found

@@ -1,4 +1,4 @@
-"""What officers and everybody read about the protected records of a release, as one set of numbers."""
+"""The numbers about protected records that officers and everybody read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,11 @@ from typing import Any
 
 from django.utils.formats import number_format
 
-from analysis.models import Release
+from analysis.models import Release, RunKind
+from analysis.packages.risk import EFFICIENT_WITH_COVARIATES
+from analysis.selectors import latest_results
+from analysis.stored_results import QuestionEstimate, read_results
+from surveys.models import Study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +30,17 @@ class Insider:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Precision:
+    """Standard errors of one effect, in percentage points. `private` is computed from the answers themselves, for those who may see it."""
+
+    question: str
+    treatment: str
+    without: str
+    generalised: str
+    private: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordSummary:
     promised: Mapping[str, Any]
     n: int
@@ -37,10 +52,12 @@ class RecordSummary:
     overall: str
     lost: list[Lost]
     insiders: list[Insider]
+    precision: list[Precision]
+    has_private: bool
 
 
-def record_summary(release: Release) -> RecordSummary | None:
-    """None where a release has no records, or is not built."""
+def record_summary(release: Release, *, private: Mapping[tuple[str, str], float | None] | None = None) -> RecordSummary | None:
+    """None where a release has no records, or is not built. `private`: standard errors from the answers themselves, by question and arm."""
     found = (release.summary or {}).get("records")
     if not found:
         return None
@@ -65,7 +82,35 @@ def record_summary(release: Release) -> RecordSummary | None:
             )
             for name, one in risks["insider"].items()
         ],
+        precision=[
+            Precision(
+                question=one["question"],
+                treatment=one["treatment"],
+                without=_points(one["without"]),
+                generalised=_points(one["generalised"]),
+                private=_points((private or {}).get((one["question"], one["treatment"]))),
+            )
+            for one in found["precision"]
+        ],
+        has_private=bool(private),
     )
+
+
+def private_errors(study: Study) -> dict[tuple[str, str], float | None]:
+    """Standard errors of the efficient estimates with background answers, as the results page has them, by question and arm."""
+    run = latest_results(study, RunKind.FULL_RESULTS)
+    results = read_results(run.results) if run else None
+    return {
+        (name, effect.treatment): effect.standard_error
+        for name, outcome in (results.outcomes if results else {}).items()
+        if isinstance(outcome, QuestionEstimate)
+        for effect in outcome.effects
+        if effect.method == EFFICIENT_WITH_COVARIATES
+    }
+
+
+def _points(error: float | None) -> str:
+    return "–" if error is None else number_format(f"{100 * error:.2f}")
 
 
 def share_of(share: float) -> str:

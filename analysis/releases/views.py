@@ -18,7 +18,7 @@ from analysis.releases.building import STAGES
 from analysis.releases.forms import ReleaseForm
 from analysis.releases.keys import signing_key
 from analysis.releases.record_choices import RecordChoices
-from analysis.releases.record_summary import record_summary
+from analysis.releases.record_summary import private_errors, record_summary
 from analysis.releases.selectors import (
     access_release,
     data_sets,
@@ -91,7 +91,7 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         except SurveyError as error:
             messages.error(request, str(error))
         return redirect("analysis:releases_one", slug, release_id)
-    shown = preview(release)
+    shown, runs_study = preview(release), Seat(user, release.study).may_change
     if shown.rows and release.status in OPEN_RELEASES:
         record_once_a_day(actor=user, action=actions.RELEASE_ROWS_SEEN, subject=release.study)
     context = {
@@ -99,12 +99,12 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         "release": release,
         "licence": LICENCES[release.licence],
         "preview": shown,
-        "records": record_summary(release),
+        "records": record_summary(release, private=private_errors(release.study) if runs_study else None),
         "step": _step_of(release),
         "stage": STAGES.index(release.stage) + 1 if release.stage else 0,
         "stages": len(STAGES),
         "steps": _steps_open_to(user, release),
-        "runs_study": Seat(user, release.study).may_change,
+        "runs_study": runs_study,
     }
     return render(request, "analysis/releases/study_release.html", context)
 

@@ -19,6 +19,7 @@ from surveys.protocols import protocol_in_force
 from surveys.tokens import hash_of_withdrawal_code
 from tests.api_requests import get, post, problem
 from tests.factories import draft_study, logged_in, page_of, person
+from tests.finished_people import compute
 from tests.jobs import work_off, work_on
 from tests.releases import CHOICES, built_release, closed_study, published_release, requested_release
 
@@ -163,6 +164,11 @@ def test_the_officer_reads_the_verdict_and_everybody_the_same_numbers(study: Stu
         "What no parameter protects",
     ):
         assert said in asked
+    assert "Standard errors of the effects" in asked
+    assert "for you alone" not in asked
+    compute(study)
+    mine = text_of(logged_in(study.owner).get(reverse("analysis:releases_one", args=[study.slug, release.pk])))
+    assert "With the answers themselves, for you alone" in mine
     Release.objects.filter(pk=release.pk).update(status="discarded", package=None)
     public = published_release(study, officer=officer, **RECORDS)
     numbers = public.summary["records"]["risks"]

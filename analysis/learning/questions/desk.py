@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from analysis.learning.questions.columns import library_schema
@@ -83,7 +84,9 @@ def with_spending(document: Mapping[str, Any], source: Source, *, error: float |
         if error is not None:
             found = epsilon_for(asked, error, columns, n)
             if found is None:
-                raise QuestionError(_("Expected an error that ε = 10 can reach, found ± %(error)s.") % {"error": f"{error:g}"})
+                raise QuestionError(
+                    _("Expected an error that ε = 10 can reach, found ± %(error)s.") % {"error": number_format(f"{error:g}")}
+                )
             spending = Spending(epsilon=found)
         else:
             spending = _share(asked, account_of(budget_of(source)), questions or 1)

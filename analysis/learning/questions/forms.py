@@ -238,7 +238,9 @@ class DeskForm:
                 ticked=self.typed.getlist(name) if isinstance(column, Category) else [],
                 low=self.typed.get(f"{name}.from", ""),
                 high=self.typed.get(f"{name}.to", ""),
-                bounds=f"{column.minimum:g} – {column.maximum:g}" if isinstance(column, Number) else "",
+                bounds=f"{number_format(f'{column.minimum:g}')} – {number_format(f'{column.maximum:g}')}"
+                if isinstance(column, Number)
+                else "",
                 low_error=self.errors.get(f"{field}-from", ""),
                 high_error=self.errors.get(f"{field}-to", ""),
             )
