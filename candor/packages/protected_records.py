@@ -29,7 +29,7 @@ Record = Mapping[str, Any]
 def covariates_of(records: Sequence[Record]) -> dict[str, Covariate]:
     """Covariates from what is published: each label of the root is a category, an interval as well as ``*``; a blank is missing.
 
-    Of children with the same attributes there is their number, and for each label or value how many of them have it.
+    Children with the same attributes give their number, and for each label or value how many of them have it.
 
     Parameters
     ----------
