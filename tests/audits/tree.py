@@ -14,6 +14,6 @@ def project_files(*suffixes: str, below: str = ".") -> list[Path]:
     found = []
     for folder, folders, names in os.walk(ROOT / below):
         folders[:] = [name for name in folders if name not in _NOT_OURS and not name.endswith(("_cache", ".egg-info"))]
-        paths = [Path(folder, name).relative_to(ROOT) for name in names]
+        paths = [Path(folder, name).relative_to(ROOT) for name in names if name not in _NOT_OURS]
         found += [path for path in paths if not suffixes or path.suffix in suffixes]
     return sorted(found)
