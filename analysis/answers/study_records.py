@@ -23,6 +23,8 @@ from surveys.questions.background import (
 
 Record = dict[str, Any]
 Chains = dict[str, list[str]]
+Lines = list[tuple[int, str]]
+"""A record for people: the depth and the text of each vertex."""
 Simple = SingleChoice | MultipleChoice | Number | OrdinalScale
 NOT_ANSWERED = "not answered"
 ROOT = "*"
@@ -246,3 +248,13 @@ def _is_number(text: str) -> bool:
 
 def _with_open(chains: Chains) -> Chains:
     return {**chains, NOT_ANSWERED: [NOT_ANSWERED, ROOT]}
+
+
+def lines_of(vertex: Record, depth: int = 0) -> Iterator[tuple[int, str]]:
+    """A record for people: a line for each vertex, siblings in the order of their labels."""
+    told = [f"{name}: {value}" for name, value in vertex["quasi_identifiers"].items() if value != ENTRY]
+    told += [f"{name}: {'–' if value is None else value}" for name, value in vertex["sensitive"].items()]
+    yield depth, ", ".join(told) or "*"
+    below = [list(lines_of(child, depth + 1)) for child in vertex["children"]]
+    for lines in sorted(below):
+        yield from lines

@@ -21,7 +21,9 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="release",
             name="protection",
-            field=models.JSONField(blank=True, help_text="Of protected records: k, class size, ℓ, share left out, hierarchies.", null=True),
+            field=models.JSONField(
+                blank=True, help_text="Parameters of protected records: k, class size, ℓ, share left out, hierarchies.", null=True
+            ),
         ),
         migrations.AlterField(
             model_name="release",

@@ -1,4 +1,4 @@
-"""What somebody chooses for protected records before a release: hierarchies, and a look at what is possible."""
+"""Protected records before a release: the hierarchies that somebody edited, and a look at what is possible."""
 
 from typing import ClassVar
 
@@ -27,7 +27,7 @@ class SweepStatus(models.TextChoices):
 
 
 class RecordSweep(Lease):
-    """What protected records of a study would lose and risk, by class size and demanded diversity: the work order, and what was found."""
+    """The loss and the risks of protected records, by class size and demanded diversity: the work order, and its findings."""
 
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="record_sweep")
     status = models.CharField(max_length=10, choices=SweepStatus, default=SweepStatus.RUNNING)

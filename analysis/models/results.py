@@ -239,7 +239,9 @@ class Release(Lease):
     package = models.BinaryField(null=True, blank=True)
     package_sha256 = models.CharField(max_length=64, blank=True)
     files = models.JSONField(default=list, blank=True, help_text="Name, size and SHA-256 of each file.")
-    protection = models.JSONField(null=True, blank=True, help_text="Of protected records: k, class size, ℓ, share left out, hierarchies.")
+    protection = models.JSONField(
+        null=True, blank=True, help_text="Parameters of protected records: k, class size, ℓ, share left out, hierarchies."
+    )
     manifest = models.BinaryField(
         null=True, blank=True, help_text="Encrypted: the published record of each random key. Deleted with the operational data."
     )

@@ -42,7 +42,7 @@ def risk_summary(content: Content) -> RiskSummary:
 
 
 def summary_of_records(content: Content) -> dict[str, Any] | None:
-    """What the officer and everybody read about protected records; None where there are none.
+    """The numbers about protected records that the officer and everybody read; None where there are none.
 
     `alone_by_arm` is the share of records that nobody shares once somebody's arm and subsample are known besides all labels.
     """

@@ -1,15 +1,14 @@
 """Records of invented people, as an example: nobody's answers are shown before they are protected."""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.answers.study_records import Chains, Record, records_of
+from analysis.answers.study_records import Chains, Lines, lines_of, records_of
 from surveys.questions.background import MOST_FRIENDS, BackgroundQuestion, Circle, Group, MultipleChoice, Number, ShortText, pairs_among
 
 INVENTED, SHOWN = 120, 20
 LEFT_OPEN = 0.1
-Lines = list[tuple[int, str]]
 
 
 def invented_people(questions: Sequence[BackgroundQuestion], rng: random.Random) -> list[dict[str, Any]]:
@@ -44,13 +43,3 @@ def example(questions: Sequence[BackgroundQuestion], hierarchies: Mapping[str, C
     release = anonymize(marked, hierarchies, k=size)
     after = {record["released"]["arm"]: record for record in release.records}
     return [{"before": list(lines_of(records[place])), "after": list(lines_of(after[place]))} for place in sorted(after)[:SHOWN]]
-
-
-def lines_of(vertex: Record, depth: int = 0) -> Iterator[tuple[int, str]]:
-    """A record for people: a line for each vertex, siblings in the order of their labels."""
-    told = [f"{name}: {value}" for name, value in vertex["quasi_identifiers"].items()]
-    told += [f"{name}: {'–' if value is None else value}" for name, value in vertex["sensitive"].items()]
-    yield depth, ", ".join(told)
-    below = [list(lines_of(child, depth + 1)) for child in vertex["children"]]
-    for lines in sorted(below):
-        yield from lines

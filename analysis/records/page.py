@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from analysis.answers.study_records import NOT_ANSWERED, roles_of, suggested_hierarchies, words_of
 from analysis.models import RecordSweep, SweepStatus
+from analysis.planning.figures import Figure
 from analysis.records.indented import to_list
 from analysis.releases.protecting import hierarchies_for
 from analysis.releases.record_summary import share_of
@@ -33,17 +34,6 @@ class Attribute:
     role: str
     listed: str
     is_edited: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    name: str
-    title: str
-    sentence: str
-    svg: SafeString
-    legend: list[tuple[SafeString, str]]
-    header: list[str]
-    rows: list[list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,11 +132,11 @@ def _figure(found: Sequence[Mapping[str, Any]], name: str, title: str, sentence:
     return Figure(
         name=name,
         title=title,
-        sentence=sentence,
+        description=sentence,
         svg=_safe(chart.drawing),
-        legend=[(_safe(key.drawing), key.label) for key in chart.legend],
-        header=[_("class size"), *map(_label, lines)],
-        rows=[[f"{size:g}", *(share_of(at[level, size]) if (level, size) in at else "–" for level in lines)] for size in sizes],
+        legend=tuple((_safe(key.drawing), key.label) for key in chart.legend),
+        header=(_("class size"), *map(_label, lines)),
+        rows=tuple((f"{size:g}", *(share_of(at[level, size]) if (level, size) in at else "–" for level in lines)) for size in sizes),
     )
 
 

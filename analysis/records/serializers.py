@@ -14,7 +14,7 @@ MOST_AUTHORS = 50
 
 
 class SweepRequestSerializer(serializers.Serializer[object]):
-    whose = serializers.ChoiceField(choices=(PEOPLE, SIMULATED), default=PEOPLE, help_text="Whose answers.")
+    whose = serializers.ChoiceField(choices=(PEOPLE, SIMULATED), default=PEOPLE, help_text="The answers of people, or of bots.")
 
 
 class BuildRequestSerializer(SweepRequestSerializer):
@@ -82,13 +82,13 @@ class SweepSerializer(serializers.Serializer[object]):
 
 
 class VerdictSerializer(serializers.Serializer[object]):
-    """Of the newest release with records that was built."""
+    """The checker about the newest release with records."""
 
     version = serializers.IntegerField()
     status = serializers.ChoiceField(choices=ReleaseStatus.choices)
     error = serializers.CharField(allow_blank=True)
     holds = serializers.BooleanField(allow_null=True, help_text="Null: not built yet, or deleted.")
-    records = serializers.JSONField(allow_null=True, help_text="What is promised, loss and risks, as on the officer's page.")
+    records = serializers.JSONField(allow_null=True, help_text="Promise, loss and risks, as on the officer's page.")
 
 
 class RecordsSerializer(serializers.Serializer[object]):

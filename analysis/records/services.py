@@ -68,7 +68,7 @@ def start_sweep(study: Study, *, simulated: bool, actor: User) -> RecordSweep:
 
 @transaction.atomic
 def stop_sweep(study: Study, *, actor: User) -> bool:
-    """What was found stays. False: there was nothing to stop."""
+    """Try nothing further; the findings stay. False: there was nothing to stop."""
     if not RecordSweep.end(RecordSweep.objects.filter(study=study, status=SweepStatus.RUNNING), status=SweepStatus.STOPPED):
         return False
     record(actor=actor, action=actions.RECORDS_TRIAL_STOPPED, subject=study)

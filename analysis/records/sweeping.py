@@ -1,4 +1,4 @@
-"""What protected records of a study would lose and risk, one class size at a time by whichever worker is free."""
+"""The loss and the risks of protected records, one class size at a time by whichever worker is free."""
 
 from __future__ import annotations
 

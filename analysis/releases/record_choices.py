@@ -17,7 +17,7 @@ PER_CENT = 100
 
 @dataclass(slots=True, kw_only=True)
 class RecordChoices:
-    """What is typed, by the name of the field. `fixed`: what is public already, and cannot be chosen again."""
+    """The texts in the fields, by name. `fixed`: the parameters that are public already, and cannot be chosen again."""
 
     definition: StudyDefinition
     values: Mapping[str, str]
@@ -38,7 +38,7 @@ class RecordChoices:
 
     @property
     def chosen(self) -> dict[str, Any] | None:
-        """What was typed, as the service takes it; None where nothing can be chosen. A text that is no number stays a text."""
+        """The parameters, as the service takes them; None where nothing can be chosen. A text that is no number stays a text."""
         if self.fixed is not None:
             return None
         share = typed_number(self.values["suppress"])
@@ -51,7 +51,7 @@ class RecordChoices:
 
     @property
     def levels(self) -> list[tuple[str, str, str, str]]:
-        """Of every sensitive attribute the name of its field, its question, what is typed, and what is wrong with it."""
+        """The name of the field of every sensitive attribute, its question, its text, and the mistake in it."""
         words = words_of(self.definition.background, self.definition.languages[0])
         names = sensitive_of(self.definition.background)
         return [(f"l-{name}", words[name], self.values[f"l-{name}"], self.errors.get(f"l-{name}", "")) for name in names]

@@ -1,4 +1,4 @@
-"""What officers and everybody read about the protected records of a release, as one set of numbers."""
+"""The numbers about protected records that officers and everybody read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

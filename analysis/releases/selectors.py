@@ -1,6 +1,7 @@
 """Reads releases: those of a study for its staff, public ones for everybody."""
 
 import csv
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,20 +12,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import User
-from analysis.answers.study_records import roles_of
+from analysis.answers.study_records import Lines, lines_of, roles_of
 from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
 from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import SMALLEST_GROUP, SMALLEST_IN_SECTION
 from analysis.releases.people import released_people
 from analysis.sources.selectors import source_of
 from candor.packages.archive import files_in
+from candor.packages.record_promises import RECORDS
 from surveys.access import access_study
 from surveys.models import Study, StudyStatus
 from surveys.privacy.exact import shown_exactly
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 
-FIRST_ROWS = 10
+FIRST_ROWS, FIRST_RECORDS = 10, 20
 FORGOTTEN = gettext_lazy("Background answers are deleted. Choose to leave them out.")
 NOT_MADE = (ReleaseStatus.QUEUED, ReleaseStatus.BUILDING, ReleaseStatus.FAILED)
 
@@ -202,11 +204,12 @@ def public_keys() -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """The content of a package's tables: the first rows, and all counts of background answers."""
+    """The content of a package: the first rows and records, and all counts of background answers."""
 
     header: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     counts: Sequence[Mapping[str, str]] = ()
+    records: Sequence[Lines] = ()
 
 
 def preview(release: Release) -> Preview:
@@ -214,6 +217,11 @@ def preview(release: Release) -> Preview:
     package = Release.objects.filter(pk=release.pk).values_list("package", flat=True).first()
     if package is None:
         return Preview()
-    files = {name: content.decode() for name, content in files_in(bytes(package)).items() if name.endswith(".csv")}
+    files = {name: content.decode() for name, content in files_in(bytes(package)).items() if name.endswith(".csv") or name == RECORDS}
     header, *rows = csv.reader(files["data.csv"].splitlines()[: FIRST_ROWS + 1])
-    return Preview(header=header, rows=rows, counts=list(csv.DictReader(files.get("background-counts.csv", "").splitlines())))
+    return Preview(
+        header=header,
+        rows=rows,
+        counts=list(csv.DictReader(files.get("background-counts.csv", "").splitlines())),
+        records=[list(lines_of(record)) for record in json.loads(files.get(RECORDS, "[]"))[:FIRST_RECORDS]],
+    )

@@ -65,7 +65,7 @@ class Choices:
     simulated: bool = False
     """Bots' answers instead of people's."""
     protection: Mapping[str, Any] | None = None
-    """Of protected records: k, class size, ℓ by sensitive question, share left out; None: the usual ones, or those that are public."""
+    """Parameters of protected records: k, class size, ℓ by sensitive question, share left out; None: the usual ones, or those that are public."""
 
 
 @transaction.atomic
@@ -221,7 +221,7 @@ def _require_sensible(study: Study, choices: Choices) -> None:
 
 
 def _protection(study: Study, choices: Choices) -> dict[str, Any]:
-    """What is promised of protected records. Once some are public, later versions have the same: nothing else can be chosen."""
+    """The parameters of protected records. Once some are public, later versions have the same: nothing else can be chosen."""
     if why := no_records(study, simulated=choices.simulated):
         raise ReleaseError(why)
     definition = protocol_in_force(study).definition

@@ -1,4 +1,4 @@
-"""What follows from the protected records of a package: covariates, adjusted estimates, balance and risks."""
+"""Covariates, adjusted estimates, balance and risks from the protected records of a package."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Record = Mapping[str, Any]
 def covariates_of(records: Sequence[Record]) -> dict[str, Covariate]:
     """Covariates from what is published: each label of the root is a category, an interval as well as ``*``; a blank is missing.
 
-    Children with the same attributes give their number, and for each label or value how many of them have it.
+    Children with the same attributes are counted, and for each of their labels and values those that have it.
 
     Parameters
     ----------
