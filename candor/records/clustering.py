@@ -13,8 +13,9 @@ from candor.records.embedding import Embedding
 from candor.records.shuffling import secret_generator
 
 BLOCK, SAMPLE, TURNS = 1000, 2000, 10
-IMPROVEMENTS, NEAR, OF = 400, 3, 8
-"""How often, over all records, a class and 3 of its 8 nearest ones are taken apart and grown again; what loses less is kept."""
+IMPROVEMENTS, FOR_EACH, FEW, NEAR, OF = 400, 20, 1000, 2, 6
+"""How often, over all records and for each class, a class and 2 of its 6 nearest ones are taken apart and grown again; what loses less is
+kept. With fewer records than `FEW` there is time to do it more often."""
 CANDIDATES, CLASH = 24, 0.35
 """With ℓ the next member is the best of so many, and each value that would be too frequent costs so much for each record of the class."""
 Rows = npt.NDArray[np.intp]
@@ -69,7 +70,7 @@ def cluster(
         grown = _Block.of(embedding, rows)
         members, left = grown.grow(size, diversity, grown.vectors.mean(axis=0))
         if diversity == 1:
-            _improve(grown, members, times=min(IMPROVEMENTS * len(rows) // n, 8 * len(members)), rng=rng)
+            _improve(grown, members, times=min(IMPROVEMENTS * len(rows) // n * max(1, FEW // n), FOR_EACH * len(members)), rng=rng)
         join = _Joining(embedding, rows, members)
         for row in left:
             if not join.add(row, or_suppress=len(found.suppressed) < may_suppress * (done + len(rows)) // n):

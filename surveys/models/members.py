@@ -54,7 +54,7 @@ class InvitationLink(models.Model):
 
     @property
     def whole(self) -> Any:
-        """The study or the like, with a title and an owner."""
+        """The study or data set of the invitation; it has a title and an owner."""
         raise NotImplementedError
 
     def get_role_display(self) -> str:

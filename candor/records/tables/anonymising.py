@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from candor.records import checking
 from candor.records.hierarchies import Hierarchy, read_hierarchies
 from candor.records.schema import ParameterError, Role, checked_roles
 from candor.records.shuffling import shuffled
-from candor.records.tables.closeness import equal_distance
-from candor.records.tables.recoding import Accept, Floats, Recoded, recode
+from candor.records.tables.closeness import equal_distance, largest_close_part
+from candor.records.tables.recoding import Accept, Floats, Nodes, Part, Recoded, recode
 from candor.records.trees import Flat
 
 DELIMITERS = ";\t,"
@@ -147,16 +148,15 @@ def anonymize_table(
     leaves = np.array([_leaves(tree, table.column(name)) for name, tree in zip(quasi, chosen, strict=True)], dtype=np.int64).T
     _check(table, quasi, sensitive, k=k, diversity=diversity or {}, t=t)
     codes = {name: np.unique(table.column(name), return_inverse=True)[1].astype(np.int64) for name in sensitive}
-    accepts = {
-        name: _accept(codes[name], level=(diversity or {}).get(name, 0), by=by, t=t)
-        for name in sensitive
-        if t is not None or (diversity or {}).get(name, 0) > 1
-    }
-    recoded = recode(leaves, chosen, k=k, sensitive=codes, accepts=accepts, suppress=suppress)
-    published = _published(table, own, quasi, chosen, recoded)
     demanded = dict(diversity or {})
-    broken = next(checking.violations(published.records(own), k=k, diversity=demanded, by=by, t=t), None)
-    if broken is not None:
+    for margin in (0.0,) if t is None else (suppress / 4, suppress):  # what is suppressed changes the shares of all rows by no more
+        accepts, part = _demands(codes, demanded, by=by, t=None if t is None else max(0.0, t - margin))
+        recoded = recode(leaves, chosen, k=k, sensitive=codes, accepts=accepts, suppress=suppress, part=part)
+        published = _published(table, own, quasi, chosen, recoded)
+        broken = next(checking.violations(published.records(own), k=k, diversity=demanded, by=by, t=t), None)
+        if broken is None:
+            break
+    else:
         raise ParameterError(f"the checker refuses this table: {broken}")
     return PublishedTable(table=published, roles=own, loss=recoded.loss, suppressed=recoded.suppressed)
 
@@ -192,6 +192,21 @@ def _check(table: Table, quasi: Sequence[str], sensitive: Sequence[str], *, k: i
             raise ParameterError(f"ℓ: there is no sensitive column {name!r}; there are {', '.join(sensitive) or 'none'}")
         if level > (different := len(set(table.column(name)))):
             raise ParameterError(f"ℓ of {name!r}: expected at most {different}, the number of its values, found {level}")
+
+
+def _demands(
+    codes: Mapping[str, Nodes], diversity: Mapping[str, int], *, by: str, t: float | None
+) -> tuple[dict[str, Accept], Part | None]:
+    """The rule that classes keep, by sensitive column; and, with t alone, the part of a class that keeps it."""
+    accepts = {
+        name: _accept(own, level=diversity.get(name, 0), by=by, t=t)
+        for name, own in codes.items()
+        if t is not None or diversity.get(name, 0) > 1
+    }
+    if t is None or len(codes) != 1 or any(level > 1 for level in diversity.values()):
+        return accepts, None
+    (own,) = codes.values()
+    return accepts, partial(largest_close_part, of=np.bincount(own) / len(own), t=t * (1 - 1e-9))
 
 
 def _accept(codes: Any, *, level: int, by: str, t: float | None) -> Accept:

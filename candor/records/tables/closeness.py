@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from candor.records.hierarchies import Hierarchy
 
 Floats = npt.NDArray[np.float64]
+STEPS = 24
 
 
 def equal_distance(counts: Floats, of: Floats) -> Floats:
@@ -27,6 +28,60 @@ def equal_distance(counts: Floats, of: Floats) -> Floats:
     """
     shares = counts / counts.sum(axis=1, keepdims=True)
     return np.asarray(np.abs(shares - of).sum(axis=1) / 2)
+
+
+def largest_close_part(counts: Floats, least: Floats, *, of: Floats, t: float) -> Floats:
+    """The most rows of each class that are at most t from all rows, by the equal distance.
+
+    Parameters
+    ----------
+    counts : ndarray, shape (classes, values)
+    least : ndarray, shape (classes,)
+        Fewer rows than this are none.
+    of : ndarray, shape (values,)
+    t : float
+
+    Returns
+    -------
+    ndarray, shape (classes, values)
+        How many rows of each value are kept.
+
+    Notes
+    -----
+    The distance is what the other values lack: Σ_v max(0, q_v − n_v/N). It rises with the number N of rows that are kept, whichever of the
+    values that are too frequent they have; so N is found by bisection. Values give up rows down to a common multiple of their share.
+
+    Examples
+    --------
+    >>> largest_close_part(np.array([[8.0, 2.0], [8.0, 1.0]]), np.array([5.0, 5.0]), of=np.array([0.5, 0.5]), t=0.1)
+    array([[3., 2.],
+           [0., 0.]])
+    """
+
+    def close(sizes: Floats, own: Floats) -> npt.NDArray[np.bool_]:
+        return np.asarray(np.maximum(0, of - own / sizes[:, None]).sum(axis=1) <= t)
+
+    kept = np.zeros_like(counts)
+    some = np.flatnonzero(close(np.floor(least), counts))
+    if len(some):
+        own = counts[some]
+        sizes = np.floor(_largest(lambda size: close(np.maximum(size, 1e-9), own), own.sum(axis=1)) + 1e-6)
+        share = _largest(lambda multiple: np.minimum(own, multiple[:, None] * of).sum(axis=1) <= sizes, (own / of).max(axis=1) + 1)
+        found = np.floor(np.minimum(own, share[:, None] * of) + 1e-6)
+        enough = found.sum(axis=1) >= np.floor(least[some])
+        enough[enough] = equal_distance(found[enough], of) <= t
+        kept[some[enough]] = found[enough]
+    return kept
+
+
+def _largest(holds: Callable[[Floats], npt.NDArray[np.bool_]], most: Floats) -> Floats:
+    """The largest number up to `most` for which something holds, for each class; it holds for all smaller ones."""
+    low, high = np.zeros_like(most), most
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        good = holds(middle)
+        low, high = np.where(good, middle, low), np.where(good, high, middle)
+    return low
 
 
 def ordered_distance(counts: Floats, of: Floats) -> Floats:

@@ -11,14 +11,20 @@ import numpy.typing as npt
 
 from candor.records.hierarchies import Hierarchy
 from candor.records.schema import ParameterError
+from candor.records.tables.improving import improve
 
 Floats = npt.NDArray[np.float64]
 Nodes = npt.NDArray[np.int64]
 Accept = Callable[[Floats], npt.NDArray[np.bool_]]
 """Whether classes are good enough, by their counts of each sensitive value; shapes (classes, values) and (classes,)."""
+Part = Callable[[Floats, Floats], Floats]
+"""How many rows of each sensitive value a class may keep so that it is good enough, by their counts and the fewest rows that are worth it:
+shapes (classes, values) and (classes,)."""
 MOST_COMBINATIONS = 20_000
-STEPS = (0.1, 0.2, 0.4, 0.8, 1.2, 2.0)
-"""Losses of a row up to which all combinations are tried before dearer ones."""
+STEPS, FEW_STEPS = (0.1, 0.2, 0.4, 0.8, 1.2, 2.0), (0.5,)
+"""Losses of a row up to which all combinations are tried before dearer ones; few when classes are published in part."""
+LEAST_PART, WORTH_CUTTING, NEAREST = 0.75, 35, 20
+"""A class is published in part when that is so much of it, and it is so large. Rows that are left over try so many classes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +56,7 @@ def recode(
     sensitive: Mapping[str, Nodes],
     accepts: Mapping[str, Accept],
     suppress: float,
+    part: Part | None = None,
 ) -> Recoded:
     """Labels with which each row looks like at least k − 1 others.
 
@@ -65,6 +72,8 @@ def recode(
         What classes must keep, by sensitive attribute.
     suppress : float
         The largest share of rows that may be left out.
+    part : callable, optional
+        With one sensitive attribute: which part of a class can be published when all of it cannot. The rest waits for dearer labels.
 
     Returns
     -------
@@ -75,20 +84,32 @@ def recode(
     ParameterError
         If more rows than that cannot be published.
     """
-    return _Recoding(leaves, hierarchies, k, sensitive, accepts).run(suppress)
+    nodes = _Recoding(leaves, hierarchies, k, sensitive, accepts, part).run(suppress)
+    if part is None:
+        nodes = improve(nodes, leaves, hierarchies, k=k, sensitive=sensitive, accepts=accepts)
+    losses = [np.array(tree.losses) for tree in hierarchies]
+    cells = [np.where(own < 0, 1.0, of[own]).mean() for own, of in zip(nodes.T, losses, strict=True)]
+    return Recoded(nodes=nodes, loss=float(np.mean(cells)))
 
 
 class _Recoding:
-    """Distinct rows with their numbers; equal rows always get equal labels."""
+    """Distinct rows with their numbers. Those that are published are kept in lots: rows, their numbers, and their labels."""
 
     def __init__(
-        self, leaves: Nodes, hierarchies: Sequence[Hierarchy], k: int, sensitive: Mapping[str, Nodes], accepts: Mapping[str, Accept]
+        self,
+        leaves: Nodes,
+        hierarchies: Sequence[Hierarchy],
+        k: int,
+        sensitive: Mapping[str, Nodes],
+        accepts: Mapping[str, Accept],
+        part: Part | None,
     ) -> None:
-        self.k, self.hierarchies, self.accepts = k, hierarchies, accepts
+        self.k, self.hierarchies, self.accepts, self.part = k, hierarchies, accepts, part
         columns = np.column_stack([leaves, *(sensitive[name] for name in accepts)])
         self.distinct, self.row_of, numbers = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
         self.row_of = self.row_of.ravel()
-        self.rows = numbers.astype(float)
+        self.left = numbers.astype(np.float64)
+        self.all = float(len(leaves))
         width = len(hierarchies)
         self.leaves = self.distinct[:, :width]
         self.codes = {name: self.distinct[:, width + at] for at, name in enumerate(accepts)}
@@ -99,30 +120,41 @@ class _Recoding:
         self.losses = [np.array(tree.losses) for tree in hierarchies]
         self.labels = [[up[at][self.leaves[:, at], level] for level in range(depth)] for at, depth in enumerate(self.depths)]
         self.costs = [[self.losses[at][of] for of in levels] for at, levels in enumerate(self.labels)]
+        self.lots: list[tuple[Nodes, Floats, Nodes]] = []
 
-    def run(self, suppress: float) -> Recoded:
+    def run(self, suppress: float) -> Nodes:
+        """The labels of all rows."""
         if (combinations := int(np.prod(self.depths))) > MOST_COMBINATIONS:
             raise ParameterError(f"expected at most {MOST_COMBINATIONS} combinations of levels, found {combinations}: give fewer levels")
-        nodes = np.full(self.leaves.shape, -1, dtype=np.int64)
         free = np.arange(len(self.leaves))
         order = self._order()
-        for most in (*STEPS, np.inf):
-            free = self._sweep(order, free, nodes, most)
-        self._merge(free, nodes, may_suppress=suppress * self.rows.sum())
-        left = self.rows[nodes[:, 0] < 0].sum()
-        if left > suppress * self.rows.sum():
-            raise ParameterError(f"{left:.0f} of {self.rows.sum():.0f} rows would be suppressed; expected at most {suppress:.1%}")
-        cells = sum(np.where(nodes[:, at] < 0, 1.0, losses[nodes[:, at]]) for at, losses in enumerate(self.losses))
-        loss = float((self.rows * cells).sum() / self.rows.sum() / len(self.losses))
-        return Recoded(nodes=nodes[self.row_of], loss=loss)
+        for most in (*(STEPS if self.part is None else FEW_STEPS), np.inf):
+            free = self._sweep(order, free, most)
+        self._merge(free, may_suppress=suppress * self.all)
+        if (left := self.left.sum()) > suppress * self.all:
+            raise ParameterError(f"{left:.0f} of {self.all:.0f} rows would be suppressed; expected at most {suppress:.1%}")
+        return self._nodes()
+
+    def _nodes(self) -> Nodes:
+        """The labels of each row: those of a distinct row are dealt to the rows that are like it."""
+        found = np.full((len(self.row_of), len(self.depths)), -1, dtype=np.int64)
+        if self.lots:
+            rows, numbers, labels = (np.concatenate(parts) for parts in zip(*self.lots, strict=True))
+            rest = np.flatnonzero(self.left)
+            rows, numbers = np.concatenate([rows, rest]), np.concatenate([numbers, self.left[rest]])
+            labels = np.concatenate([labels, np.full((len(rest), len(self.depths)), -1, dtype=np.int64)])
+            order = np.argsort(rows, kind="stable")
+            dealt = np.repeat(order, numbers[order].astype(np.int64))
+            found[np.argsort(self.row_of, kind="stable")] = labels[dealt]
+        return found
 
     def _order(self) -> list[tuple[int, ...]]:
         """Combinations of levels by their mean loss."""
-        means = [[float((cost * self.rows).sum()) for cost in costs] for costs in self.costs]
+        means = [[float((cost * self.left).sum()) for cost in costs] for costs in self.costs]
         combinations = itertools.product(*(range(depth) for depth in self.depths))
         return sorted(combinations, key=lambda levels: sum(mean[level] for mean, level in zip(means, levels, strict=True)))
 
-    def _sweep(self, order: Sequence[tuple[int, ...]], free: Nodes, nodes: Nodes, most: float) -> Nodes:
+    def _sweep(self, order: Sequence[tuple[int, ...]], free: Nodes, most: float) -> Nodes:
         """Publish what can be at a loss of at most `most`; the rows that are left."""
         for levels in order:
             if not len(free):
@@ -136,32 +168,48 @@ class _Recoding:
             for own, losses in zip(labels[1:], self.losses[1:], strict=True):
                 keys = keys * len(losses) + own
             _, group = np.unique(keys, return_inverse=True)
-            good = self._good(chosen, group)[group]
-            if good.any():
-                nodes[chosen[good]] = np.column_stack(labels)[good]
-                free = free[nodes[free, 0] < 0]
+            taken = self._taken(chosen, self.left[chosen], group)
+            if taken.any():
+                self._publish(chosen, taken, np.column_stack(labels))
+                free = free[self.left[free] > 0]
         return free
 
-    def _good(self, chosen: Nodes, group: Nodes) -> npt.NDArray[np.bool_]:
-        """The rule for groups of rows that may be published."""
+    def _publish(self, rows: Nodes, taken: Floats, labels: Nodes) -> None:
+        some = taken > 0
+        self.lots.append((rows[some], taken[some], labels[some]))
+        np.subtract.at(self.left, rows[some], taken[some])
+
+    def _taken(self, chosen: Nodes, numbers: Floats, group: Nodes, least: float = LEAST_PART) -> Floats:
+        """How many of each distinct row can be published, when those of a group look alike."""
         groups = int(group.max()) + 1
-        good = np.bincount(group, self.rows[chosen], minlength=groups) >= self.k
+        sizes = np.bincount(group, numbers, minlength=groups).astype(np.float64)
+        good = sizes >= self.k
+        worth = np.flatnonzero(good & (sizes >= WORTH_CUTTING))
         for name, accept in self.accepts.items():
             values = self.values[name]
             at = np.flatnonzero(good)
-            counts = np.bincount(group * values + self.codes[name][chosen], self.rows[chosen], minlength=groups * values)
-            good[at] = accept(counts.reshape(groups, values)[at].astype(np.float64))
-        return good
+            cells = group * values + self.codes[name][chosen]
+            counts = np.bincount(cells, numbers, minlength=groups * values).reshape(groups, values).astype(np.float64)
+            good[at] = accept(counts[at])
+        taken = np.where(good[group], numbers, 0.0)
+        if self.part is not None and len(worth := worth[~good[worth]]):
+            kept = self.part(counts[worth], np.maximum(self.k, least * sizes[worth]))
+            limits = np.zeros((groups, values))
+            limits[worth] = kept
+            taken += _dealt(limits.ravel(), cells, numbers)
+        return taken
 
-    def _merge(self, free: Nodes, nodes: Nodes, *, may_suppress: float) -> None:
-        """Rows that are left over join the class where they cost least, unless leaving them out costs less and is allowed."""
-        while len(free):
-            classes, of = np.unique(nodes[nodes[:, 0] >= 0], axis=0, return_inverse=True)
-            published = np.flatnonzero(nodes[:, 0] >= 0)
-            if not len(classes):
-                return
-            sizes = np.bincount(of.ravel(), self.rows[published])
-            left = self.rows[free].sum()
+    def _merge(self, free: Nodes, *, may_suppress: float) -> None:
+        """Rows that are left over join the class where they cost least, unless leaving them out costs less and is allowed.
+
+        A class that is nearest, and too unlike for that, is left over, too.
+        """
+        while len(free) and self.lots:
+            rows, numbers, labels = (np.concatenate(parts) for parts in zip(*self.lots, strict=True))
+            classes, of = np.unique(labels, axis=0, return_inverse=True)
+            of = of.ravel()
+            sizes = np.bincount(of, numbers)
+            left = self.left[free].sum()
             common = [tree.common(self.leaves[free, at].tolist()) for at, tree in enumerate(self.hierarchies)]
             joined = [
                 np.array([tree.common((common[at], node)) for node in range(len(tree.labels))])[classes[:, at]]
@@ -172,11 +220,35 @@ class _Recoding:
             costs = (sizes + left) * after - sizes * before
             if left <= may_suppress and costs.min() >= left * len(self.losses):
                 return
-            for best in np.argsort(costs, kind="stable"):
-                rows = np.concatenate([free, published[of.ravel() == best]])
-                if self._good(rows, np.zeros(len(rows), dtype=np.int64))[0]:
-                    nodes[rows] = [own[best] for own in joined]
+            nearest = np.argsort(costs, kind="stable")
+            for best in nearest[:NEAREST]:
+                own = of == best
+                chosen, there = np.concatenate([free, rows[own]]), np.concatenate([self.left[free], numbers[own]])
+                taken = self._taken(chosen, there, np.zeros(len(chosen), dtype=np.int64), least=0.0)
+                if taken.any() and there.sum() - taken.sum() <= may_suppress:
+                    self.lots = [(rows[~own], numbers[~own], labels[~own])]
+                    np.add.at(self.left, rows[own], numbers[own])
+                    self._publish(chosen, taken, np.tile([one[best] for one in joined], (len(chosen), 1)))
                     return
-            rows = published[of.ravel() == int(np.argmin(costs))]
-            nodes[rows] = -1
-            free = np.concatenate([free, rows])
+            own = of == nearest[0]
+            self.lots = [(rows[~own], numbers[~own], labels[~own])] if not own.all() else []
+            np.add.at(self.left, rows[own], numbers[own])
+            free = np.flatnonzero(self.left)
+
+
+def _dealt(limits: Floats, cells: Nodes, numbers: Floats) -> Floats:
+    """How many of each lot are taken, when each cell takes up to its limit.
+
+    Examples
+    --------
+    >>> _dealt(np.array([3.0, 1.0]), np.array([0, 1, 0]), np.array([2.0, 5.0, 2.0]))
+    array([2., 1., 1.])
+    """
+    order = np.argsort(cells, kind="stable")
+    own, there = cells[order], numbers[order]
+    sums = np.cumsum(there) - there
+    begins = np.concatenate([[True], own[1:] != own[:-1]])
+    before = sums - np.maximum.accumulate(np.where(begins, sums, 0.0))
+    taken = np.empty_like(numbers)
+    taken[order] = np.clip(limits[own] - before, 0, there)
+    return taken
