@@ -112,7 +112,11 @@ def test_a_label_stands_for_each_of_its_leaves() -> None:
     ]
     asked = Reconstruction(records, HIERARCHIES)
     took = read_query({"child": {"labels": {"course": ["CS11"]}, "values": {"grade": ["A"]}}})
-    assert asked.expected(took) == pytest.approx(1 / 3 + 1 / 6)  # three courses below CS1*, six below CS**
+    assert asked.expected(took) == pytest.approx(1 / 6)  # the first has a B in CS11 and takes it once; there are six courses below CS**
+    another = read_query({"child": {"labels": {"course": ["CS12"]}, "values": {"grade": ["A"]}}})
+    assert asked.expected(another) == pytest.approx(1 / 2 + 1 / 6)  # three courses below CS1*, of which one is taken
+    twice = [*records, vertex({}, {}, [vertex({"course": "CS11"}, {"grade": "F"})] * 2)]
+    assert Reconstruction(twice, HIERARCHIES).expected(took) == pytest.approx(1 / 3 + 1 / 6)  # courses may be taken twice here
     women = read_query({"labels": {"gender": ["F"]}, "values": {"gpa": {"from": 3.5}}})
     assert asked.expected(women) == pytest.approx(0.5 + 0.5 * 0.5)  # a blank counts as the values that are told
     totals = {"course": {"CS11": 5, "CS12": 2, "CS13": 2, "CS21": 0, "CS22": 0, "CS23": 0}}
