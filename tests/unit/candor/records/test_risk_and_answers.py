@@ -121,7 +121,8 @@ def test_a_label_stands_for_each_of_its_leaves() -> None:
     assert asked.expected(women) == pytest.approx(0.5 + 0.5 * 0.5)  # a blank counts as the values that are told
     totals = {"course": {"CS11": 5, "CS12": 2, "CS13": 2, "CS21": 0, "CS22": 0, "CS23": 0}}
     weighted = Reconstruction(records, HIERARCHIES, totals)
-    assert weighted.expected(took) == pytest.approx(4 / 8 + 4 / 8.75)  # one CS11 of five is told; a leaf weighs at least 1/4
+    assert weighted.expected(took) == pytest.approx(4 / 8.75)  # one CS11 of five is told; a leaf weighs at least 1/4
+    assert weighted.expected(another) == pytest.approx(2 / 4 + 2 / 8.75)
 
 
 def test_the_error_of_answers_is_exact_on_the_original_and_queries_without_anybody_are_left_out() -> None:
