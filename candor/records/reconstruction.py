@@ -12,6 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from candor.errors import DataError, QuestionError
+from candor.privacy.conversion import rho_within
+from candor.privacy.noise import with_noise
+from candor.privacy.sensitivity import Sensitivity
+from candor.queries.exactness import MOST_EPSILON, share_of_budget
 from candor.records.auditing import INTERVAL
 from candor.records.hierarchies import Intervals, read_hierarchies, short
 
@@ -238,6 +242,51 @@ def average_relative_error(
         counts = certain + (rng.random((RECONSTRUCTIONS, len(open_))) < open_).sum(axis=1)
         errors.append(float(np.abs(counts - true).mean() / true))
     return (float(np.mean(errors)) if errors else float("nan")), left_out
+
+
+def desk_relative_error(original: Reconstruction, queries: Sequence[Query], *, epsilon: float, delta: float = 0.0) -> tuple[float, int]:
+    """How far the same counts would be from the true ones if a desk answered them with noise, for one budget in all.
+
+    Parameters
+    ----------
+    original : Reconstruction
+        Of the records as they were. For their keeper: the error itself is no protected number.
+    queries : sequence of Query
+    epsilon : float
+        For all queries together; each gets an equal share.
+    delta : float
+        0 for pure ε, with Laplace noise.
+
+    Returns
+    -------
+    error : float
+        AvRE, as `average_relative_error` has it; a negative count is answered as 0.
+    left_out : int
+
+    Raises
+    ------
+    QuestionError
+        If ε or δ is out of range, or there is no query.
+
+    Notes
+    -----
+    Changing one record changes each count by at most 1. Laplace or Gaussian noise is used, whichever is smaller for so many queries
+    (`candor.queries.exactness.share_of_budget`). Queries whose true count is 0 are asked and paid for, too.
+
+    References
+    ----------
+    Gursoy, Inan, Nergiz & Saygin (2017), §6.3, Fig. 5–7.
+    """
+    if not (0 < epsilon <= MOST_EPSILON and 0 <= delta < 1):
+        raise QuestionError(f"expected ε above 0 and at most {MOST_EPSILON:g}, and δ from 0 to below 1, found {epsilon:g} and {delta:g}")
+    one = Sensitivity(l1=1, l2_squared=1, linf=1)
+    share = share_of_budget(one, epsilon=epsilon, rho=rho_within(epsilon, delta) if delta else 0.0, questions=len(queries))
+    true = np.array([round(original.expected(query)) for query in queries], dtype=np.int64)
+    asked = np.tile(true[true > 0], (RECONSTRUCTIONS, 1))
+    if not asked.size:
+        return float("nan"), len(true)
+    noisy = with_noise(asked, sensitivity=one, rho=share.rho, epsilon=share.epsilon).values
+    return float((np.abs(np.maximum(noisy, 0) - asked) / asked).mean()), int((true == 0).sum())
 
 
 def _ends(label: Any) -> tuple[float, float] | None:
