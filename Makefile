@@ -3,6 +3,8 @@
 PORT ?= 8000
 DEMO_BOTS ?= 300
 export PORT DEMO_BOTS
+# Every module is compiled once, not by each of the hundreds of processes that the tests start.
+unexport PYTHONDONTWRITEBYTECODE
 
 VENV := .venv
 BIN := $(VENV)/bin

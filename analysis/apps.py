@@ -15,7 +15,10 @@ class AnalysisConfig(AppConfig):
         from analysis.learning.topics import tables as tables  # registers what can be asked
         from analysis.ledger import answering as answering  # registers what workers do
         from analysis.ledger.opening import open_when_closed
+        from analysis.records import sweeping as sweeping  # registers what workers do
+        from analysis.records.services import delete_sweeps
         from analysis.releases import building as building  # registers what workers do
+        from analysis.releases.protecting import forget_manifests
         from analysis.releases.services import discard_outdated_when_answers_change
         from analysis.runs import runner as runner  # registers what workers do
         from analysis.services import (
@@ -35,8 +38,11 @@ class AnalysisConfig(AppConfig):
         everyone_counted.connect(refresh_when_everyone_is_counted, dispatch_uid="analysis.everyone")
         counted_people_changed.connect(delete_results_that_saw_the_person, dispatch_uid="analysis.withdrawal")
         operational_data_forgotten.connect(stop_when_data_are_forgotten, dispatch_uid="analysis.forget")
+        operational_data_forgotten.connect(forget_manifests, dispatch_uid="analysis.manifests")
         counted_people_changed.connect(discard_outdated_when_answers_change, dispatch_uid="analysis.releases_withdrawal")
         answers_changed.connect(discard_outdated_when_answers_change, dispatch_uid="analysis.releases")
+        counted_people_changed.connect(delete_sweeps, dispatch_uid="analysis.sweeps_withdrawal")
+        operational_data_forgotten.connect(delete_sweeps, dispatch_uid="analysis.sweeps_forget")
         study_closed.connect(open_when_closed, dispatch_uid="analysis.ledger")
         counted_people_changed.connect(renew_after_withdrawal, dispatch_uid="analysis.sources_withdrawal")
         operational_data_forgotten.connect(delete_when_data_are_forgotten, dispatch_uid="analysis.sources_forget")

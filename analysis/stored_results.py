@@ -11,12 +11,10 @@ from candor.clusters.inference import AssignmentInference
 from candor.equivalence.margins import MarginTest
 from candor.estimators.missing_answers import MissingAnswers
 from candor.estimators.multiplicity import FamilyTest
-from candor.results import DirectComparison, Effect, OutcomeEstimate, SequentialEffect, SequentialEstimate, SpecificationTest
+from candor.results import Difference, DirectComparison, Effect, OutcomeEstimate, SequentialEffect, SequentialEstimate, SpecificationTest
 from candor.subgroups.results import SubgroupAnalysis
 
 ALWAYS = ("n", "design", "outcomes")
-NOTABLE = 0.1
-"""A standardised difference beyond this is usually worth a look (Austin 2009, Statistics in Medicine 28, 3083–3107)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,22 +89,6 @@ class NotYet:
 
     n: int
     not_yet: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """One covariate, or one level of it, in a treatment arm and in the control arm."""
-
-    treatment: str
-    control: str
-    variable: str
-    treatment_mean: float | None
-    control_mean: float | None
-    difference: float | None
-
-    @property
-    def is_notable(self) -> bool:
-        return self.difference is not None and abs(self.difference) > NOTABLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

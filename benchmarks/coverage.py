@@ -63,6 +63,10 @@ SENTENCES = {
     "under-reporting: Wald": "With 50 people in an arm who are asked without a die its normal approximation is a little too narrow.",
     "Δ of a group: shrunken": "The price of learning from other groups: one that differs from them is drawn towards them. Its interval "
     "alone stands beside it.",
+    "pooled effect, fixed effect: Wald": "The standard error of an effect depends on its estimate, because the honest share is estimated: "
+    "studies that find less get too much weight. The common effect by likelihood stands beside it, and the command says so.",
+    "pooled effect of a further study: prediction": "With five studies the variance between them is often estimated as zero. The command "
+    "calls this interval a rough one.",
     "effect: Wald, difference in means": "Shown to compare: it is wrong where the honest share is uncertain, so it is no headline.",
 }
 

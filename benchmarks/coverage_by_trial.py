@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.coverage_intervals import INTERVALS, Trials
+from benchmarks.coverage_intervals import LEVEL, Trials, Z
 from candor.adjustment.adjusted_study import adjusted_study
 from candor.designs.design import Design
 from candor.diagnosis.in_sections import studies_in_sections
@@ -27,7 +27,11 @@ from candor.estimators.cell_means import efficient_kernel
 from candor.estimators.cheaters import constrained_honest_proportion
 from candor.estimators.direct_comparison import direct_comparison
 from candor.estimators.intervals import fieller_limits
+from candor.estimators.joint_estimates import JointEstimates
+from candor.likelihood.region import quantile, quantile_at_an_end
 from candor.planning.simulation import Behaviour, LatentModel, simulate_counts, simulate_trial
+from candor.pooling.common_effect import StudyRatio, common_effect
+from candor.pooling.meta_analysis import meta_analysis
 from candor.regression.fitted_model import FittedModel
 from candor.regression.likelihood import Data
 from candor.resampling.bootstrap import bootstrap
@@ -37,10 +41,9 @@ from candor.resampling.summaries import bootstrap_summary
 from candor.results import Interval
 from candor.subgroups.shrinkage import shrunken
 
-LEVEL = 0.95
-Z = 1.959964
 RESAMPLES = 500
 SIX = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
+SYMMETRIC = {"1": {"forced_no": "1/6", "forced_yes": "1/6"}, "2": {"forced_no": "2/6", "forced_yes": "2/6"}}
 THREE = SIX | {"3": {"forced_no": "1/6", "forced_yes": "1/6"}}
 Covered = Mapping[str, bool]
 
@@ -135,10 +138,14 @@ def _resampled(study: ResampledCounts | ResampledPeople, truth: Truth, seed: int
     return found
 
 
-SMALL = [Truth(n=n, cheaters=x, effect=e) for n, x, e in product((100, 200), (0.0, 0.3), (0.0, 0.3))]
-
-
-@kind("bootstrap", trials=4000, settings=[*SMALL, Truth(n=2000, cheaters=0.3)])
+@kind(
+    "bootstrap",
+    trials=4000,
+    settings=[
+        *(Truth(n=n, cheaters=x, effect=e) for n, x, e in product((100, 200, 2000), (0.0, 0.3), (0.0, 0.3))),
+        *(Truth(n=2000, cheaters=x, effect=e, prevalence=0.05) for x, e in product((0.0, 0.5), (0.05, 0.3))),
+    ],
+)
 def bootstrap_of_counts(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
     """Percentile and BCa intervals of both estimates without background answers."""
     names = {"difference_in_means": "difference in means", "efficient": "efficient"}
@@ -146,7 +153,9 @@ def bootstrap_of_counts(truth: Truth, trials: int, rng: np.random.Generator) -> 
         yield _resampled(ResampledCounts(counts, design=truth.design), truth, int(rng.integers(2**32)), names)
 
 
-@kind("bootstrap with covariates", trials=2000, settings=[Truth(n=100), Truth(n=200)])
+@kind(
+    "bootstrap with covariates", trials=2000, settings=[Truth(n=100), Truth(n=200), Truth(n=2000), Truth(n=2000, cheaters=0.3, effect=0.05)]
+)
 def bootstrap_of_people(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
     """The same with a covariate; the working models are chosen anew in every trial."""
     names = {"doubly_robust": "doubly robust", "efficient_with_covariates": "efficient with covariates"}
@@ -163,6 +172,7 @@ def regression(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[
         data = regression_data(truth, rng)
         try:
             model = FittedModel.of(data, yes_rate=0.0)
+            model.require_an_estimate()
             errors = np.sqrt(np.diag(model.covariance()))
             yield {
                 "coefficient of an arm: profile": model.contains(1, 0.8, level=LEVEL),
@@ -237,25 +247,23 @@ def sections(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Co
     settings=[Truth(n=n, cheaters=x, effect=0.0, prevalence=p) for n, x, p in product((60, 200, 1000), (0.0, 0.3), (0.02, 0.4))],
 )
 def survey(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
-    """One group, in turn with the mirrored die and cheaters who say no, as stated, and with three subsamples. `effect` is unused."""
-    names = {"cheater proportion: likelihood region": "cheater proportion", "prevalence, control: likelihood region": "prevalence"}
+    """One group: with the mirrored die and cheaters who say no, as stated; with three subsamples; and with two dice that leave the
+    prevalence open, where cheaters say no, so that the truth is at an end of what is open. `effect` is unused.
+    """
     for die, design, behaviour in (
         ("mirrored", survey_with(SIX, "always_no"), Behaviour.ALWAYS_NO),
         ("three subsamples", survey_with(THREE, "any"), Behaviour.RANDOM),
+        ("mirrored, left open", survey_with(SIX, "any"), Behaviour.ALWAYS_NO),
+        ("symmetric, left open", survey_with(SYMMETRIC, "any"), Behaviour.ALWAYS_NO),
     ):
         people = LatentModel(prevalence=truth.prevalence, effects={}, cheater_proportion=truth.cheaters, cheater_behaviour=behaviour)
         counts = simulate_counts(design, people, n=truth.n, trials=trials, rng=rng).astype(float)
-        many = Trials(
-            counts=counts[(counts.sum(axis=-1) > 0).all(axis=(1, 2))],
-            design=design,
-            honest=1 - truth.cheaters,
-            effect=0.0,
-            prevalence=truth.prevalence,
-        )
-        for name, shown in names.items():
-            covers = INTERVALS[name](many)
-            assert covers is not None  # the designs tell both
-            yield from ({f"{shown} in a survey, {die}: likelihood region": bool(one)} for one in covers)
+        counts = counts[(counts.sum(axis=-1) > 0).all(axis=(1, 2))]
+        many = Trials(counts=counts, design=design, honest=1 - truth.cheaters, effect=0.0, prevalence=truth.prevalence)
+        cheaters = many.within(many.polytope.at_honest_proportion(many.honest), quantile_at_an_end(LEVEL))
+        prevalence = many.within(many.polytope.at_prevalence(0, many.prevalence), quantile(LEVEL))
+        for shown, covered in (("cheater proportion", cheaters), ("prevalence", prevalence)):
+            yield from ({f"{shown} in a survey, {die}: likelihood region": bool(one)} for one in covered)
 
 
 def survey_with(subsamples: Mapping[str, Mapping[str, str]], cheaters: str) -> Design:
@@ -305,3 +313,72 @@ def subgroups(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[C
             "Δ of a group: alone": bool(abs(values[0] - delta) <= Z * np.sqrt(variances[0])),
             "Δ of a group: shrunken": shrunken(values, variances, level=LEVEL).intervals[0].contains(delta),
         }
+
+
+@kind(
+    "cheaters differ by arm",
+    trials=4000,
+    settings=[Truth(n=n, cheaters=x, effect=e) for n, x, e in product((100, 500, 2000), (0.1, 0.3), (0.0, 0.3))],
+)
+def cheaters_differ_by_arm(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
+    """In the treatment arm .7 of the cheaters say yes, in the other .45: the largest difference that κ = .25 allows."""
+    design = truth.design
+    rates = np.array([0.45, 0.7])[:, None]
+    prevalence = truth.prevalence + np.array([0.0, truth.effect])[:, None]
+    yes = (1 - truth.cheaters) * (design.truth * prevalence + design.forced_yes) + truth.cheaters * rates
+    cells = np.stack([1 - yes, yes], axis=-1) / yes.size
+    counts = rng.multinomial(truth.n, cells.reshape(-1), size=trials).reshape(trials, *cells.shape).astype(float)
+    many = Trials(counts=counts, design=design, honest=1 - truth.cheaters, effect=truth.effect, prevalence=truth.prevalence, kappa=0.25)
+    yield from ({"effect, sensitivity (κ): likelihood region": bool(one)} for one in many.covers_effect())
+
+
+@kind(
+    "pooled",
+    trials=4000,
+    settings=[
+        Truth(n=500, cheaters=0.0, effect=0.2),
+        Truth(n=1000, cheaters=0.3, effect=0.2),
+        Truth(n=2000, cheaters=0.3, effect=0.2),
+        Truth(n=4000, cheaters=0.1, effect=0.0),
+    ],
+)
+def pooled(truth: Truth, trials: int, rng: np.random.Generator) -> Iterator[Covered]:
+    """Five studies of n people each, first with one effect, then with effects whose standard deviation is .1."""
+    for spread in (0.0, 0.1):
+        effects = truth.effect + spread * rng.normal(size=(trials, 6))  # the sixth is the further study
+        for own, joint in zip(effects, studies_to_pool(truth, effects[:, :5], rng), strict=True):
+            clear = joint.honest_proportion > Z * np.sqrt(joint.honest_proportion_variance)
+            if clear.sum() < 3:
+                continue
+            found = meta_analysis(joint.effect[clear, 0], joint.standard_error[clear, 0])
+            if spread:
+                yield {
+                    "pooled effect, random effects: Hartung and Knapp": found.random.interval.contains(truth.effect),
+                    "pooled effect of a further study: prediction": _holds(found.prediction, own[5]),
+                    "pooled variance between studies: Q profiles": found.heterogeneity.tau_squared_interval.contains(spread**2),
+                }
+            else:
+                ratios = zip(
+                    joint.honest_times_effect[:, 0],
+                    joint.honest_proportion,
+                    joint.honest_times_effect_variance[:, 0],
+                    joint.honest_proportion_variance,
+                    joint.covariance[:, 0],
+                    strict=True,
+                )
+                names = [one.name for one in fields(StudyRatio)]
+                common = common_effect([StudyRatio(**dict(zip(names, map(float, ratio), strict=True))) for ratio in ratios])
+                yield {
+                    "pooled effect, fixed effect: Wald": found.fixed.interval.contains(truth.effect),
+                    "pooled effect, common effect: likelihood": common.interval.contains(truth.effect),
+                }
+
+
+def studies_to_pool(truth: Truth, effects: NDArray[np.float64], rng: np.random.Generator) -> Iterator[JointEstimates]:
+    """Efficient estimates of the studies of each trial, whose effects have shape (trials, studies)."""
+    design, cheating = truth.design, truth.cheaters * 0.5
+    prevalence = truth.prevalence + np.stack([np.zeros_like(effects), effects], axis=-1)[..., None]
+    yes = (1 - truth.cheaters) * (design.truth * prevalence + design.forced_yes) + cheating
+    cells = np.stack([1 - yes, yes], axis=-1).reshape(*effects.shape, -1) / yes[0, 0].size
+    counts = rng.multinomial(truth.n, cells).reshape(*effects.shape, *yes.shape[2:], 2).astype(float)
+    return (efficient_kernel(tables, design) for tables in counts)

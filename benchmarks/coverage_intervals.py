@@ -6,7 +6,7 @@ A new interval is one function with `@interval("name")`; `benchmarks.coverage` r
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from candor.designs.design import Design
-from candor.estimators.cell_means import maximum_likelihood_fit, null_variances
+from candor.estimators.cell_means import efficient_kernel, maximum_likelihood_fit, null_variances
 from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.joint_estimates import JointEstimates
 from candor.likelihood.maximum import Maximum, MeansWithin, maximise
@@ -36,10 +36,16 @@ class Trials:
     honest: float
     effect: float
     prevalence: float
+    kappa: float = 0.0
 
     @cached_property
     def polytope(self) -> Polytope:
-        return Polytope(design=self.design)
+        return Polytope(design=self.design, kappa=self.kappa)
+
+    @property
+    def arm_specific(self) -> bool:
+        """Whether an estimate for cheaters who differ by arm is shown."""
+        return self.design.identification.arm_specific_cheaters and self.design.cheater_model.yes_rate is None
 
     @cached_property
     def table(self) -> Array:
@@ -54,6 +60,10 @@ class Trials:
         """Whether the likelihood ratio of a restriction is at most the critical value."""
         ratio = 2 * (self.likeliest.log_likelihood - maximise(self.table, means).log_likelihood)
         return np.asarray(ratio <= critical**2)
+
+    def covers_effect(self) -> Covered:
+        """Whether the region's interval of the first effect holds the truth."""
+        return self.within(self.polytope.at_effect(0, self.effect), quantile_for_effects(self.polytope, level=LEVEL))
 
     @cached_property
     def efficient(self) -> JointEstimates:
@@ -83,7 +93,7 @@ def interval(name: str) -> Callable[[Interval], Interval]:
 
 @interval("effect: likelihood region")
 def _effect(trials: Trials) -> Covered:
-    return trials.within(trials.polytope.at_effect(0, trials.effect), quantile_for_effects(trials.polytope, level=LEVEL))
+    return trials.covers_effect()
 
 
 @interval("cheater proportion: likelihood region")
@@ -132,6 +142,22 @@ def _fieller_efficient(trials: Trials) -> Covered | None:
 @interval("effect: Fieller, difference in means")
 def _fieller_simple(trials: Trials) -> Covered | None:
     return _shown_by_fieller(trials.simple, trials.effect)
+
+
+@interval("effect, cheaters differ by arm: likelihood region")
+def _effect_arm_specific(trials: Trials) -> Covered | None:
+    if not trials.arm_specific:
+        return None
+    return replace(trials, kappa=1.0).covers_effect()
+
+
+@interval("effect, cheaters differ by arm: Fieller")
+def _fieller_arm_specific(trials: Trials) -> Covered | None:
+    return (
+        _shown_by_fieller(efficient_kernel(trials.counts, trials.design, arm_specific_cheaters=True), trials.effect)
+        if trials.arm_specific
+        else None
+    )
 
 
 def _wald(joint: JointEstimates, effect: float) -> Covered | None:

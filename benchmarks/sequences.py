@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from candor.designs.design import Design
 from candor.estimators.cell_means import maximum_likelihood_fit
+from candor.estimators.joint_estimates import JointEstimates
 from candor.planning.simulation import Behaviour, LatentModel, cell_probabilities
 
 Array = NDArray[np.float64]
@@ -111,6 +112,8 @@ class Evidence:
     effect: Array
     """Against τ by its own sequence, or by that of Δ, which is no larger than τ and has its sign."""
     honest: Array
+    by_arm: Array
+    """Against τ by the estimate for cheaters who differ by arm, where the die allows it."""
     prevalence: Array
     """Against that of the control group; in a survey, of everybody."""
     model: Array
@@ -125,20 +128,19 @@ def evidence_against_truth(setting: Watched, tables: Array) -> Evidence:
     started = np.maximum.accumulate((tables >= LEAST).all(axis=(2, 3, 4)), axis=1)
     n = tables.sum(axis=(2, 3, 4))
     contrasts = len(setting.arms) - 1
-    found = {name: np.full((*batch, contrasts), -np.inf) for name in ("delta", "effect", "once")}
+    found = {name: np.full((*batch, contrasts), -np.inf) for name in ("delta", "effect", "by_arm", "once")}
     found |= {name: np.full(batch, -np.inf) for name in ("honest", "prevalence", "model")}
     if started.any():
         fit, people = maximum_likelihood_fit(tables[started], design), n[started]
         joint, x = fit.joint_estimates(), 1 - setting.cheaters
         delta, v_delta = joint.honest_times_effect, joint.honest_times_effect_variance
         honest, v_honest = joint.honest_proportion, joint.honest_proportion_variance
-        tau, many = setting.effect, people[:, None]
-        v_gap = v_delta - 2 * tau * joint.covariance + tau**2 * v_honest[:, None]
-        found["delta"][started] = log_evidence((delta - x * tau) ** 2 / v_delta, many, setting.n)
-        of_ratio = log_evidence((delta - tau * honest[:, None]) ** 2 / v_gap, many, setting.n)
-        beyond = np.maximum(delta - max(tau, 0), 0) + np.maximum(min(tau, 0) - delta, 0)
-        found["effect"][started] = np.maximum(of_ratio, log_evidence(beyond**2 / v_delta, many, setting.n))
-        found["once"][started] = np.abs(delta - x * tau) / np.sqrt(v_delta)
+        found["delta"][started] = log_evidence((delta - x * setting.effect) ** 2 / v_delta, people[:, None], setting.n)
+        found["effect"][started] = _against_effect(joint, setting.effect, people, setting.n)
+        if design.identification.arm_specific_cheaters and setting.cheater_model == "any":
+            by_arm = maximum_likelihood_fit(tables[started], design, arm_specific_cheaters=True).joint_estimates()
+            found["by_arm"][started] = _against_effect(by_arm, setting.effect, people, setting.n)
+        found["once"][started] = np.abs(delta - x * setting.effect) / np.sqrt(v_delta)
         found["honest"][started] = log_evidence((honest - x) ** 2 / v_honest, people, setting.n)
         if design.identification.prevalence and (index := fit.model.honest) is not None:
             p, covariance = setting.prevalence, fit.covariance
@@ -147,6 +149,15 @@ def evidence_against_truth(setting: Watched, tables: Array) -> Evidence:
             found["prevalence"][started] = log_evidence(gap**2 / v_gap, people, setting.n)
         found["model"][started] = log_evidence(fit.statistic, people, setting.n, fit.df)
     return Evidence(**found, n=n)
+
+
+def _against_effect(joint: JointEstimates, tau: float, people: Array, planned: int) -> Array:
+    """Against τ by its own sequence or by that of Δ, shape (looks, contrasts)."""
+    delta, variance, many = joint.honest_times_effect, joint.honest_times_effect_variance, people[:, None]
+    v_gap = variance - 2 * tau * joint.covariance + tau**2 * joint.honest_proportion_variance[:, None]
+    of_ratio = log_evidence((delta - tau * joint.honest_proportion[:, None]) ** 2 / v_gap, many, planned)
+    beyond = np.maximum(delta - max(tau, 0), 0) + np.maximum(min(tau, 0) - delta, 0)
+    return np.maximum(of_ratio, log_evidence(beyond**2 / variance, many, planned))
 
 
 def missed(setting: Watched, *, trials: int, rng: np.random.Generator) -> dict[str, float]:
@@ -160,6 +171,8 @@ def missed(setting: Watched, *, trials: int, rng: np.random.Generator) -> dict[s
             "effect": (evidence.effect > together).any(axis=(1, 2)),
             "honest_times_effect": (evidence.delta > together).any(axis=(1, 2)),
             "cheater_proportion": (evidence.honest > limit).any(axis=1),
+            "effect_by_arm": (evidence.by_arm > together).any(axis=(1, 2)),
+            "prevalence": (evidence.prevalence > limit).any(axis=1),
             "specification": (evidence.model > limit).any(axis=1),
             "fixed_n": (evidence.once > 1.96).any(axis=(1, 2)),
             "started": (evidence.honest > -np.inf).any(axis=1),
@@ -183,13 +196,13 @@ def line_of(setting: Watched, trials: int, seed: int) -> dict[str, Any]:
     return {"setting": setting.key, "n": setting.n, "seed": seed, "trials": trials, "result": missed(setting, trials=trials, rng=rng)}
 
 
-MEASURES = ("effect", "honest_times_effect", "cheater_proportion", "specification", "fixed_n")
+MEASURES = ("effect", "honest_times_effect", "cheater_proportion", "effect_by_arm", "prevalence", "specification", "fixed_n")
 
 
 def summary(lines: Sequence[dict[str, Any]]) -> Iterator[str]:
     """A table of the largest shares of wrong studies by die and planned number, and where the largest of all is reached."""
-    yield "| die | people | settings | ever start | τ | Δ | λ | fit | fixed-n test of Δ |"
-    yield "|---|---|---|---|---|---|---|---|---|"
+    yield "| die | people | settings | ever start | τ | Δ | λ | τ, cheaters by arm | prevalence | fit | fixed-n test of Δ |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|"
     for die, n in product(DICE, sorted({line["n"] for line in lines})):
         group = [line["result"] for line in lines if line["n"] == n and line["setting"].startswith(f"{die},")]
         if group:

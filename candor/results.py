@@ -15,6 +15,8 @@ EFFICIENT = "efficient"
 EFFICIENT_ARM_SPECIFIC = "efficient_arm_specific_cheaters"
 HEADLINE = EFFICIENT
 """The method of the headline, of Δ and its test, and of the plan's power; its effects come first. Others stand beside it."""
+NOTABLE = 0.1
+"""A standardised difference beyond this is usually worth a look (Austin 2009, Statistics in Medicine 28, 3083–3107)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,6 +312,22 @@ class DirectComparison:
     under_reporting: tuple[UnderReporting, ...]
     assumption: str
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One covariate, or one level of it, in a treatment arm and in the control arm."""
+
+    treatment: str
+    control: str
+    variable: str
+    treatment_mean: float | None
+    control_mean: float | None
+    difference: float | None
+
+    @property
+    def is_notable(self) -> bool:
+        return self.difference is not None and abs(self.difference) > NOTABLE
 
 
 def to_json(result: Any) -> str:

@@ -4,7 +4,7 @@ journey.
 Every possible mistake within one study file is checked here, so that a `StudyDefinition` is always valid.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -18,25 +18,21 @@ from candor.designs.study_documents import design_with_die
 from candor.errors import MethodError
 from surveys.questions.assignment import MOST_STRATA, Allocation
 from surveys.questions.background import BackgroundQuestion, Options, OrdinalScale, Question, ShortText, SingleChoice
-from surveys.questions.parts import Language, Name, NonEmpty, Part, Text, some, unique_names
+from surveys.questions.parts import LARGEST_COUNT, Language, Name, NonEmpty, Part, Text, some, unique_names
 from surveys.questions.plans import PlannedTests, PrivacyBudget, Subgroups
 from surveys.questions.sections import LEAST_PER_ARM, SECTION
+from surveys.questions.stimuli import Arm, Stimulus, Watching
 from surveys.ways_in import OPEN, WAYS_IN, WayIn, checked_way
 
 DIRECT = "direct"
 """An allocation line's value in place of a subsample of the die, for people to be asked directly."""
 
-# Far beyond every study, and near enough that nothing computed from them overflows.
-LARGEST_COUNT = 10**9
 BETWEEN_ANSWERS = ", "
 MOST_LANGUAGES = 50
 MOST_GROUPS = 8
 """As many groups as `candor.subgroups.disclosure` compares."""
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{1,49}$")]
-VideoName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.(?i:mp4|webm)$")]
-CaptionsName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.(?i:vtt)$")]
-PictureName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,94}\.(?i:png|jpe?g|webp)$")]
 Translated = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}-[0-9a-f]{8}$")]
 """The hash of an original and that of its translation, by `surveys.drafting.translations`."""
 
@@ -56,41 +52,6 @@ class QuizItem(Question):
 class SensitiveQuestion(Question):
     yes: Text = Text({"en": "Yes", "de": "Ja"})
     no: Text = Text({"en": "No", "de": "Nein"})
-
-
-class Video(Part):
-    """Without `sources` there is no lecture; only a study with one arm may have none."""
-
-    sources: Annotated[tuple[VideoName, ...], Field(max_length=4)] = ()
-    captions: dict[Language, CaptionsName] = Field(default_factory=dict)
-    poster: PictureName | None = None
-    transcript: Text | None = None
-
-    def captions_in_order(self, languages: Sequence[str]) -> list[tuple[str, str]]:
-        """Language and file, first in the order of `languages`: a database may give captions back in another order than the author's."""
-        order = dict.fromkeys([*languages, *sorted(self.captions)])
-        return [(code, self.captions[code]) for code in order if code in self.captions]
-
-    def files(self) -> Iterator[str]:
-        yield from self.sources
-        yield from self.captions.values()
-        if self.poster:
-            yield self.poster
-
-
-class Arm(Part):
-    name: Name
-    label: Text
-    weight: Annotated[int, Field(ge=1, le=1000)] = 1
-    quota: Annotated[int, Field(ge=1, le=LARGEST_COUNT)] | None = None
-    video: Video = Video()
-
-
-class Watching(Part):
-    """`required`: Continue opens when `share` of the video has been watched; `optional`: at once."""
-
-    mode: Literal["required", "optional"] = "required"
-    share: Annotated[float, Field(ge=0, le=1)] = 0.8
 
 
 class Faces(Part):
@@ -218,9 +179,14 @@ class StudyDefinition(Part):
         return self
 
     def _require_what_the_arms_need(self) -> None:
-        """Several arms differ by their lectures; one arm leaves nothing to compare."""
-        if not self.is_survey and (silent := [arm.name for arm in self.arms if not arm.video.sources]):
-            raise ValueError(f"arms: with several arms each needs video.sources; without: {some(silent)}")
+        """Several arms differ by what they show; one arm leaves nothing to compare."""
+        if double := [arm.name for arm in self.arms if arm.reading and any(arm.video.files())]:
+            raise ValueError(f"arms: an arm shows a video or a text; expected video or reading, got both in {some(double)}")
+        treatments = [] if self.is_survey else [arm for arm in self.arms if arm.name != self.control]
+        if silent := [arm.name for arm in treatments if arm.stimulus == "nothing"]:
+            raise ValueError(
+                f"arms: every arm but the control needs video.sources or a reading, or there is nothing to compare; without: {some(silent)}"
+            )
         if self.is_survey and (self.analysis.questions or self.subgroups):
             raise ValueError(
                 "a study with one arm is a survey and compares nothing: remove margins and families of analysis, and subgroups"
@@ -283,8 +249,18 @@ class StudyDefinition(Part):
         return len(self.arms) == 1
 
     @property
+    def stimuli(self) -> frozenset[Stimulus]:
+        """The kinds that the arms show, without those that show nothing."""
+        return frozenset(arm.stimulus for arm in self.arms) - {"nothing"}
+
+    @property
     def has_lecture(self) -> bool:
-        return any(arm.video.sources for arm in self.arms)
+        return "video" in self.stimuli
+
+    @property
+    def shows_lectures(self) -> bool:
+        """Whether everybody is shown a lecture."""
+        return all(arm.stimulus == "video" for arm in self.arms)
 
     @property
     def strata(self) -> list[str]:

@@ -71,6 +71,7 @@ LONGEST_FIRST = (
 FOLDERS_IN_ORDER = ("browser", "integration", "contracts", "simulation", "audits", "unit")
 # As many Redis databases as the tests have of their own.
 PROCESSES_AT_MOST = 32
+LONGEST_NAME = 200
 # Rows that `migrate` writes and no test changes.
 MADE_BY_MIGRATING = {"django_content_type", "auth_permission"}
 
@@ -85,6 +86,11 @@ def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
     """Half as many test processes again as processors: those that wait for a browser or a server leave theirs to the others."""
     processors = yield
     return min(processors + processors // 2, PROCESSES_AT_MOST)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """The length of a long text names its test: processes tell each other every name, and every subprocess inherits it."""
+    return f"{argname} of {len(val):,}" if isinstance(val, str | bytes) and len(val) > LONGEST_NAME else None
 
 
 @pytest.hookimpl(trylast=True)

@@ -268,7 +268,9 @@ def main(command: list[str]) -> int:
     signal.signal(signal.SIGTERM, _terminated)
     signal.signal(signal.SIGHUP, _terminated)
     with services() as (database, broker):
-        process = subprocess.Popen(command, env={**os.environ, "DATABASE_URL": database.address, "REDIS_URL": broker.address})
+        environment = {**os.environ, "DATABASE_URL": database.address, "REDIS_URL": broker.address}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # each module is compiled once, not by each of hundreds of processes
+        process = subprocess.Popen(command, env=environment)
         try:
             return process.wait()
         except KeyboardInterrupt:

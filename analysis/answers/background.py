@@ -2,16 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.answers.letter_grades import points_of
+from candor.adjustment.balance import Covariate, Numbers
 from surveys.questions.background import BackgroundQuestion, Circle, Group, MultipleChoice, Number, OrdinalScale, ShortText, SingleChoice
 
-Numbers = NDArray[np.float64]
-Covariate = NDArray[np.float64 | np.str_]
 Covariates = dict[str, Covariate]
 Entries = Sequence[Mapping[str, Any]]
 FEWEST_PEOPLE = 5
@@ -55,11 +53,6 @@ def covariates_of(questions: Sequence[BackgroundQuestion], answers: Sequence[Map
                 for field in question.fields:
                     columns |= _of_entries(name, field, several)
     return columns
-
-
-def is_numeric(values: Covariate) -> TypeGuard[Numbers]:
-    """Whether a covariate holds numbers, and not the levels of a category."""
-    return values.dtype.kind == "f"
 
 
 def _numbers(values: Sequence[object]) -> Numbers:

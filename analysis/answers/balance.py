@@ -5,41 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.answers.background import Covariate, Numbers, is_numeric
-from analysis.stored_results import Balance, Difference
-
-NOT_ANSWERED = "not answered"
-SMALLEST_GROUP = 5
-"""No mean is shown for fewer people: the mean of one person is that person's answer."""
-
-
-def standardised_differences(
-    covariates: Mapping[str, Covariate], arm: NDArray[np.intp], *, arms: Sequence[str], control: str
-) -> tuple[Difference, ...]:
-    """For each treatment arm and each number or level of a category: the means of both arms and their standardised difference.
-
-    (mean₁ − mean₀)/√((s₁² + s₀²)/2); None where nothing varies or an arm has no answer. Levels are shares from 0 to 1, and "not answered"
-    is a level; numbers leave out people who did not answer. No mean is given for fewer than `SMALLEST_GROUP` people.
-    """
-    columns = [column for name, values in covariates.items() for column in _columns(name, values)]
-    place = {name: index for index, name in enumerate(arms)}
-    rows = []
-    for treatment in arms:
-        if treatment == control:
-            continue
-        for name, values in columns:
-            treated, untreated = (_answered(values[arm == place[one]]) for one in (treatment, control))
-            rows.append(
-                Difference(
-                    treatment=treatment,
-                    control=control,
-                    variable=name,
-                    treatment_mean=_mean(treated),
-                    control_mean=_mean(untreated),
-                    difference=_standardised(treated, untreated),
-                )
-            )
-    return tuple(rows)
+from analysis.stored_results import Balance
+from candor.adjustment.balance import SMALLEST_GROUP, Covariate, is_numeric
+from candor.results import Difference
 
 
 def answered_by_arm(covariates: Mapping[str, Covariate], arm: NDArray[np.intp], *, arms: Sequence[str]) -> dict[str, dict[str, int]]:
@@ -68,25 +36,3 @@ def in_steps(fresh: Balance, shown: Balance | None) -> Balance:
         differences += [row for row in source.differences if row.variable == name or row.variable.startswith(f"{name}: ")]
         answered[name] = now if enough else then
     return Balance(differences=tuple(differences), answered=answered)
-
-
-def _mean(values: Numbers) -> float | None:
-    return float(values.mean()) if len(values) >= SMALLEST_GROUP else None
-
-
-def _columns(name: str, values: Covariate) -> list[tuple[str, Numbers]]:
-    if is_numeric(values):
-        return [(name, values)]
-    levels = sorted(set(values.tolist()), key=lambda level: (level == "", level))
-    return [(f"{name}: {level or NOT_ANSWERED}", (values == level).astype(float)) for level in levels]
-
-
-def _answered(values: Numbers) -> Numbers:
-    return values[~np.isnan(values)]
-
-
-def _standardised(treated: Numbers, untreated: Numbers) -> float | None:
-    if len(treated) < 2 or len(untreated) < 2:
-        return None
-    deviation = float(np.sqrt((treated.var(ddof=1) + untreated.var(ddof=1)) / 2))
-    return float(treated.mean() - untreated.mean()) / deviation if deviation > 0 else None

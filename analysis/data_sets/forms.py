@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.http import QueryDict
+from django.utils.formats import number_format
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -243,7 +244,9 @@ class BudgetForm:
         if epsilon is None or not 0 < epsilon <= LARGEST_BUDGET:
             self.errors["epsilon"] = _("Write a number above 0 and at most %(most)s.") % {"most": LARGEST_BUDGET}
         if rarity is None or not least < rarity <= LARGEST_RARITY:
-            self.errors["rarity"] = _("Write a number above %(least)s, ten times the students.") % {"least": f"{least:,}"}
+            self.errors["rarity"] = _("Write a number above %(least)s, ten times the students.") % {
+                "least": number_format(least, force_grouping=True)
+            }
         if self.errors or epsilon is None or rarity is None:
             return None
         return PrivacyBudget(epsilon=float(epsilon), delta=1 / float(rarity))

@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role, User
 from analysis.data_sets import analysts, services
 from analysis.data_sets.errors import DataSetError
@@ -34,6 +34,7 @@ from surveys.sharing.views import account_for, answered_invitation, offered_link
 
 @never_cache
 @require_role(*Role)
+@in_own_language
 @require_safe
 def data_sets(request: HttpRequest) -> HttpResponse:
     """The data sets that this person may see."""
@@ -44,6 +45,7 @@ def data_sets(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @require_role(*OWNER_ROLES)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def bring(request: HttpRequest) -> HttpResponse:
     """A file, with the role of each of its columns. It is read in this request, and nothing of it waits anywhere."""
@@ -66,6 +68,7 @@ def bring(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @require_role(*Role)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def data_set(request: HttpRequest, data_set: str) -> HttpResponse:
     """One data set: its columns, its budget and what that buys, its analysts, and the decision about them."""
@@ -90,6 +93,7 @@ def data_set(request: HttpRequest, data_set: str) -> HttpResponse:
 
 
 @never_cache
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """The offer to become an analyst of a data set."""
@@ -105,6 +109,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 @never_cache
 @sensitive_post_parameters("password1", "password2")
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_account(request: HttpRequest, token: str) -> HttpResponse:
     """An account for somebody who was invited to a data set and has none."""

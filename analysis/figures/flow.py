@@ -1,7 +1,7 @@
 """The CONSORT diagram, which shows how many people reached each stage, and the curve of their arrival."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date
 
 from django.utils.formats import date_format
@@ -16,15 +16,15 @@ COLUMN, GAP, BOX_HEIGHT = 176, 14, 58
 LABEL_WIDTH = 24
 
 
-def flow_figure(flow: Flow, *, with_lecture: bool = True) -> Drawing:
-    """From consent through assignment to subsample and arm, the lecture if there is one, and the answers."""
+def flow_figure(flow: Flow, *, shown: Collection[str] = ("video",)) -> Drawing:
+    """From consent through assignment to subsample and arm, what the arms show if they show anything, and the answers."""
     columns = max(len(flow.groups), 1)
     width = max(columns * (COLUMN + GAP) - GAP + 20, 640)
     left = (width - columns * (COLUMN + GAP) + GAP) / 2
     lines = max((len(textwrap.wrap(group.arm, LABEL_WIDTH)) for group in flow.groups), default=1)
     top_of_groups = 196.0
     top_of_boxes = top_of_groups + 24 + 18 * (lines + 1)
-    bottom = top_of_boxes + (3 if with_lecture else 2) * (BOX_HEIGHT + 26)
+    bottom = top_of_boxes + (3 if shown else 2) * (BOX_HEIGHT + 26)
     drawing = Drawing(width=width, height=bottom, title=_("How many people came how far"))
     middle = width / 2
     side = middle + 130
@@ -49,7 +49,7 @@ def flow_figure(flow: Flow, *, with_lecture: bool = True) -> Drawing:
         drawing.text(centre, top_of_groups + 18, name, "faint", anchor="middle")
         for number, words in enumerate(textwrap.wrap(group.arm, LABEL_WIDTH)):
             drawing.text(centre, top_of_groups + 36 + 18 * number, words, "heading", anchor="middle")
-        saw = ((_("Saw the lecture"), group.watched),) if with_lecture else ()
+        saw = ((_("Saw the lecture") if set(shown) == {"video"} else _("Saw their part"), group.watched),) if shown else ()
         steps = ((_("Assigned"), group.assigned), *saw, (_("Answered"), group.finished))
         for number, (words, count) in enumerate(steps):
             top = top_of_boxes + number * (BOX_HEIGHT + 24)

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy
 from analysis.learning.difficulties import LONGEST_REASON, NOT_GIVEN, PURE, Difficulties, Mechanism, require_a_quiz
 from analysis.ledger.accounts import Account, account_of
 from analysis.ledger.errors import LedgerError
+from analysis.ledger.page import cost_in_words
 from analysis.ledger.selectors import Asked, budget_of, newest_first, refusal, same_question, table_now
 from analysis.ledger.units import UNITS, Units
 from analysis.models import Budget, Source
@@ -161,8 +162,7 @@ class Released:
 
     @property
     def cost(self) -> str:
-        loss = self.asked.loss
-        return f"ε = {loss.pure_epsilon:.3g}" if loss.pure_epsilon is not None else f"ρ = {loss.rho:.3g}"
+        return cost_in_words(self.asked.loss)
 
 
 def releases_of(source: Source) -> list[Released]:

@@ -8,13 +8,12 @@ from typing import Any
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from analysis.learning.questions.columns import SCORE, labels, library_schema, value_labels
 from analysis.learning.questions.kinds import Statistic
+from analysis.learning.questions.words import Words
 from analysis.ledger.page import cost_in_words
 from analysis.ledger.questions import read_question
 from analysis.ledger.selectors import Asked, asked_before, budget_of
 from analysis.sources.selectors import schema_of_snapshot, source_of
-from analysis.sources.tables import Schema
 from candor.queries.classifying import NaiveBayes
 from candor.queries.parts import Condition, Cut
 from candor.queries.shares import Recommendation
@@ -36,7 +35,7 @@ def tables_of(study: Study, language: str) -> list[dict[str, Any]]:
         if not isinstance(question, Statistic) or not asked.answer or "released" not in asked.answer:
             continue
         schema = schema_of_snapshot(source, asked.charge.snapshot)
-        table = _Words(schema, language).table(question.asked, asked)
+        table = _Readable(schema, language).content(question.asked, asked)
         room -= len(json.dumps(table, ensure_ascii=False).encode())
         if room < 0:
             break
@@ -44,14 +43,10 @@ def tables_of(study: Study, language: str) -> list[dict[str, Any]]:
     return found
 
 
-class _Words:
-    """One table in the reader's language."""
+class _Readable(Words):
+    """A table as students read it about themselves."""
 
-    def __init__(self, schema: Schema, language: str) -> None:
-        self.columns, self.schema, self.language = library_schema(schema), schema, language
-        self.labels = labels(schema, language) | {SCORE: _("Quiz items solved")}
-
-    def table(self, question: object, asked: Asked) -> dict[str, Any]:
+    def content(self, question: object, asked: Asked) -> dict[str, Any]:
         assert isinstance(question, Recommendation | NaiveBayes)
         answer = asked.answer
         common = {
@@ -83,20 +78,15 @@ class _Words:
     def cut(self, cut: Cut, place: int | None = None) -> dict[str, Any]:
         """The name of a column and its values, in the released order. A choice has a place, and "not said" as its last value."""
         if cut.edges is None:
-            values = [self.said(cut.column, value) for value in cut.labels(self.columns)[:-1]]
+            values = [self.value(cut.column, value) for value in cut.labels(self.columns)[:-1]]
         else:
             values = [_between(ends) for ends in pairwise(cut.edges)]
         return {"label": self.labels[cut.column], "values": [*values, *([] if place is None else [_("not said")])], "place": place}
 
     def conditions(self, conditions: Sequence[Condition]) -> Iterator[str]:
         for one in conditions:
-            values = [self.said(one.column, value) for value in one.values or ()]
+            values = [self.value(one.column, value) for value in one.values or ()]
             yield f"{self.labels[one.column]}: {', '.join(values) or _between(one.between)}"
-
-    def said(self, column: str, value: str) -> str:
-        """A value in words."""
-        labels = value_labels(self.schema, column, self.language) or {"no": _("no"), "yes": _("yes")}
-        return labels.get(value, value)
 
     def accuracy(self, cell: Mapping[str, float | None]) -> dict[str, str] | None:
         """How often the classifier is right, in percent; None where the noise leaves nothing to say."""

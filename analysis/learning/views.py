@@ -11,7 +11,7 @@ from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django.views.decorators.vary import vary_on_headers
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
 from analysis.learning.exactly import exactly_at
 from analysis.ledger.selectors import asked_with, budget_of
@@ -31,6 +31,7 @@ MINUTES = 5
 
 @never_cache
 @require_role(*Role)
+@in_own_language
 @require_safe
 def analytics(request: HttpRequest, slug: str) -> HttpResponse:
     """The budget, what it means, what it does not cover, and the ways to spend it; the only page of the study that analysts begin from."""
@@ -51,6 +52,7 @@ def analytics(request: HttpRequest, slug: str) -> HttpResponse:
 
 @never_cache
 @require_role(*Role)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def difficulties(request: HttpRequest, /, **where: str) -> HttpResponse:
     """The price of a release of the difficulties, the button that buys it, and those that were bought."""

@@ -14,6 +14,12 @@ class QuestionError(SurveyError, ValueError):
     advice = _("Change the question; nothing was spent.")
 
 
+class LibraryError(QuestionError):
+    """A refusal in the library's words, which are English."""
+
+    language = "en"
+
+
 class LedgerError(SurveyError):
     """A question or a change of the budget that the ledger refuses."""
 

@@ -9,7 +9,7 @@ from analysis.ledger.accounts import Account, account_of
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.mechanisms import GAUSSIAN, LAPLACE, Share, shares
 from analysis.ledger.questions import read_question
-from analysis.ledger.selectors import Asked, asked_before
+from analysis.ledger.selectors import Asked, asked_before, price_in_words
 from analysis.ledger.units import UNITS
 from analysis.models import Budget, Snapshot, Source
 from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
@@ -89,7 +89,7 @@ def ledger_of(source: Source, *, questions: int = USUAL_QUESTIONS) -> Ledger:
 def cost_in_words(loss: Loss) -> str:
     if loss == Loss(0.0, 0.0):
         return _("free")
-    return f"ρ = {loss.rho:.3g}" if loss.pure_epsilon is None else f"ε = {loss.pure_epsilon:.3g}"
+    return price_in_words(loss)
 
 
 def _line(source: Source, asked: Asked) -> Line:

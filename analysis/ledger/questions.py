@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
-from analysis.ledger.errors import QuestionError
+from analysis.ledger.errors import LibraryError, QuestionError
 from analysis.sources.tables import Schema, Table
 from candor.privacy.losses import Loss
 from surveys.questions.parts import Part, some
@@ -111,7 +111,7 @@ def read_question(document: Mapping[str, Json]) -> Question:
     try:
         return KINDS[name].model_validate(dict(document))
     except ValidationError as error:
-        raise QuestionError("; ".join(_in_words(one) for one in error.errors())) from None
+        raise LibraryError("; ".join(_in_words(one) for one in error.errors())) from None
 
 
 def _in_words(error: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db.models import Prefetch, QuerySet
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from analysis.ledger.accounts import Account, account_of
@@ -93,8 +94,8 @@ def too_small(budget: Budget, n: int) -> str:
         return _("Expected at least %(fewest)s participants to ask about, found %(found)s.") % {"fewest": FEWEST, "found": n}
     if budget.delta * PEOPLE_PER_FAILURE * n >= 1:
         return _("Expected a δ below 1 in %(people)s, ten times the participants; the budget has δ = %(delta)s.") % {
-            "people": f"{PEOPLE_PER_FAILURE * n:,}",
-            "delta": f"{budget.delta:g}",
+            "people": number_format(PEOPLE_PER_FAILURE * n, force_grouping=True),
+            "delta": number_format(f"{budget.delta:g}"),
         }
     return ""
 
@@ -109,10 +110,15 @@ def refusal(budget: Budget, account: Account, price: Units) -> str:
         return ""
     loss, left = price.loss, Units(rho=account.rho_left, epsilon=account.pure_left).loss
     return _("The question costs %(cost)s. The rest is ρ = %(rho)s, or ε = %(epsilon)s for one question with pure ε.") % {
-        "cost": f"ρ = {loss.rho:.3g}" if loss.pure_epsilon is None else f"ε = {loss.pure_epsilon:.3g}",
-        "rho": f"{left.rho:.3g}",
-        "epsilon": f"{left.pure_epsilon:.3g}",
+        "cost": price_in_words(loss),
+        "rho": number_format(f"{left.rho:.3g}"),
+        "epsilon": number_format(f"{left.pure_epsilon:.3g}"),
     }
+
+
+def price_in_words(loss: Loss) -> str:
+    name, amount = ("ρ", loss.rho) if loss.pure_epsilon is None else ("ε", loss.pure_epsilon)
+    return f"{name} = {number_format(f'{amount:.3g}')}"
 
 
 def same_question(budget: Budget, question: Question) -> Asked | None:

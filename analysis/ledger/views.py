@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
 from analysis.ledger.forms import AnnouncedForm, FreezeForm
 from analysis.ledger.page import USUAL_QUESTIONS, ledger_of
@@ -19,6 +19,7 @@ from surveys.access import NO_STUDY
 
 @never_cache
 @require_role(*Role)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def ledger(request: HttpRequest, /, **where: str) -> HttpResponse:
     """The charges and the rest of the budget. Officers freeze the budget; who runs the study has a table that failed made again."""

@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from analysis.models import Blinding
-from analysis.stored_results import Difference, MarkedEffect, MarkedSequence, MarkedSequentialEffect, NotYet, QuestionEstimate, Results
-from candor.results import HonestTimesEffect, Interval, Prevalence, SequentialPrevalence, SequentialValue
+from analysis.stored_results import MarkedEffect, MarkedSequence, MarkedSequentialEffect, NotYet, QuestionEstimate, Results
+from candor.results import Difference, HonestTimesEffect, Interval, Prevalence, SequentialPrevalence, SequentialValue
 from surveys.access import Seat
 from surveys.definition import StudyDefinition
 from surveys.models import ENDED, ArmState, Study

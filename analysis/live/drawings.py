@@ -15,10 +15,9 @@ from analysis.figures.intervals import (
     running_figure,
 )
 from analysis.live.page import LiveView
-from analysis.stored_results import NOTABLE
 from candor.figures.drawing import Drawing
 from candor.figures.forest import ForestRow
-from candor.results import Prevalence, SequentialPrevalence
+from candor.results import NOTABLE, Prevalence, SequentialPrevalence
 from surveys.preregistration.method_names import method_name
 
 
@@ -28,7 +27,7 @@ def figures_of(live: LiveView) -> dict[str, Callable[[], Drawing | None]]:
     if progress is None:
         return {}
     found: dict[str, Callable[[], Drawing | None]] = {
-        "participants": lambda: flow_figure(progress.flow, with_lecture=live.definition.has_lecture),
+        "participants": lambda: flow_figure(progress.flow, shown=live.definition.stimuli),
         "enrolment": lambda: enrolment_figure(progress.days, planned=progress.planned),
         "balance": lambda: _balance(live),
     }

@@ -6,6 +6,9 @@ from analysis.models.ledger import Budget as Budget
 from analysis.models.ledger import Charge as Charge
 from analysis.models.ledger import ChargeStep as ChargeStep
 from analysis.models.ledger import Reached as Reached
+from analysis.models.records import RecordHierarchies as RecordHierarchies
+from analysis.models.records import RecordSweep as RecordSweep
+from analysis.models.records import SweepStatus as SweepStatus
 from analysis.models.results import OPEN_RELEASES as OPEN_RELEASES
 from analysis.models.results import PUBLIC_RELEASES as PUBLIC_RELEASES
 from analysis.models.results import BackgroundHandling as BackgroundHandling

@@ -194,11 +194,12 @@ PUBLIC_RELEASES = (ReleaseStatus.PUBLISHED, ReleaseStatus.RETRACTED)
 
 
 class BackgroundHandling(models.TextChoices):
-    """The treatment of background answers in a release. They are never joined with reported answers."""
+    """The treatment of background answers in a release. Only protected records are joined with reported answers."""
 
     LEFT_OUT = "left_out", _("Left out")
     COUNTS = "counts", _("Counts of each question, over everybody")
     NOISY_COUNTS = "noisy_counts", _("Statistics with noise, and the ledger of the privacy budget")
+    RECORDS = "records", _("Protected records: several people share everything that is told of each")
 
 
 class Release(Lease):
@@ -238,6 +239,12 @@ class Release(Lease):
     package = models.BinaryField(null=True, blank=True)
     package_sha256 = models.CharField(max_length=64, blank=True)
     files = models.JSONField(default=list, blank=True, help_text="Name, size and SHA-256 of each file.")
+    protection = models.JSONField(
+        null=True, blank=True, help_text="Parameters of protected records: k, class size, ℓ, share left out, hierarchies."
+    )
+    manifest = models.BinaryField(
+        null=True, blank=True, help_text="Encrypted: the published record of each random key. Deleted with the operational data."
+    )
     summary = models.JSONField(default=dict, blank=True, help_text="Text for the pages about it.")
     public_key = models.TextField(blank=True)
     downloads = models.PositiveBigIntegerField(default=0)

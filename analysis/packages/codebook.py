@@ -29,6 +29,10 @@ def codebook(content: Content, *, names: list[str]) -> bytes:
             if one["answers"]:
                 lines += ["| Answer | Meaning |", "|---|---|"]
                 lines += [*(f"| `{name}` | {_cell(label)} |" for name, label in one["answers"].items()), ""]
+    if content.records is not None:
+        lines += ["## records.json", "", RECORDS_MEANING, ""]
+        lines += ["| Attribute | Role |", "|---|---|"]
+        lines += [*(f"| `{name}` | {role.replace('_', '-')} |" for name, role in content.protocol["records"]["roles"].items()), ""]
     lines += ["## All files", "", "| File | What it is |", "|---|---|", *(f"| `{name}` | {_meaning(name)} |" for name in sorted(names)), ""]
     return "\n".join(lines).encode()
 
@@ -40,6 +44,11 @@ def _meaning(name: str) -> str:
 OF_A_SUBGROUP = (
     "The protocol names this question for a comparison of the effects between its answers. Those results are not in this package, because "
     "they are computed from answers that the die does not protect."
+)
+RECORDS_MEANING = (
+    "A list of records, one for each row of data.csv but those left out, in random order. A record has `quasi_identifiers` (labels of "
+    "hierarchies.json; `*` tells nothing), `sensitive` values (null: not told), `children` (entries of groups, chosen options) and "
+    "`released`: arm, subsample and answers as in data.csv. `not answered` is a value. protocol.json says under `records` what is promised."
 )
 OF_THE_KIND = {
     "single_choice": "One answer each; the counts add up to the number of rows in data.csv.",
@@ -61,6 +70,9 @@ MEANING = {
     "codebook.md": "This file",
     "croissant.json": "Description in Croissant 1.0",
     "data.csv": "The reported answers",
+    "check.py": "Says whether records.json holds what protocol.json promises: `python check.py records.json --k K --l NAME=L`",
+    "hierarchies.json": "For each attribute of records.json the labels of every possible value, from the value up to `*`",
+    "records.json": "Background answers as protected records, with arm, subsample and reported answers",
     "datapackage.json": "Description as a Frictionless Data Package",
     "ddi-codebook.xml": "Description in DDI-Codebook 2.5",
     "preregistration-N.json": "The analysis plan of this protocol version, as it was kept at the approval; its hash is in protocol.json",

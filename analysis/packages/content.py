@@ -32,6 +32,16 @@ class AllocationList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProtectedRecords:
+    """Background answers as records; `loss` against the answers themselves, which nobody else can compute."""
+
+    records: Sequence[Mapping[str, Any]]
+    suppressed: int
+    loss: Mapping[str, Any]
+    hierarchies: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
     slug: str
     version: int
@@ -59,6 +69,8 @@ class Content:
     results: Mapping[str, Any]
     plans: Sequence[KeptPlan] = ()
     """The preregistration and its amendments."""
+    records: ProtectedRecords | None = None
+    """Background answers as protected records; None: they are not in it so."""
 
     @property
     def plan_files(self) -> dict[str, str]:

@@ -32,8 +32,8 @@ CONTEXT: dict[str, object] = {
 }
 
 
-def croissant(content: Content, tables: Mapping[str, bytes]) -> bytes:
-    """`tables` are the CSV files of the package, by name."""
+def croissant(content: Content, tables: Mapping[str, bytes], documents: Mapping[str, bytes]) -> bytes:
+    """`tables` are the CSV files of the package, `documents` the JSON files of its records, by name."""
     answers = [(column.name, column.label, "sc:Integer" if column.is_answer else "sc:Text") for column in columns_of(content)]
     records = [_records("answers", f"One row for each {content.unit}.", answers, path="data.csv")]
     if content.background is not None:
@@ -53,21 +53,24 @@ def croissant(content: Content, tables: Mapping[str, bytes]) -> bytes:
             "datePublished": str(content.year),
             "citeAs": content.citation,
             "creator": [{"@type": "sc:Person", "name": author} for author in content.authors],
-            "distribution": [_file(name, table) for name, table in tables.items()],
+            "distribution": [
+                *(_file(name, table, "text/csv") for name, table in tables.items()),
+                *(_file(name, document, "application/json") for name, document in documents.items()),
+            ],
             "recordSet": records,
         }
     )
 
 
-def _file(name: str, table: bytes) -> dict[str, object]:
+def _file(name: str, content: bytes, kind: str) -> dict[str, object]:
     return {
         "@type": "cr:FileObject",
         "@id": name,
         "name": name,
         "contentUrl": name,
-        "contentSize": f"{len(table)} B",
-        "encodingFormat": "text/csv",
-        "sha256": hashlib.sha256(table).hexdigest(),
+        "contentSize": f"{len(content)} B",
+        "encodingFormat": kind,
+        "sha256": hashlib.sha256(content).hexdigest(),
     }
 
 

@@ -3,10 +3,12 @@
 import hashlib
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from lxml import etree
 
+from analysis.packages.codebook import MEANING
 from analysis.packages.content import Column, Content, columns_of
 from analysis.packages.privacy_statement import privacy_statement, sentences_of
 
@@ -24,8 +26,8 @@ NO_CHARACTERS = re.compile("[\ufffe\uffff]")
 """XML cannot hold them, and nobody can see them."""
 
 
-def ddi_codebook(content: Content) -> bytes:
-    """Elements in the order in which the standard wants them."""
+def ddi_codebook(content: Content, documents: Mapping[str, bytes]) -> bytes:
+    """Elements in the order in which the standard wants them. `documents` are the JSON files of records, by name."""
     root = etree.Element(f"{{{NAMESPACE}}}codeBook", nsmap=NAMESPACES, version="2.5", ID=f"DDI-{content.name}")
     root.set(f"{{{XSI}}}schemaLocation", f"{NAMESPACE} {SCHEMA}")
     _document_description(root, content)
@@ -39,6 +41,10 @@ def ddi_codebook(content: Content) -> bytes:
     variables = _add(root, "dataDscr")
     for number, column in enumerate(columns_of(content), start=1):
         _variable(variables, column, number=number, counts=Counter(values[column.name]))
+    for name, document in documents.items():
+        other = _add(root, "otherMat", level="study", URI=name)
+        _add(other, "labl", MEANING[name])
+        _add(other, "notes", hashlib.sha256(document).hexdigest(), type="SHA-256")
     return bytes(etree.tostring(root, encoding="UTF-8", xml_declaration=True, pretty_print=True))
 
 

@@ -5,13 +5,15 @@ from collections.abc import Mapping
 
 from analysis.packages.content import Column, Content, columns_of
 from analysis.packages.protocol_document import as_json
+from candor.packages.record_promises import HIERARCHIES, RECORDS
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
+TITLES = {RECORDS: "Background answers as protected records", HIERARCHIES: "The labels of records, from each value up to *"}
 DIALECT = {"delimiter": ",", "lineTerminator": "\n"}
 
 
-def frictionless_package(content: Content, tables: Mapping[str, bytes]) -> bytes:
-    """`tables` are the CSV files of the package, by name."""
+def frictionless_package(content: Content, tables: Mapping[str, bytes], documents: Mapping[str, bytes]) -> bytes:
+    """`tables` are the CSV files of the package, `documents` the JSON files of its records, by name."""
     fields: list[dict[str, object]] = [
         {
             "name": column.name,
@@ -30,6 +32,8 @@ def frictionless_package(content: Content, tables: Mapping[str, bytes]) -> bytes
         ]
         title = "Counts of background answers over everybody"
         resources.append(_table("background-counts", title, counted, tables["background-counts.csv"], path="background-counts.csv"))
+    for name, text in documents.items():
+        resources.append(_document(name, text))
     licence = {"name": content.licence.name, "title": content.terms, "path": content.licence.address}
     return as_json(
         {
@@ -67,4 +71,17 @@ def _table(name: str, title: str, fields: list[dict[str, object]], table: bytes,
         "hash": f"sha256:{hashlib.sha256(table).hexdigest()}",
         "dialect": DIALECT,
         "schema": {"fields": fields, "missingValues": [""]},
+    }
+
+
+def _document(name: str, document: bytes) -> dict[str, object]:
+    return {
+        "name": name.removesuffix(".json"),
+        "title": TITLES[name],
+        "path": name,
+        "format": "json",
+        "mediatype": "application/json",
+        "encoding": "utf-8",
+        "bytes": len(document),
+        "hash": f"sha256:{hashlib.sha256(document).hexdigest()}",
     }

@@ -15,6 +15,7 @@ from analysis.packages.protocol_document import as_json
 from analysis.packages.readme import readme
 from candor.packages.analytics import ANALYTICS
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, signed, zip_of
+from candor.packages.record_promises import CHECK, HIERARCHIES, RECORDS
 
 
 def package_files(content: Content, key: Ed25519PrivateKey) -> dict[str, bytes]:
@@ -22,13 +23,17 @@ def package_files(content: Content, key: Ed25519PrivateKey) -> dict[str, bytes]:
     tables = {"data.csv": content.data_csv.encode()}
     if content.background is not None:
         tables["background-counts.csv"] = cells_csv(content.background).encode()
+    documents = {}
+    if content.records is not None:
+        documents = {RECORDS: as_json(content.records.records), HIERARCHIES: as_json(content.records.hierarchies)}
     files = {
         **tables,
+        **documents,
         "README.md": readme(content),
         "allocation-proof.txt": allocation_proof(content),
-        "croissant.json": croissant(content, tables),
-        "datapackage.json": frictionless_package(content, tables),
-        "ddi-codebook.xml": ddi_codebook(content),
+        "croissant.json": croissant(content, tables, documents),
+        "datapackage.json": frictionless_package(content, tables, documents),
+        "ddi-codebook.xml": ddi_codebook(content, documents),
         "protocol.json": as_json(content.protocol),
         "replicate.py": (resources.files("candor.packages") / "replicate.py").read_bytes(),
         "results.json": as_json(content.results),
@@ -36,6 +41,8 @@ def package_files(content: Content, key: Ed25519PrivateKey) -> dict[str, bytes]:
     }
     if content.analytics is not None:
         files[ANALYTICS] = as_json(content.analytics)
+    if content.records is not None:
+        files[CHECK] = (resources.files("candor.records") / "checking.py").read_bytes()
     files["codebook.md"] = codebook(content, names=[*files, "codebook.md", PUBLIC_KEY, SUMS, SIGNATURE])
     return signed(files, key)
 

@@ -45,9 +45,8 @@ def privacy_statement(content: Content) -> PrivacyStatement:
             f"It does not cover what the study shows exactly: {' '.join(budget['not_covered'])}"
         )
     if reason := content.reason_for_exact_counts:
-        not_covered.append(
-            f"Counts of background answers are exact in this release, outside of the study's privacy budget. The reason: {reason}"
-        )
+        what = "Counts of background answers are exact" if content.records is None else "Records of background answers are"
+        not_covered.append(f"{what} in this release, outside of the study's privacy budget. The reason: {reason}")
     if (ledger := content.analytics) is not None:
         epsilon, delta = ledger["spent"]["epsilon"], ledger["budget"]["delta"]
         not_covered.append(
@@ -55,6 +54,16 @@ def privacy_statement(content: Content) -> PrivacyStatement:
             "differentially private: neighbours differ in everything that one participant told, and the number of participants, "
             f"{ledger['participants']}, is public. Asking more, within the budget, adds to it."
         )
+    elif content.records is not None:
+        promised = content.protocol["records"]
+        levels = ", ".join(f"{level} of {name}" for name, level in promised["l"].items())
+        not_covered += [
+            "Answers keep their ε; background is protected syntactically only. Background answers are published as records: at least "
+            f"{promised['k']} people share everything that is told of each but sensitive values, arm, subsample and reported answers"
+            + (f"; among those who look alike, no sensitive value is commoner than one in ℓ ({levels})." if levels else "."),
+            "These rules do not add up as ε does. Somebody who knows a sensitive value, somebody's arm, or another file about the same "
+            "people may learn more. Quiz answers are not in this release.",
+        ]
     elif content.background is None:
         not_covered.append("Background and quiz answers are not in this release.")
     else:

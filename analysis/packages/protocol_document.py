@@ -1,7 +1,8 @@
 """protocol.json: the study's frozen protocol, without its history and the answers to its quiz."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from analysis.packages.rows import column_of
 from surveys.definition import StudyDefinition
@@ -20,9 +21,10 @@ def protocol_document(
     consents: Sequence[tuple[int, StudyDefinition]],
     plans: Sequence[KeptPlan] = (),
     exactly: Sequence[str] = (),
+    records: Mapping[str, Any] | None = None,
 ) -> dict[str, object]:
     """`questions` are those whose answers are released; `consents` the versions to which people in the release agreed; `plans` the
-    preregistration and its amendments; `exactly` what a privacy budget does not cover.
+    preregistration and its amendments; `exactly` what a privacy budget does not cover; `records` how protected records were made.
 
     The sequences rest on what was planned before anybody came, which stands in `opened_with`.
     """
@@ -80,6 +82,7 @@ def protocol_document(
         "analysis": opened_with.analysis.model_dump(mode="json"),
         "privacy_budget": definition.privacy_budget and {**definition.privacy_budget.model_dump(), "not_covered": list(exactly)},
         "consent": [{"protocol_version": number, "text": text(one.consent)} for number, one in consents],
+        **({"records": records} if records else {}),
     }
 
 

@@ -1,10 +1,15 @@
 """Measures how far rows could be told apart, for the officer who decides."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from analysis.packages.content import Content
 from analysis.packages.rows import Group, groups_of
+from candor.results import EFFICIENT
+
+EFFICIENT_WITH_COVARIATES = "efficient_with_covariates"  # its module loads SciPy, which web processes can do without
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,3 +39,48 @@ def risk_summary(content: Content) -> RiskSummary:
         hidden_counts=sum(cell.count is None for cell in cells),
         shown_counts=sum(cell.count is not None for cell in cells),
     )
+
+
+def summary_of_records(content: Content) -> dict[str, Any] | None:
+    """The numbers about protected records that the officer and everybody read; None where there are none.
+
+    `alone_by_arm` is the share of records that nobody shares once somebody's arm and subsample are known besides all labels.
+    """
+    if content.records is None:
+        return None
+    records = content.records.records
+    known = Counter(_known(record) for record in records)
+    return {
+        "promised": content.protocol["records"],
+        "suppressed": content.records.suppressed,
+        "loss": content.records.loss,
+        "risks": content.results["records"]["risks"],
+        "precision": _precision(content.results),
+        "alone_by_arm": sum(times == 1 for times in known.values()) / len(records),
+    }
+
+
+def _known(record: Mapping[str, Any]) -> str:
+    """Everything that somebody may know who knows all labels and the groups."""
+    return f"{record['released']['arm']} {record['released']['subsample']} {_form(record)}"
+
+
+def _form(vertex: Mapping[str, Any]) -> str:
+    return f"{sorted(vertex['quasi_identifiers'].items())} {sorted(map(_form, vertex['children']))}"
+
+
+def _precision(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Standard errors of the efficient estimates of each effect, without background answers and with their generalised values."""
+    found = []
+    for question, outcome in results["records"].get("outcomes", {}).items():
+        plain = {
+            one["treatment"]: one["standard_error"]
+            for one in results["outcomes"][question].get("effects", ())
+            if one["method"] == EFFICIENT
+        }
+        for one in outcome.get("effects", ()):
+            if one["method"] == EFFICIENT_WITH_COVARIATES:
+                treatment = one["treatment"]
+                errors = {"without": plain.get(treatment), "generalised": one["standard_error"]}
+                found.append({"question": question, "treatment": treatment, **errors})
+    return found

@@ -3,8 +3,10 @@
 The rows and their order are stored before anything is computed from them, so a worker that takes over makes the same files.
 """
 
+import csv
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
@@ -15,20 +17,22 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis import actions
+from analysis.answers.study_records import roles_of
 from analysis.ledger.page import ledger_of
 from analysis.ledger.serializers import ledger_document
 from analysis.models import BackgroundHandling, Release, ReleaseStatus
 from analysis.packages.background_counts import Cell, background_cells
-from analysis.packages.content import AllocationList, Content
+from analysis.packages.content import AllocationList, Content, ProtectedRecords
 from analysis.packages.errors import ReleaseError
 from analysis.packages.licences import LICENCES
 from analysis.packages.privacy_statement import privacy_statement, sentences_of
 from analysis.packages.protocol_document import protocol_document
-from analysis.packages.risk import risk_summary
+from analysis.packages.risk import risk_summary, summary_of_records
 from analysis.packages.rows import groups_of, require_large_groups, rows_of, shuffled_csv, with_random_clusters
 from analysis.releases.keys import signing_key
 from analysis.releases.people import people_sha256, selection_of
-from analysis.releases.selectors import reasons_for_exact_counts
+from analysis.releases.protecting import Person, protect, protect_again, sealed
+from analysis.releases.selectors import manifest_of, published_records, reasons_for_exact_counts
 from analysis.seeds import SEED_KEY
 from analysis.sources.selectors import source_of
 from audit.services import record
@@ -74,6 +78,9 @@ def recomputation(package: bytes) -> dict[str, int]:
     protocol, published = json.loads(files["protocol.json"]), json.loads(files["results.json"])
     again = replicate.recomputed(files["data.csv"].decode().splitlines(), protocol, published)
     checks = [replicate.compared("", replicate.results_of(published), again)]
+    if "records" in published:
+        records, rows = json.loads(files["records.json"]), list(csv.DictReader(files["data.csv"].decode().splitlines()))
+        checks += replicate.compared_records(records, protocol, published, rows).values()
     if ANALYTICS in files:
         checks += replicate.compared_analytics(json.loads(files[ANALYTICS])).values()
     return {"values": sum(values for values, _wrong in checks), "different": sum(len(wrong) for _values, wrong in checks)}
@@ -82,7 +89,7 @@ def recomputation(package: bytes) -> dict[str, int]:
 def _draw_rows(release: Release) -> None:
     """Read the people in the release, under the lock that a withdrawal takes too, and fix the order of the rows."""
     definition = protocol_in_force(release.study).definition
-    with_background = release.background == BackgroundHandling.COUNTS
+    with_background, joined = release.background == BackgroundHandling.COUNTS, release.background == BackgroundHandling.RECORDS
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=release.study_id)
         selection = selection_of(
@@ -91,10 +98,11 @@ def _draw_rows(release: Release) -> None:
             questions=release.questions,
             with_background=with_background,
             in_sections=definition.in_sections,
+            joined=joined,
         )
         arms = [arm.name for arm in definition.arms]
         require_large_groups(groups_of(selection.rows, arms=arms, subsamples=list(definition.die.subsamples)))
-        if with_background and study.forgotten_on is not None:
+        if (with_background or joined) and study.forgotten_on is not None:
             raise ReleaseError(FORGOTTEN)
         drawn = {
             "csv": shuffled_csv(with_random_clusters(selection.rows), questions=release.questions),
@@ -108,13 +116,28 @@ def _draw_rows(release: Release) -> None:
             "analytics": _analytics(study) if release.background == BackgroundHandling.NOISY_COUNTS else None,
             "protocols": selection.protocols,
             "bots_left_out": selection.bots_left_out,
+            "records": None,
         }
-        release.write(data=json.dumps(drawn).encode(), people_sha256=selection.people_sha256)
+    if joined:  # outside of the lock; a withdrawal meanwhile is noticed when the package is stored
+        drawn["records"], drawn["manifest"] = _drawn_records(release, selection.joined, definition)
+    release.write(data=json.dumps(drawn).encode(), people_sha256=selection.people_sha256)
+
+
+def _drawn_records(release: Release, people: Sequence[Person], definition: StudyDefinition) -> tuple[dict[str, Any], str]:
+    """The records and their loss, and the sealed manifest. Records that are public already are published again as they are."""
+    before, protection = published_records(release.study, simulated=release.simulated), release.protection or {}
+    if before is not None:
+        protected = protect_again(people, manifest_of(before), questions=release.questions)
+    else:
+        protected = protect(people, definition, protection, questions=release.questions)
+    told = {"records": protected.records, "suppressed": protected.suppressed, "loss": dict(protected.loss)}
+    return told, sealed(protected).decode()
 
 
 def _content_of(release: Release) -> Content:
     """The content of all files. The same for the same rows, on any worker."""
     from candor.packages import replicate  # SciPy, which web processes can do without
+    from candor.packages.protected_records import results_of_records
     from candor.resampling.seeds import seed_of
 
     study, drawn = release.study, json.loads(bytes(release.data or b""))
@@ -133,6 +156,7 @@ def _content_of(release: Release) -> Content:
         consents=consents,
         plans=plans,
         exactly=_shown_exactly(release, definition),
+        records=_promised(release, drawn["records"], definition),
     )
     tables = replicate.counts_of(drawn["csv"].splitlines(), document)
     release.write(seed=seed_of(tables.values(), key=SEED_KEY))
@@ -166,6 +190,7 @@ def _content_of(release: Release) -> Content:
             for one in study.allocation_lists.select_related("study").order_by("number")
         ],
         plans=plans,
+        records=drawn["records"] and ProtectedRecords(hierarchies=(release.protection or {})["hierarchies"], **drawn["records"]),
         results={
             "software": software(),
             "level": LEVEL,
@@ -173,8 +198,17 @@ def _content_of(release: Release) -> Content:
             "n": len(rows),
             "outcomes": outcomes,
             **replicate.planned_tests(tables, document),
+            **({"records": results_of_records(drawn["records"]["records"], document, level=LEVEL)} if drawn["records"] else {}),
         },
     )
+
+
+def _promised(release: Release, drawn: Mapping[str, Any] | None, definition: StudyDefinition) -> dict[str, Any] | None:
+    """How background answers are protected, for protocol.json and for the checker."""
+    if drawn is None:
+        return None
+    chosen = {name: value for name, value in (release.protection or {}).items() if name != "hierarchies"}
+    return {**chosen, "suppressed": drawn["suppressed"], "roles": roles_of(definition.background)}
 
 
 def _analytics(study: Study) -> dict[str, Any]:
@@ -206,6 +240,8 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
         release.wait(data=None, people_sha256="", stage="", attempts=0)
         return
     files = files_in(package)
+    sealed_records = json.loads(bytes(release.data or b"{}")).get("manifest")
+    manifest = sealed_records and sealed_records.encode()
     release.finish(
         package=package,
         package_sha256=hashlib.sha256(package).hexdigest(),
@@ -219,7 +255,9 @@ def _store(release: Release, content: Content, package: bytes, *, check: dict[st
             "citation": content.citation,
             "description": content.description,
             "check": check,
+            "records": summary_of_records(content),
         },
+        manifest=manifest,
         public_key=public_pem(signing_key()),
     )
 
@@ -250,6 +288,6 @@ def discard_outdated(study_id: int) -> None:
 def outdate(release: Release) -> None:
     """The rows go with the withdrawal; the choices stay for the next build. Call it under locks on study and release."""
     Release.objects.filter(pk=release.pk).update(
-        status=ReleaseStatus.OUTDATED, package=None, package_sha256="", files=[], summary={}, people_sha256="", public_key=""
+        status=ReleaseStatus.OUTDATED, package=None, package_sha256="", files=[], summary={}, people_sha256="", public_key="", manifest=None
     )
     record(actor=None, action=actions.RELEASE_OUTDATED, subject=release.study, details={"version": release.version})

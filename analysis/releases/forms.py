@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from analysis.models import BackgroundHandling, Release
 from analysis.packages.content import LONGEST_TITLE
 from analysis.packages.licences import LICENCES
+from analysis.releases.record_choices import RecordChoices
 from analysis.releases.selectors import DataSet
 from analysis.releases.services import EXACT_COUNTS_NEED_A_REASON, Choices
 from surveys.definition import StudyDefinition
@@ -30,6 +31,9 @@ HANDLING = {
     BackgroundHandling.NOISY_COUNTS.value: gettext_lazy(
         "With noise: all that was asked under the privacy budget, with its answers, and the ledger of what it cost"
     ),
+    BackgroundHandling.RECORDS.value: gettext_lazy(
+        "As protected records, joined with arm and reported answers: several people share everything that is told of each"
+    ),
 }
 
 
@@ -40,6 +44,8 @@ class ReleaseForm:
     definition: StudyDefinition
     can_count: bool
     """Whether there are background answers to be counted."""
+    records: RecordChoices | None
+    """The fields of protected records; None where there can be none."""
     values: Mapping[str, Any]
     data_sets: Sequence[DataSet]
     """The data sets that can be released: people's answers, or bots'."""
@@ -53,6 +59,7 @@ class ReleaseForm:
         definition: StudyDefinition,
         *,
         can_count: bool,
+        records: RecordChoices | None,
         last: Release | None,
         data_sets: Sequence[DataSet],
         public_threshold: int | None = None,
@@ -69,7 +76,14 @@ class ReleaseForm:
             "data": SIMULATED if all(one.simulated for one in data_sets) else PEOPLE,
             "smallest_count": str(public_threshold or (last.smallest_count if last else SMALLEST_COUNTS[1])),
         }
-        return cls(definition=definition, can_count=can_count, values=values, data_sets=data_sets, public_threshold=public_threshold)
+        return cls(
+            definition=definition,
+            can_count=can_count,
+            records=records,
+            values=values,
+            data_sets=data_sets,
+            public_threshold=public_threshold,
+        )
 
     @classmethod
     def sent(
@@ -78,13 +92,21 @@ class ReleaseForm:
         data: QueryDict,
         *,
         can_count: bool,
+        records: RecordChoices | None,
         data_sets: Sequence[DataSet],
         public_threshold: int | None = None,
     ) -> "ReleaseForm":
         names = ("title", "authors", "licence", "background", "reason_for_exact_counts", "smallest_count")
         values = {name: data.get(name, "").strip() for name in names} | {"questions": data.getlist("questions")}
         values["data"] = data.get("data", PEOPLE)
-        form = cls(definition=definition, can_count=can_count, values=values, data_sets=data_sets, public_threshold=public_threshold)
+        form = cls(
+            definition=definition,
+            can_count=can_count,
+            records=records,
+            values=values,
+            data_sets=data_sets,
+            public_threshold=public_threshold,
+        )
         form._check()
         return form
 
@@ -104,6 +126,7 @@ class ReleaseForm:
             reason_for_exact_counts=self.values["reason_for_exact_counts"] if self.needs_reason else "",
             smallest_count=int(self.values["smallest_count"]),
             simulated=self.values["data"] == SIMULATED,
+            protection=self.records.chosen if self.records and self.has_records else None,
         )
 
     @property
@@ -134,8 +157,13 @@ class ReleaseForm:
         return self.definition.privacy_budget is not None
 
     @property
+    def has_records(self) -> bool:
+        return bool(self.values["background"] == BackgroundHandling.RECORDS)
+
+    @property
     def needs_reason(self) -> bool:
-        return self.has_budget and self.values["background"] == BackgroundHandling.COUNTS and self.values["data"] == PEOPLE
+        exact = self.has_records or self.values["background"] == BackgroundHandling.COUNTS
+        return self.has_budget and exact and self.values["data"] == PEOPLE
 
     @property
     def background_options(self) -> list[tuple[str, object]]:
@@ -143,6 +171,7 @@ class ReleaseForm:
             BackgroundHandling.LEFT_OUT: True,
             BackgroundHandling.COUNTS: self.can_count,
             BackgroundHandling.NOISY_COUNTS: self.has_budget,
+            BackgroundHandling.RECORDS: self.records is not None,
         }
         return [(value, label) for value, label in HANDLING.items() if offered[BackgroundHandling(value)]]
 
@@ -172,6 +201,8 @@ class ReleaseForm:
         ):
             if self.values[name] not in {value for value, _label in options}:
                 self.errors[name] = _("Choose one of these.")
+        if self.has_records and self.records is not None:
+            self.errors |= self.records.check()
         if self.needs_reason and not self.values["reason_for_exact_counts"]:
             self.errors["reason_for_exact_counts"] = str(EXACT_COUNTS_NEED_A_REASON)
         if len(self.values["reason_for_exact_counts"]) > LONGEST_REASON or UNREADABLE.search(self.values["reason_for_exact_counts"]):

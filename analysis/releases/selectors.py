@@ -1,6 +1,7 @@
 """Reads releases: those of a study for its staff, public ones for everybody."""
 
 import csv
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -8,26 +9,31 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.fields.json import KT
 from django.http import Http404
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
+from analysis.answers.study_records import Lines, lines_of, roles_of
 from analysis.models import PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
+from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import SMALLEST_GROUP, SMALLEST_IN_SECTION
 from analysis.releases.people import released_people
 from analysis.sources.selectors import source_of
 from candor.packages.archive import files_in
+from candor.packages.record_promises import RECORDS
 from surveys.access import access_study
 from surveys.models import Study, StudyStatus
 from surveys.privacy.exact import shown_exactly
 from surveys.protocols import frozen_protocol, protocol_in_force
 from surveys.questions.sections import SECTION
 
-FIRST_ROWS = 10
+FIRST_ROWS, FIRST_RECORDS = 10, 20
+FORGOTTEN = gettext_lazy("Background answers are deleted. Choose to leave them out.")
 NOT_MADE = (ReleaseStatus.QUEUED, ReleaseStatus.BUILDING, ReleaseStatus.FAILED)
 
 
 def releases() -> QuerySet[Release]:
     """Without the package's bytes, which only downloads and previews need."""
-    return Release.objects.select_related("study", "requested_by", "decided_by").defer("data", "package", "study__definition")
+    return Release.objects.select_related("study", "requested_by", "decided_by").defer("data", "package", "manifest", "study__definition")
 
 
 def access_release(user: User, slug: str, release_id: int) -> Release:
@@ -122,6 +128,39 @@ def published_smallest_count(study: Study) -> int | None:
     return counted.order_by("version").values_list("smallest_count", flat=True).first()
 
 
+def published_records(study: Study, *, simulated: bool) -> Release | None:
+    """The first public release with protected records: later ones publish the same records, or two together would tell more than one."""
+    public = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES, simulated=simulated, background=BackgroundHandling.RECORDS)
+    return public.order_by("version").first()
+
+
+def manifest_of(release: Release) -> bytes:
+    if release.manifest is None:
+        raise ReleaseError(
+            _("Records of these people are public. Their manifest is deleted with the operational data, so no second version is possible.")
+        )
+    return bytes(release.manifest)
+
+
+def no_records(study: Study, *, simulated: bool) -> str:
+    """Why protected records cannot be in a release; empty if they can."""
+    definition = protocol_in_force(study).definition
+    if not roles_of(definition.background):
+        return _("This study asked no background questions that could be in records.")
+    if definition.in_sections:
+        return _("Sections were assigned as a whole, so the arm tells the section: records beside it would not be protected.")
+    if study.forgotten_on is not None:
+        return str(FORGOTTEN)
+    if not simulated and published_smallest_count(study) is not None:
+        return _("Counts of these background answers are public. Records beside them could give hidden counts back.")
+    if (before := published_records(study, simulated=simulated)) is not None:
+        try:
+            manifest_of(before)
+        except ReleaseError as error:
+            return str(error)
+    return ""
+
+
 def no_ledger(study: Study, *, simulated: bool) -> str:
     """Why the ledger cannot be in a release; empty if it can. It is about people, or about bots where nobody else came."""
     if source_of(study) is None:
@@ -165,11 +204,12 @@ def public_keys() -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """The content of a package's tables: the first rows, and all counts of background answers."""
+    """The content of a package: the first rows and records, and all counts of background answers."""
 
     header: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     counts: Sequence[Mapping[str, str]] = ()
+    records: Sequence[Lines] = ()
 
 
 def preview(release: Release) -> Preview:
@@ -177,6 +217,11 @@ def preview(release: Release) -> Preview:
     package = Release.objects.filter(pk=release.pk).values_list("package", flat=True).first()
     if package is None:
         return Preview()
-    files = {name: content.decode() for name, content in files_in(bytes(package)).items() if name.endswith(".csv")}
+    files = {name: content.decode() for name, content in files_in(bytes(package)).items() if name.endswith(".csv") or name == RECORDS}
     header, *rows = csv.reader(files["data.csv"].splitlines()[: FIRST_ROWS + 1])
-    return Preview(header=header, rows=rows, counts=list(csv.DictReader(files.get("background-counts.csv", "").splitlines())))
+    return Preview(
+        header=header,
+        rows=rows,
+        counts=list(csv.DictReader(files.get("background-counts.csv", "").splitlines())),
+        records=[list(lines_of(record)) for record in json.loads(files.get(RECORDS, "[]"))[:FIRST_RECORDS]],
+    )

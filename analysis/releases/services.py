@@ -3,8 +3,10 @@
 Every step takes the study's lock first, which a withdrawal takes too, and reads the stored state again under it.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -19,9 +21,12 @@ from analysis.packages.content import simulated_title
 from analysis.packages.errors import ReleaseError, ReleaseGoneError
 from analysis.packages.licences import LICENCES
 from analysis.releases import building
-from analysis.releases.people import people_sha256
-from analysis.releases.selectors import no_ledger, obstacles, public_release, published_smallest_count
+from analysis.releases.people import people_sha256, released_people
+from analysis.releases.protecting import checked_choices, hierarchies_for
+from analysis.releases.selectors import no_ledger, no_records, obstacles, public_release, published_records, published_smallest_count
 from audit.services import record
+from candor.packages.archive import files_in
+from candor.packages.record_promises import faults_in
 from candor.packages.verification import faults_of
 from jobs.tasks import send
 from surveys.access import Seat
@@ -41,6 +46,7 @@ NOT_ONE: dict[str, object] = {
     "people_sha256": "",
     "public_key": "",
     "data": None,
+    "manifest": None,
 }
 
 
@@ -58,6 +64,8 @@ class Choices:
     """Why counts of people's background answers have no noise, where the study has a privacy budget."""
     simulated: bool = False
     """Bots' answers instead of people's."""
+    protection: Mapping[str, Any] | None = None
+    """Parameters of protected records: k, class size, ℓ by sensitive question, share left out; None: the usual ones, or those that are public."""
 
 
 @transaction.atomic
@@ -73,6 +81,8 @@ def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> 
     if Release.objects.filter(study=study, status__in=OPEN_RELEASES).exists():
         raise ReleaseError(_("Another release of this study is under way. Finish it or discard it first."))
     _require_sensible(study, choices)
+    if choices.background == BackgroundHandling.RECORDS:
+        choices = replace(choices, protection=_protection(study, choices))
     published = Release.objects.filter(study=study, status__in=PUBLIC_RELEASES).count()
     release = Release(
         study=study,
@@ -85,7 +95,7 @@ def start_release(study: Study, *, choices: Choices, site: str, actor: User) -> 
     )
     release.full_clean(validate_constraints=False)
     release.save()
-    record(actor=actor, action=actions.RELEASE_STARTED, subject=study, details={"version": release.version, **asdict(choices)})
+    record(actor=actor, action=actions.RELEASE_STARTED, subject=study, details={"version": release.version, **_logged(choices)})
     transaction.on_commit(partial(send, release))
     return release
 
@@ -117,6 +127,8 @@ def approve(release: Release, *, actor: User) -> bool:
         raise ReleaseError(
             _("The package is not as it was built: %(faults)s") % {"faults": "; ".join(f"{one.file}: {one.what}" for one in faults)}
         )
+    if broken := faults_in(files_in(bytes(release.package or b""))):
+        raise ReleaseError(_("The checker refuses these records: %(broken)s") % {"broken": broken[0]})
     Release.objects.filter(pk=release.pk).update(status=ReleaseStatus.PUBLISHED, decided_by=actor, decided_on=timezone.localdate())
     if not release.simulated:
         Study.objects.filter(pk=study.pk).update(data_published=True)
@@ -187,19 +199,51 @@ def _require_sensible(study: Study, choices: Choices) -> None:
         )
     if choices.background == BackgroundHandling.COUNTS and not definition.countable_background:
         raise ReleaseError(_("This study asked no background questions that could be counted."))
-    exact = choices.background == BackgroundHandling.COUNTS and not choices.simulated and definition.privacy_budget is not None
+    exact = (
+        choices.background in (BackgroundHandling.COUNTS, BackgroundHandling.RECORDS)
+        and not choices.simulated
+        and definition.privacy_budget is not None
+    )
     if exact and not choices.reason_for_exact_counts.strip():
         raise ReleaseError(EXACT_COUNTS_NEED_A_REASON)
     if choices.background == BackgroundHandling.NOISY_COUNTS and (why := no_ledger(study, simulated=choices.simulated)):
         raise ReleaseError(why)
     if choices.background == BackgroundHandling.COUNTS and study.forgotten_on is not None:
         raise ReleaseError(building.FORGOTTEN)
+    if choices.background == BackgroundHandling.COUNTS and published_records(study, simulated=choices.simulated) is not None:
+        raise ReleaseError(_("Protected records of these people are public. Counts beside them could give hidden counts back."))
     published = None if choices.simulated else published_smallest_count(study)
     if choices.background == BackgroundHandling.COUNTS and published not in (None, choices.smallest_count):
         raise ReleaseError(
             _("Expected counts below %(published)s to be hidden, as in the version before, found %(found)s.")
             % {"published": published, "found": choices.smallest_count}
         )
+
+
+def _protection(study: Study, choices: Choices) -> dict[str, Any]:
+    """The parameters of protected records. Once some are public, later versions have the same: nothing else can be chosen."""
+    if why := no_records(study, simulated=choices.simulated):
+        raise ReleaseError(why)
+    definition = protocol_in_force(study).definition
+    before = published_records(study, simulated=choices.simulated)
+    if before is not None:
+        found: dict[str, Any] = before.protection or {}
+        kept = {name: value for name, value in found.items() if name != "hierarchies"}
+        if choices.protection is not None and checked_choices(choices.protection, definition) != kept:
+            raise ReleaseError(
+                _("Expected what is public already: %(kept)s. Other records of the same people would tell more.") % {"kept": kept}
+            )
+        return found
+    chosen = checked_choices(choices.protection or {}, definition)
+    if (n := released_people(study, simulated=choices.simulated).count()) < chosen["k"]:
+        raise ReleaseError(_("k = %(k)s people cannot share a record, because only %(n)s finished.") % {"k": chosen["k"], "n": n})
+    return {**chosen, "hierarchies": hierarchies_for(study, definition)}
+
+
+def _logged(choices: Choices) -> dict[str, Any]:
+    """The choices for the log, without the labels of hierarchies, which may be thousands."""
+    protection = {name: value for name, value in (choices.protection or {}).items() if name != "hierarchies"}
+    return {name: value for name, value in asdict(replace(choices, protection=protection)).items() if name != "protection" or value}
 
 
 def _locked(release: Release, *statuses: ReleaseStatus) -> Release:

@@ -17,13 +17,17 @@ from analysis.releases import services
 from analysis.releases.building import STAGES
 from analysis.releases.forms import ReleaseForm
 from analysis.releases.keys import signing_key
+from analysis.releases.record_choices import RecordChoices
+from analysis.releases.record_summary import private_errors, record_summary
 from analysis.releases.selectors import (
     access_release,
     data_sets,
+    no_records,
     preview,
     public_keys,
     public_release,
     public_releases,
+    published_records,
     published_smallest_count,
     releases,
 )
@@ -49,15 +53,24 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
     if seat.may_change and offered and not any(one.status in OPEN_RELEASES for one in found):
         definition = definition_for(seat)
         can_count, published = bool(definition.countable_background) and study.forgotten_on is None, published_smallest_count(study)
+        possible = [one.simulated for one in offered if not no_records(study, simulated=one.simulated)]
+        before = published_records(study, simulated=possible[0]) if len(possible) == 1 else None
+        fixed = before.protection if before else None
         if request.method == "POST":
-            form = ReleaseForm.sent(definition, request.POST, can_count=can_count, data_sets=offered, public_threshold=published)
+            records = RecordChoices.sent(definition, request.POST, fixed=fixed) if possible else None
+            form = ReleaseForm.sent(
+                definition, request.POST, can_count=can_count, records=records, data_sets=offered, public_threshold=published
+            )
             if not form.errors:
                 site = request.build_absolute_uri("/").rstrip("/")
                 release = services.start_release(study, choices=form.choices(), site=site, actor=user)
                 return redirect("analysis:releases_one", slug, release.pk)
         else:
             last = found[0] if found else None
-            form = ReleaseForm.empty(definition, can_count=can_count, last=last, data_sets=offered, public_threshold=published)
+            records = RecordChoices.empty(definition, last=last, fixed=fixed) if possible else None
+            form = ReleaseForm.empty(
+                definition, can_count=can_count, records=records, last=last, data_sets=offered, public_threshold=published
+            )
     elif request.method == "POST":
         messages.error(request, " ".join(why_not) or gettext("Another release of this study is under way."))
         return redirect("analysis:releases", slug)
@@ -78,7 +91,7 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         except SurveyError as error:
             messages.error(request, str(error))
         return redirect("analysis:releases_one", slug, release_id)
-    shown = preview(release)
+    shown, runs_study = preview(release), Seat(user, release.study).may_change
     if shown.rows and release.status in OPEN_RELEASES:
         record_once_a_day(actor=user, action=actions.RELEASE_ROWS_SEEN, subject=release.study)
     context = {
@@ -86,11 +99,12 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         "release": release,
         "licence": LICENCES[release.licence],
         "preview": shown,
+        "records": record_summary(release, private=private_errors(release.study) if runs_study else None),
         "step": _step_of(release),
         "stage": STAGES.index(release.stage) + 1 if release.stage else 0,
         "stages": len(STAGES),
         "steps": _steps_open_to(user, release),
-        "runs_study": Seat(user, release.study).may_change,
+        "runs_study": runs_study,
     }
     return render(request, "analysis/releases/study_release.html", context)
 
@@ -112,6 +126,7 @@ def public_page(request: HttpRequest, slug: str, version: int) -> HttpResponse:
         "release": release,
         "study": release.study,
         "licence": LICENCES[release.licence],
+        "records": record_summary(release),
         "statistics": statistics_of(release) if release.status == ReleaseStatus.PUBLISHED else None,
         "versions": public_releases().filter(study=release.study).order_by("-version"),
     }

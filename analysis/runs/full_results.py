@@ -11,13 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.answers.balance import answered_by_arm, in_steps, standardised_differences
+from analysis.answers.balance import answered_by_arm, in_steps
 from analysis.answers.datasets import People
 from analysis.models import ChunkFamily
 from analysis.runs.sequence_plans import SequencePlan
 from analysis.seeds import SEED_KEY
 from analysis.stored_results import Balance, NotYet, QuestionEstimate
 from candor.adjustment.adjusted_study import AdjustedStudy, adjusted_study
+from candor.adjustment.balance import standardised_differences
 from candor.adjustment.doubly_robust import DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES, adjusted_cells
 from candor.designs.design import Design
 from candor.errors import MethodError

@@ -1,6 +1,7 @@
 """Recompute every number of results.json from data.csv and protocol.json, and compare: `python replicate.py`, in the folder of the files.
 
-In analytics.json, which studies with a privacy budget have, the difficulties are computed again from their noisy counts.
+In analytics.json, which studies with a privacy budget have, the difficulties are computed again from their noisy counts. Where there are
+protected records, check.py looks whether they hold, and what follows from them is computed again.
 
 Needs Candor's library (`candor-trials`), nothing else. Exit 0: every number is the same to 1e-9 (difficulties: to their last decimal).
 Exit 1: one is not. Where the library's methods are of another version than those that made the package, only the numbers that both compute
@@ -11,6 +12,7 @@ import csv
 import json
 import math
 import re
+import runpy
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -29,6 +31,9 @@ from candor.errors import MethodError
 from candor.estimators.missing_answers import missing_answers
 from candor.estimators.multiplicity import family_tests
 from candor.packages.analytics import ANALYTICS, recomputed_analytics
+from candor.packages.protected_records import results_of_records
+from candor.packages.record_promises import CHECK, RECORDS, Check, faults_of_records
+from candor.records.checking import violations
 from candor.results import Effect
 from candor.sequences.looks import decided_in_families, family_of, sequential_estimate
 from candor.software import METHOD_VERSION, described
@@ -221,6 +226,23 @@ def compared_analytics(document: Mapping[str, Any]) -> dict[str, tuple[int, list
     return {one.name: compared(one.name, one.published, one.again, tolerance=one.tolerance) for one in recomputed_analytics(document)}
 
 
+def compared_records(
+    records: Sequence[Mapping[str, Any]],
+    protocol: Mapping[str, Any],
+    published: Mapping[str, Any],
+    rows: Sequence[Mapping[str, str]],
+    *,
+    check: Check = violations,
+) -> dict[str, tuple[int, list[Difference]]]:
+    """Whether the records hold, and the differences in what follows from them."""
+    faults = faults_of_records(records, protocol, rows, check=check)
+    found: dict[str, tuple[int, list[Difference]]] = {"(records hold)": (len(records), [(RECORDS, "no fault", fault) for fault in faults])}
+    if methods_of(published) == METHOD_VERSION:
+        again = results_of_records(records, protocol, level=published["level"])
+        found["(records)"] = compared("records", published["records"], again)
+    return found
+
+
 def methods_of(published: Mapping[str, Any]) -> str:
     """The version of the methods that made results.json."""
     return str(published.get("software", {}).get("methods", FIRST_METHODS))
@@ -253,6 +275,12 @@ def main(folder: Path) -> int:
     checks = {name: compared(name, *both) for name, both in {"(number of rows)": (published["n"], again["n"]), **outcomes}.items()}
     if (folder / ANALYTICS).exists():
         checks |= compared_analytics(json.loads((folder / ANALYTICS).read_text(encoding="utf-8-sig")))
+    if (folder / RECORDS).exists():
+        records = json.loads((folder / RECORDS).read_text(encoding="utf-8-sig"))
+        with (folder / "data.csv").open(encoding="utf-8-sig", newline="") as data:
+            rows = list(csv.DictReader(data))
+        check = runpy.run_path(str(folder / CHECK))["violations"]
+        checks |= compared_records(records, protocol, published, rows, check=check)
     print(f"{'question':<40} {'values':>7} {'differ':>7}")
     for name, (values, wrong) in checks.items():
         print(f"{name:<40} {values:>7} {len(wrong):>7}")

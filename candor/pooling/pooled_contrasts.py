@@ -25,6 +25,11 @@ NEAR_ZERO = (
 NO_VARIATION = "its answers do not vary, so that there is no standard error"
 TOO_FEW = "Fewer than two studies say enough about {what} for fixed and random effects."
 FEW_STUDIES = "With {studies} studies, the variance between them is hardly known: its interval says how little."
+NARROW = (
+    "Fixed effects take each standard error as known, but that of an effect depends on the estimate: their 95 % interval covered .90 to "
+    ".98 in simulations of five studies, that of random effects .955 and more, that of the common effect by likelihood .94 and more."
+)
+FURTHER = "The interval for a further study is a rough one: for .95 it covered .88 to .95 in simulations of five studies."
 DIFFERENT_SHARES = (
     "Honest share × effect differs between studies also where only the share of cheaters does: its heterogeneity is not that of the effect."
 )
@@ -137,6 +142,8 @@ def _estimand(estimand: str, studies: Mapping[str, Contribution], *, level: floa
         values, errors = zip(*((one.value or 0.0, one.standard_error or 0.0) for one in there), strict=True)
         pooled = meta_analysis(values, errors, level=level)
         notes += [FEW_STUDIES.format(studies=len(there))] if len(there) < 5 else []
+        notes += [NARROW] if estimand == "effect" else []
+        notes += [FURTHER] if pooled.prediction is not None else []
     notes += [DIFFERENT_SHARES] if estimand == "honest_times_effect" else []
     weights = iter(()) if pooled is None else zip(pooled.fixed_weights, pooled.random_weights, strict=True)
     contributions = []

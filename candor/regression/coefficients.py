@@ -45,7 +45,14 @@ class Coefficient:
 
 
 def coefficients_of(model: FittedModel, *, units: FloatArray, level: float, without_intercept: bool = False) -> tuple[Coefficient, ...]:
-    """Every coefficient with its intervals and its test."""
+    """Every coefficient with its intervals and its test.
+
+    Raises
+    ------
+    MethodError
+        When the likelihood is highest where a coefficient is infinite, or the answers do not determine the coefficients.
+    """
+    model.require_an_estimate()
     errors = np.sqrt(np.diag(model.covariance()))
     found = []
     for index, label in enumerate(model.data.labels):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,30 +13,58 @@ from scipy.stats import chi2
 
 from candor.errors import MethodError
 from candor.regression.faces import with_any_rate, with_honest_share, with_stated_rate
-from candor.regression.likelihood import Data, Fit, Possible, climb, derivatives, highest
+from candor.regression.likelihood import NO_MAXIMUM, NOT_SETTLED, Data, Fit, Possible, climb, derivatives, highest
 from candor.results import Interval
 
 FloatArray = npt.NDArray[np.float64]
 HONEST_SHARES = (0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.1)
 """Where the search for the top begins."""
-LARGEST_STEP = 60.0
-"""A profile that has not fallen enough this far from the top has no end."""
+AT_INFINITY = 15.0
+"""Log odds, for a column of standard deviation 1: a search that passes this is on its way to infinity, and a profile that has not fallen
+enough here has no end."""
+AT_THE_END = 0.1
+"""An end so near to that is where a search gave up."""
+SAME_HEIGHT, SAME_SHARE = 1e-3, 1e-2
+"""Tops whose log-likelihoods and shares of honest people are so near are one."""
+LARGEST = 60.0
+"""A profile of differences of prevalence that has not fallen enough here has no end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedModel:
-    """The top of the likelihood, and how it falls around it."""
+    """The tops of the likelihood that the search finds, from the highest down, and how it falls around them."""
 
     data: Data
     possible: Possible
     yes_rate: float | None
-    fit: Fit
+    tops: tuple[Fit, ...]
 
     @classmethod
     def of(cls, data: Data, *, yes_rate: float | None) -> FittedModel:
         """Find the top; `yes_rate` is stated, or None where it is estimated."""
         possible = with_any_rate() if yes_rate is None else with_stated_rate(yes_rate)
-        return cls(data=data, possible=possible, yes_rate=yes_rate, fit=_highest_of_all(data, possible, yes_rate=yes_rate))
+        return cls(data=data, possible=possible, yes_rate=yes_rate, tops=_tops(data, possible, yes_rate=yes_rate))
+
+    @property
+    def fit(self) -> Fit:
+        """The highest top."""
+        return self.tops[0]
+
+    def require_an_estimate(self) -> None:
+        """Refuse a top at infinity.
+
+        Raises
+        ------
+        MethodError
+            When the likelihood is highest where a coefficient is infinite.
+        """
+        if self.data.logistic and np.abs(self.fit.beta).max() > AT_INFINITY:
+            raise MethodError(NO_MAXIMUM.format(label=self.data.labels[int(np.argmax(np.abs(self.fit.beta)))]))
+
+    def competing(self, *, level: float) -> tuple[Fit, ...]:
+        """The tops within χ²/2 of the highest, which is the first: the answers do not tell them apart."""
+        least = self._least(level)
+        return tuple(top for top in self.tops if top.log_likelihood >= least)
 
     def covariance(self) -> FloatArray:
         """The covariance of (β, x) and, where it is estimated, C: the inverse of the expected information, as if no edge were near.
@@ -58,74 +86,92 @@ class FittedModel:
         return np.asarray(np.linalg.inv(information))
 
     def profile(self, index: int, *, error: float, level: float) -> Interval:
-        """The values of one coefficient whose best likelihood is within χ²/2 of the top; an end is None where there is none."""
+        """From the least to the largest value of one coefficient whose best likelihood is within χ²/2 of the highest top; an end is None
+        where there is none.
+        """
         found = [self._end(index, error=error, level=level, direction=direction) for direction in (-1.0, 1.0)]
         return Interval(kind="profile", low=found[0], high=found[1], level=level)
 
     def contains(self, index: int, value: float, *, level: float) -> bool:
-        """Whether the profile interval of a coefficient holds this value."""
-        return 2 * (self.fit.log_likelihood - self._height(index, value, start=self.fit)[0]) <= float(chi2.ppf(level, 1))
+        """Whether the likelihood with this value of a coefficient is within χ²/2 of the highest top."""
+        return self._highest(self.competing(level=level), held=(index, value)).log_likelihood >= self._least(level)
 
     def likelihood_ratio_p_value(self, index: int) -> float:
         """The p-value of the test that one coefficient is zero."""
-        without = self._height(index, 0.0, start=self.fit)[0]
+        without = self._highest(self.tops, held=(index, 0.0)).log_likelihood
         return float(chi2.sf(2 * max(self.fit.log_likelihood - without, 0.0), 1))
 
     def honest_share(self, *, level: float) -> Interval:
         """The profile interval of x."""
-        least = self.fit.log_likelihood - float(chi2.ppf(level, 1)) / 2
+        least, tops = self._least(level), self.competing(level=level)
 
         def above(x: float) -> float:
             try:
-                return highest(self.data, with_honest_share(x, yes_rate=self.yes_rate), start=self.fit).log_likelihood - least
+                return self._highest(tops, possible=with_honest_share(x, yes_rate=self.yes_rate)).log_likelihood - least
             except MethodError:
                 return -1.0  # hardly anybody honest: the coefficients run away
 
-        x = min(self.fit.x, 1.0)
-        low = 0.0 if above(0.01) >= 0 else _crossing(above, 0.01, x)
-        high = 1.0 if above(1.0) >= 0 else _crossing(above, 1.0, x)
+        shares = [min(top.x, 1.0) for top in tops]
+        low = 0.0 if above(0.01) >= 0 else _crossing(above, 0.01, min(shares))
+        high = 1.0 if above(1.0) >= 0 else _crossing(above, 1.0, max(shares))
         return Interval(kind="profile", low=low, high=high, level=level)
 
+    def _least(self, level: float) -> float:
+        return self.fit.log_likelihood - float(chi2.ppf(level, 1)) / 2
+
+    def _highest(self, starts: Sequence[Fit], *, held: tuple[int, float] | None = None, possible: Possible | None = None) -> Fit:
+        """The highest top under a restriction, from several beginnings.
+
+        Raises
+        ------
+        MethodError
+            When no search settles.
+        """
+        found: list[Fit] = []
+        problem: MethodError | None = None
+        for start in starts:
+            try:
+                found.append(highest(self.data, possible or self.possible, start=start, held=held))
+            except MethodError as error:
+                problem = problem or error
+        if not found:
+            raise problem or MethodError(NOT_SETTLED)
+        return max(found, key=lambda fit: fit.log_likelihood)
+
     def _end(self, index: int, *, error: float, level: float, direction: float) -> float | None:
-        least = self.fit.log_likelihood - float(chi2.ppf(level, 1)) / 2
-        known, heights = {"fit": self.fit}, dict[float, float]()
+        least, tops = self._least(level), self.competing(level=level)
+        farthest = max(tops, key=lambda top: direction * float(top.beta[index]))
+        known, heights = {"fit": farthest}, dict[float, float]()
 
         def searched(value: float) -> float:
             """How far the likelihood there is above the least; where another coefficient runs away, a second search gets further."""
-            try:
-                height, known["fit"] = self._height(index, value, start=known["fit"])
-            except MethodError:
-                height = self._height(index, value, start=self.fit)[0]
-            heights[value] = max(heights.get(value, -math.inf), height - least)
+            known["fit"] = self._highest([known["fit"], *tops], held=(index, value))
+            heights[value] = max(heights.get(value, -math.inf), known["fit"].log_likelihood - least)
             return heights[value]
 
         def above(value: float) -> float:
             return heights[value] if value in heights else searched(value)
 
-        top = float(self.fit.beta[index])
-        step, inner = 1.5 * error, top
-        while step < LARGEST_STEP:
-            outer = top + direction * step
+        inner, step, end = float(farthest.beta[index]), 1.5 * error, direction * (AT_INFINITY if self.data.logistic else LARGEST)
+        while direction * (end - inner) > 0:
+            outer = direction * min(direction * inner + step, direction * end)
             try:
                 below = searched(outer) < 0 and searched(outer) < 0
             except MethodError:
                 return None
             if below:
-                return _crossing(above, outer, inner)
+                found = _crossing(above, outer, inner)
+                return found if direction * (end - found) > AT_THE_END else None
             inner, step = outer, 1.7 * step
         return None
-
-    def _height(self, index: int, value: float, *, start: Fit) -> tuple[float, Fit]:
-        found = highest(self.data, self.possible, start=start, held=(index, value))
-        return found.log_likelihood, found
 
 
 def _crossing(above: Callable[[float], float], outer: float, inner: float) -> float:
     return float(brentq(above, outer, inner, xtol=1e-7, rtol=1e-9)) if above(inner) > 0 else inner
 
 
-def _highest_of_all(data: Data, possible: Possible, *, yes_rate: float | None) -> Fit:
-    """The highest top that is found from several shares of honest people: there may be a lower one near the share where a search begins."""
+def _tops(data: Data, possible: Possible, *, yes_rate: float | None) -> tuple[Fit, ...]:
+    """The tops that are found from several shares of honest people: a search stops at the one near the share where it begins."""
     honest = _if_nobody_cheats(data, possible)
     found: list[Fit] = []
     problem: MethodError | None = None
@@ -136,8 +182,12 @@ def _highest_of_all(data: Data, possible: Possible, *, yes_rate: float | None) -
         except MethodError as error:
             problem = problem or error
     if not found:
-        raise problem or MethodError("the search for the top of the likelihood did not settle")
-    return max(found, key=lambda fit: fit.log_likelihood)
+        raise problem or MethodError(NOT_SETTLED)
+    different: list[Fit] = []
+    for fit in sorted(found, key=lambda one: -one.log_likelihood):
+        if all(abs(fit.log_likelihood - other.log_likelihood) > SAME_HEIGHT or abs(fit.x - other.x) > SAME_SHARE for other in different):
+            different.append(fit)
+    return tuple(different)
 
 
 def _if_nobody_cheats(data: Data, possible: Possible) -> Fit:

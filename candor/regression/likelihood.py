@@ -23,6 +23,7 @@ NO_MAXIMUM = (
     "the likelihood has no top: the coefficient of {label} grows without end, because some group is estimated to say yes never or always. "
     "Use fewer covariates, or join their answers"
 )
+NOT_SETTLED = "the search for the top of the likelihood did not settle: too few answers for so many coefficients"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -164,7 +165,7 @@ def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None 
         else:
             if gain < 1e-4:
                 return Fit(beta=beta, x=x, c=c, log_likelihood=height)
-            raise MethodError("the search for the top of the likelihood did not settle: too few answers for so many coefficients")
+            raise MethodError(NOT_SETTLED)
         beta, phi, x, c, height = beta + moved[:width], new_phi, new_x, new_c, higher
         if not is_possible(x, c, slack=SLACK):
             return None
@@ -175,7 +176,7 @@ def climb(data: Data, face: Face, *, start: Fit, held: tuple[int, float] | None 
                 return Fit(beta=beta, x=x, c=c, log_likelihood=height)
             worst = max(free, key=lambda index: abs(beta[index]))
             raise MethodError(NO_MAXIMUM.format(label=data.labels[worst]))
-    raise MethodError("the search for the top of the likelihood did not settle: too few answers for so many coefficients")
+    raise MethodError(NOT_SETTLED)
 
 
 def _step(hessian: FloatArray, information: FloatArray, slope: FloatArray) -> FloatArray:
@@ -229,7 +230,7 @@ def highest(data: Data, possible: Possible, *, start: Fit, held: tuple[int, floa
     gradient = derivatives(data, best.beta, best.x, best.c)[0][-2:]
     rising = max(float(gradient @ (np.array(corner) - (best.x, best.c))) for corner in possible.corners)
     if rising > 1e-2:
-        raise problem or MethodError("the search for the top of the likelihood did not settle: too few answers for so many coefficients")
+        raise problem or MethodError(NOT_SETTLED)
     return replace(best, c=max(best.c, 0.0))
 
 

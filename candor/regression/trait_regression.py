@@ -15,7 +15,7 @@ from candor.errors import DataError, DesignError, MethodError, NotIdentifiedErro
 from candor.estimators.intervals import normal_quantile
 from candor.figures.forest import ForestFigure, draw_forest, forest_svg
 from candor.regression.coefficients import Coefficient, cheaters_of, coefficients_of, over_all_rates
-from candor.regression.fitted_model import FittedModel
+from candor.regression.fitted_model import AT_INFINITY, FittedModel
 from candor.regression.formulas import read_formula
 from candor.regression.likelihood import Data, prevalence
 from candor.regression.model_columns import ARM, ModelColumns, model_columns
@@ -38,6 +38,12 @@ NOT_DETERMINED = (
 )
 OUTSIDE = "For {people} people the estimated prevalence lies outside of 0 and 1: differences of prevalence do not fit all of these people."
 EDGE = "The likelihood is highest where {what}: an edge of what is possible. Profile intervals allow for it, Wald's do not."
+SEVERAL_TOPS = (
+    "The likelihood has {tops} tops that the answers do not tell apart. At the highest {here:.0%} of the people cheat; at the next, whose "
+    "log-likelihood is {below:.2f} lower, {there:.0%}{away}. Estimates are those of the highest. Profile intervals reach over all tops, "
+    "Wald's do not."
+)
+AWAY = ", and the coefficient of {label} is infinite: some group would say yes never or always"
 LEFT_OUT = "{people} of {all} people lack the answer or a covariate and are left out."
 FEW = "Only {people} people for {columns} coefficients: intervals and p-values, which rest on many answers, are rough."
 PEOPLE_PER_COLUMN = 40
@@ -218,6 +224,7 @@ def _fitted(
         model = FittedModel.of(data, yes_rate=0.0 if open_rate else None if stated is None else float(stated))
         rows = coefficients_of(model, units=columns.units, level=level, without_intercept=open_rate)
         cheaters, height = cheaters_of(model, level=level), model.fit.log_likelihood
+        notes += _about_other_tops(model, level=level)
         honest = min(model.fit.x, 1.0)
         rate = None if open_rate or honest > 1 - 1e-9 else float(stated) if stated is not None else model.fit.c / (1 - honest)
         notes += [NO_INTERCEPT] if open_rate else []
@@ -241,6 +248,17 @@ def _fitted(
         aic=2 * parameters - 2 * height,
         notes=tuple(notes),
     )
+
+
+def _about_other_tops(model: FittedModel, *, level: float) -> list[str]:
+    """A sentence where a lower top of the likelihood is as good, as far as the answers can tell."""
+    first, *others = model.competing(level=level)
+    if not others:
+        return []
+    there, largest = others[0], int(np.argmax(np.abs(others[0].beta)))
+    away = AWAY.format(label=model.data.labels[largest]) if model.data.logistic and abs(there.beta[largest]) > AT_INFINITY else ""
+    below = first.log_likelihood - there.log_likelihood
+    return [SEVERAL_TOPS.format(tops=1 + len(others), here=max(1 - first.x, 0), there=max(1 - there.x, 0), below=below, away=away)]
 
 
 def _require_answers(data: Data, *, design: Design, subsample: Any) -> None:

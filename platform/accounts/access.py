@@ -7,6 +7,7 @@ from typing import Concatenate, ParamSpec, cast
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from accounts.models import Role, User
@@ -31,6 +32,18 @@ def require_role(*roles: Role) -> Callable[[View[Arguments]], View[Arguments]]:
         return guarded
 
     return decorate
+
+
+def in_own_language(view: View[Arguments]) -> View[Arguments]:
+    """Show a page that is there in every language in that of the account or, if nobody chose one, of the browser."""
+
+    @wraps(view)
+    def shown(request: HttpRequest, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> HttpResponseBase:
+        chosen = getattr(request.user, "language", "")
+        with translation.override(chosen or translation.get_language_from_request(request)):
+            return view(request, *args, **kwargs)
+
+    return shown
 
 
 def require_confirmed_person(request: HttpRequest) -> None:

@@ -20,6 +20,7 @@ TOKEN_REVOKED = register("account.token_revoked", "A token for the API was revok
 LOGGED_OUT = register("account.logged_out", "Somebody logged out")
 LOGGED_OUT_ELSEWHERE = register("account.logged_out_elsewhere", "Somebody ended all their other sessions")
 NOTICES_CHANGED = register("account.notices_changed", "Somebody asked to be told by e-mail when it is their turn, or not to be")
+LANGUAGE_CHOSEN = register("account.language_chosen", "Somebody chose the language of their pages")
 PASSWORD_CHANGED = register("account.password_changed", "Somebody changed their password")
 SECOND_FACTOR_ADDED = register("account.second_factor_added", "A second factor was added to an account")
 SECOND_FACTOR_REMOVED = register("account.second_factor_removed", "A second factor was removed from an account")

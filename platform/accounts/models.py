@@ -23,6 +23,14 @@ class Role(models.TextChoices):
     ANALYST = "analyst", _("Analyst")
 
 
+class Language(models.TextChoices):
+    """The language of the staff's pages that are there in several."""
+
+    BROWSER = "", _("The language of my browser")
+    ENGLISH = "en", _("English")
+    GERMAN = "de", _("German")
+
+
 administrator_made = Signal()
 """Somebody made an administrator on the server's command line. Arguments: `user`. Sent in the same transaction."""
 
@@ -56,6 +64,7 @@ class User(AbstractUser):
 
     session_epoch = models.PositiveIntegerField(default=0, editable=False, help_text="A session of an earlier epoch is over.")
     wants_notices = models.BooleanField(default=True, help_text="Whether to be told by e-mail when it is their turn.")
+    language = models.CharField(max_length=5, choices=Language, blank=True, default=Language.BROWSER, db_default=Language.BROWSER)
     role = models.CharField(_("role"), max_length=16, choices=Role, default=Role.ANALYST)
     # Null: an account from before this rule, whose name looks like that of an older account.
     skeleton = SkeletonField(max_length=LONGEST_SKELETON, unique=True, null=True, editable=False)

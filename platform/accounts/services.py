@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts import actions
 from accounts.attempts import take_attempt
-from accounts.models import ApiToken, Role, TokenScope, User, hash_of_api_token
+from accounts.models import ApiToken, Language, Role, TokenScope, User, hash_of_api_token
 from audit.services import record
 
 LONGEST_TOKEN_DAYS = 366
@@ -177,6 +177,13 @@ def want_notices(*, user: User, wanted: bool) -> None:
     """Set whether they are told by e-mail when it is their turn."""
     if User.objects.filter(pk=user.pk).exclude(wants_notices=wanted).update(wants_notices=wanted):
         record(actor=user, action=actions.NOTICES_CHANGED, subject=user, details={"wanted": wanted})
+
+
+@transaction.atomic
+def choose_language(*, user: User, language: Language) -> None:
+    """Set the language of their pages, as far as those are there in several."""
+    if User.objects.filter(pk=user.pk).exclude(language=language).update(language=language):
+        record(actor=user, action=actions.LANGUAGE_CHOSEN, subject=user, details={"language": language})
 
 
 @transaction.atomic

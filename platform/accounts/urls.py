@@ -33,6 +33,7 @@ def _codes(name: str) -> Callable[..., HttpResponseBase]:
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.account, name="account"),
     path("elsewhere/", views.log_out_elsewhere, name="log_out_elsewhere"),
+    path("language/", views.language, name="account_language"),
     path("notices/", views.notices, name="account_notices"),
     path("login/", _account("login"), name="account_login"),
     path("login/code/", _when_asked_for("allauth.mfa.base.views", "authenticate"), name="mfa_authenticate"),

@@ -13,19 +13,25 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts import services
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.login.middleware import has_second_factor
-from accounts.models import Role
+from accounts.models import Language, Role
 
 
 @require_role(*Role)
+@in_own_language
 @require_safe
 def account(request: HttpRequest) -> HttpResponse:
-    context = {"second_factor": has_second_factor(user_of(request)), "sends_email": settings.EMAIL_IS_CONFIGURED}
+    context = {
+        "second_factor": has_second_factor(user_of(request)),
+        "sends_email": settings.EMAIL_IS_CONFIGURED,
+        "languages": Language.choices,
+    }
     return render(request, "accounts/account.html", context)
 
 
 @require_role(*Role)
+@in_own_language
 @require_POST
 def log_out_elsewhere(request: HttpRequest) -> HttpResponse:
     """End all sessions of this person but the one that asks."""
@@ -35,6 +41,7 @@ def log_out_elsewhere(request: HttpRequest) -> HttpResponse:
 
 
 @require_role(*Role)
+@in_own_language
 @require_POST
 def notices(request: HttpRequest) -> HttpResponse:
     """Turn on or off the e-mails that tell people when it is their turn."""
@@ -43,6 +50,16 @@ def notices(request: HttpRequest) -> HttpResponse:
     messages.success(
         request, _("We write to you when it is your turn.") if wanted else _("We do not write to you any more when it is your turn.")
     )
+    return redirect("account")
+
+
+@require_role(*Role)
+@require_POST
+def language(request: HttpRequest) -> HttpResponse:
+    """Choose the language of one's pages."""
+    chosen = request.POST.get("language")
+    if chosen in Language.values:
+        services.choose_language(user=user_of(request), language=Language(chosen))
     return redirect("account")
 
 

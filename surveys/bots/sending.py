@@ -11,12 +11,14 @@ from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
 from django.db import connections
 from django.urls import reverse
+from lxml import html
 
 from surveys.bots.population import Population
-from surveys.bots.walker import Diary, Ending, Walker
+from surveys.bots.walker import Diary, Ending, Walker, stimulus_on
+from surveys.drafting.markdown import sanitised_html
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
 from surveys.models import Study
-from surveys.protocols import protocol_in_force
+from surveys.protocols import FrozenProtocol, protocol_in_force
 
 
 def send_bots(
@@ -38,7 +40,7 @@ def send_bots(
     `first` is the number of the first bot, for batches of a larger run. `diary` is called from the threads of all bots.
     """
     protocol = protocol_in_force(study)
-    arm_of_media = {protocol.media[name]["id"]: arm.name for arm in protocol.definition.arms for name in arm.video.sources}
+    arm_of_stimulus = arms_by_stimulus(protocol)
     address = f"{url.rstrip('/') or _inside_address()}{reverse('surveys:journey', args=[study.slug])}"
     entropy = np.random.SeedSequence(seed).entropy
     streams = [np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(first + index,))) for index in range(n)]
@@ -53,7 +55,7 @@ def send_bots(
                     bot=population.draw(streams[index]),
                     population=population,
                     arm=protocol.definition.control,
-                    arm_of_media=arm_of_media,
+                    arm_of_stimulus=arm_of_stimulus,
                     rng=streams[index],
                     code=codes[index] if codes else "",
                     patience_seconds=patience_seconds,
@@ -68,6 +70,17 @@ def send_bots(
             endings[future.result()] += 1
             progress()
     return endings
+
+
+def arms_by_stimulus(protocol: FrozenProtocol) -> dict[str, str]:
+    """The arm of each video, by its identifier, and of each text in every language, by its words."""
+    found = {"": protocol.definition.control}
+    for arm in protocol.definition.arms:
+        found |= {protocol.media[name]["id"]: arm.name for name in arm.video.sources}
+        if arm.reading:
+            texts = (sanitised_html(arm.reading.text.in_language(code)) for code in protocol.definition.languages)
+            found |= {stimulus_on(html.fromstring(f'<div><div id="reading">{text}</div></div>')): arm.name for text in texts}
+    return found
 
 
 def _inside_address() -> str:

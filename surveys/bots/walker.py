@@ -39,7 +39,7 @@ class UnexpectedPageError(RuntimeError):
 
 @dataclass(slots=True, kw_only=True)
 class Walker:
-    """One bot in one browser. `arm` is the bot's until `arm_of_media` tells it from the lecture on the page what that is about, as
+    """One bot in one browser. `arm` is the bot's until `arm_of_stimulus` tells it from what the page shows, as
     watching it would.
     """
 
@@ -48,7 +48,7 @@ class Walker:
     bot: Bot
     population: Population
     arm: str
-    arm_of_media: dict[str, str]
+    arm_of_stimulus: Mapping[str, str]
     rng: np.random.Generator
     code: str = ""
     patience_seconds: float = 0.0
@@ -92,8 +92,7 @@ class Walker:
         return {name: "1" if said else "0" for name, said in yes.items()}
 
     def _fill_video(self, page: Page, form: Page) -> Values:
-        address = page.xpath("//video//source/@src | //video/@src")[0]
-        self.arm = self.arm_of_media[address.rstrip("/").rsplit("/", 1)[1]]
+        self.arm = self.arm_of_stimulus[stimulus_on(page)]
         return {}
 
     def _fill_quiz(self, page: Page, form: Page) -> Values:
@@ -152,6 +151,13 @@ class Walker:
         if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise UnexpectedPageError(f"{method} {address}: status {response.status_code}")
         return html.fromstring(response.text)
+
+
+def stimulus_on(page: Page) -> str:
+    """The identifier of a page's video, or the words of its text; empty where it shows nothing."""
+    if addresses := page.xpath("//video//source/@src | //video/@src"):
+        return str(addresses[0]).rstrip("/").rsplit("/", 1)[1]
+    return " ".join(" ".join(page.xpath('//*[@id="reading"]//text()')).split())
 
 
 def _seconds_asked_for(response: httpx.Response) -> float:

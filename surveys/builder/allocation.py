@@ -12,13 +12,14 @@ from django.utils.translation import gettext_lazy
 
 from surveys.allocation.findable import findable
 from surveys.builder.frame import LookingPage
-from surveys.definition import DIRECT, StudyDefinition, Watching
+from surveys.definition import DIRECT, StudyDefinition
 from surveys.drafting.edits import Document, Edit, Unchecked
 from surveys.drafting.forms import DraftForm, Typed, typed_value
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.errors import DefinitionError
 from surveys.questions.assignment import MOST_STRATA, Allocation
 from surveys.questions.background import OrdinalScale, SingleChoice
+from surveys.questions.stimuli import Watching
 from surveys.study_file import define, document_of
 
 SCHEMES = (

@@ -1,4 +1,4 @@
-"""Arms: each group's lecture, its size, and the files of its lecture."""
+"""Arms: what each group is shown, its size, and the files of its lecture."""
 
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
@@ -8,19 +8,31 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.html import strip_tags
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from surveys.builder.frame import DraftPage, typed_by
 from surveys.builder.services import SUFFIXES, change_part, put_arm_file, remove_arm, remove_arm_file
-from surveys.definition import Arm, StudyDefinition, Watching
+from surveys.definition import StudyDefinition
 from surveys.drafting.edits import AnotherArm, ArmSettings, Edit, Item
 from surveys.drafting.forms import DraftForm, Typed, typed_text, typed_value
+from surveys.drafting.markdown import sanitised_html
 from surveys.drafting.names import name_from
 from surveys.drafting.texts import LANGUAGE_NAMES
 from surveys.drafting.watching import WATCHING, read_watching, typed_watching
 from surveys.errors import DefinitionError
 from surveys.media.services import MediaError
 from surveys.models import MediaFile, Study
+from surveys.questions.stimuli import LONGEST_READING, Arm, Reading, Watching
+
+STIMULI: tuple[tuple[str, str | Promise], ...] = (
+    ("video", gettext_lazy("A video")),
+    ("reading", gettext_lazy("A text to read")),
+    ("nothing", gettext_lazy("Nothing: people go straight on")),
+)
 
 
 class Arms(DraftPage):
@@ -92,6 +104,9 @@ class ArmPage(DraftPage):
             **dict(typed_text("label", said["label"], languages)),
             "weight": typed_value(arm.weight),
             "quota": typed_value(arm.quota),
+            "shows": arm.stimulus,
+            **dict(typed_text("reading", said.get("reading", {}).get("text"), languages)),
+            "seconds": typed_value(arm.reading.seconds if arm.reading else Reading.model_fields["seconds"].default),
             **dict(typed_text("transcript", said.get("video", {}).get("transcript"), languages)),
         }
 
@@ -99,7 +114,21 @@ class ArmPage(DraftPage):
         label = form.text("label", missing=_("Write what this arm is."))
         weight = form.whole_number("weight", what=_("The weight"), minimum=1, maximum=1000, missing=_("Write a weight, such as 1."))
         quota = form.whole_number("quota", what=_("The quota"), minimum=1, maximum=1_000_000)
-        return _given({"label": label, "weight": None if weight == 1 else weight, "quota": quota, "transcript": form.text("transcript")})
+        shows = form.choice("shows", [name for name, _label in self.choices()], missing=_("Choose what this arm shows."))
+        if shows != "video" and _uploaded(self.study, self.arm.video.files()):
+            form.error("shows", _("This arm has files. Remove them above first; then it can show something else."))
+        given: dict[str, object] = {"label": label, "weight": None if weight == 1 else weight, "quota": quota, "shows": shows}
+        if shows == "reading":
+            text = form.text("reading", missing=_("Write the text that this arm shows."))
+            seconds = form.whole_number(
+                "seconds", what=_("The time"), minimum=0, maximum=LONGEST_READING, missing=_("Write a number of seconds, such as 20.")
+            )
+            given["reading"] = {"text": text, "seconds": seconds}
+        return _given(given | ({"transcript": form.text("transcript")} if shows == "video" else {}))
+
+    def choices(self) -> list[tuple[str, str | Promise]]:
+        """The kinds that this arm may show: nothing only where it is the control, or the only arm."""
+        return [(name, label) for name, label in STIMULI if name != "nothing" or self.name == self.definition.control]
 
     def post(self, request: HttpRequest, **arguments: object) -> HttpResponse:
         _arm = self.arm
@@ -147,6 +176,7 @@ class ArmPage(DraftPage):
             "arm": _arm_view(self.arm, self.definition, there),
             "places": list(_places(self.arm, self.definition, there, form)),
             "removable": not self.definition.is_survey,
+            "stimuli": self.choices(),
         }
 
 
@@ -166,6 +196,8 @@ def _arm_view(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile]
     poster = arm.video.poster if arm.video.poster in there else None
     return {
         "name": arm.name,
+        "shows": arm.stimulus,
+        "words": _words(arm, definition),
         "label": arm.label.in_language(definition.languages[0]),
         "weight": arm.weight,
         "quota": arm.quota,
@@ -177,6 +209,11 @@ def _arm_view(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile]
         "duration": max((there[name].duration_seconds or 0 for name in videos), default=None),
         "address": reverse("surveys:build_arm", args=[definition.slug, arm.name]),
     }
+
+
+def _words(arm: Arm, definition: StudyDefinition) -> str:
+    """The beginning of an arm's text, in words."""
+    return Truncator(strip_tags(sanitised_html(arm.reading.text.in_language(definition.languages[0])))).words(30) if arm.reading else ""
 
 
 def _places(arm: Arm, definition: StudyDefinition, there: dict[str, MediaFile], form: DraftForm) -> Iterator[dict[str, object]]:

@@ -9,8 +9,8 @@ from django.core.files import File
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from accounts.access import require_role, user_of
@@ -25,6 +25,7 @@ from surveys.models import Study
 from surveys.protocols import definition_for
 from surveys.studies.examples import EXAMPLES, study_from_example
 from surveys.studies.exchange import duplicate_study, free_slug, import_study, read_upload, with_slug
+from surveys.studies.gallery import study_from_template, templates
 from surveys.studies.services import create_study
 from surveys.study_file import define
 
@@ -42,8 +43,9 @@ def new_study(request: HttpRequest) -> HttpResponse:
         {"kind": "experiment", **typed_by(request)} if request.method == "POST" else {"kind": "experiment", "languages": ["en"]},
         languages=("en",),
     )
-    if request.POST.get("example", "") in EXAMPLES:
-        study = study_from_example(request.POST["example"], owner=user_of(request))
+    begin_with = {one.name: study_from_template for one in templates()} | dict.fromkeys(EXAMPLES, study_from_example)
+    if (name := request.POST.get("example", "")) in begin_with:
+        study = begin_with[name](name, owner=user_of(request))
         messages.success(request, _("The study is there, a draft of your own. This is what is left to do."))
         return redirect("surveys:build", study.slug)
     if request.method == "POST":
@@ -62,7 +64,8 @@ def new_study(request: HttpRequest) -> HttpResponse:
             else:
                 messages.success(request, _("The study is there. This is what is left to do."))
                 return redirect("surveys:build", study.slug)
-    context = {"kinds": KINDS, "languages": list(LANGUAGE_NAMES.items()), "examples": EXAMPLES}
+    offered = [(one.name, one.about.in_language(get_language() or "en"), one.source) for one in templates()]
+    context = {"kinds": KINDS, "languages": list(LANGUAGE_NAMES.items()), "examples": EXAMPLES, "templates": offered}
     return _page(request, "surveys/builder/new.html", form, context)
 
 

@@ -53,7 +53,8 @@ def put_arm_file(study: Study, *, arm: str, kind: str, language: str = "", conte
             _("%(name)s: expected a file that ends in %(suffixes)s, got %(suffix)s")
             % {"name": content.name, "suffixes": _(" or ").join(SUFFIXES[kind]), "suffix": suffix or _("no suffix")}
         )
-    _arm_of(study, arm)
+    if _arm_of(study, arm).get("reading"):
+        raise MediaError(_("%(arm)s shows a text: expected an arm with a video, got one with a text") % {"arm": arm})
     name = arm + {"video": "", "captions": f"-{language}", "poster": "-poster"}[kind] + suffix
     # Probing a long video takes its time, so the draft is not locked meanwhile; until it is named there, nobody sees the file.
     media = add_media_file(study, name=name, content=content, actor=actor)

@@ -15,7 +15,7 @@ from surveys.study_file import define, document_of
 Unchecked: TypeAlias = Any
 """A part of a draft: JSON that the study's definition has not checked yet."""
 Document = Mapping[str, Unchecked]
-ARM_SETTINGS = ("label", "weight", "quota", "transcript")
+ARM_SETTINGS = ("label", "weight", "quota", "reading", "transcript")
 
 
 class Edit(Protocol):
@@ -97,7 +97,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class ArmSettings:
-    """One arm's texts, without its files, which are uploaded separately."""
+    """One arm's texts, without its files, which are uploaded separately. An arm that shows a text, or nothing, awaits no video."""
 
     name: str
 
@@ -106,7 +106,8 @@ class ArmSettings:
         if arm is None:
             return None
         said = {"transcript": arm.get("video", {}).get("transcript")}
-        return {key: value for key, value in (arm | said).items() if key in ARM_SETTINGS and value is not None}
+        kept = {key: value for key, value in (arm | said).items() if key in ARM_SETTINGS and value is not None}
+        return kept | {"shows": stimulus_of(arm)}
 
     def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
         arm = Item("arms", self.name).current(document)
@@ -114,24 +115,35 @@ class ArmSettings:
             raise ConcurrentEditError(_("There is no arm called %(name)s any more.") % {"name": self.name})
         video = {key: kept for key, kept in arm.get("video", {}).items() if key != "transcript"}
         video |= {"transcript": value["transcript"]} if "transcript" in value else {}
+        video = {**video, "sources": video.get("sources") or [_awaited(arm)]} if value["shows"] == "video" else {}
         rest = {key: kept for key, kept in arm.items() if key not in ARM_SETTINGS}
-        given = {key: kept for key, kept in value.items() if key != "transcript"}
+        given = {key: kept for key, kept in value.items() if key not in ("transcript", "shows")}
         return Item("arms", self.name).merged(document, {**rest, **given, "video": video})
+
+
+def stimulus_of(arm: Unchecked) -> str:
+    """The kind that an arm of a draft shows, as `Arm.stimulus` says it of a checked one."""
+    return "reading" if arm.get("reading") else "video" if arm.get("video", {}).get("sources") else "nothing"
+
+
+def _awaited(arm: Unchecked) -> str:
+    """The name of the video that is still to be uploaded."""
+    return f"{arm['name']}.mp4"
 
 
 @dataclass(frozen=True, slots=True)
 class AnotherArm:
-    """A new arm, last. With several arms each has a lecture, so that of a survey without one is still to be uploaded."""
+    """A new arm, last. It awaits a video until it is given something else, and so does the only arm of a survey that shows nothing."""
 
     def current(self, document: Document) -> Unchecked:
         return None
 
     def merged(self, document: Document, value: Unchecked) -> dict[str, Unchecked]:
         def with_lecture(arm: Unchecked) -> Unchecked:
-            video = arm.get("video", {})
-            return arm | {"video": video | {"sources": video.get("sources") or [f"{arm['name']}.mp4"]}}
+            return arm if stimulus_of(arm) != "nothing" else arm | {"video": arm.get("video", {}) | {"sources": [_awaited(arm)]}}
 
-        return {**document, "arms": [with_lecture(arm) for arm in (*document["arms"], value)]}
+        before = document["arms"]
+        return {**document, "arms": [*(map(with_lecture, before) if len(before) == 1 else before), with_lecture(value)]}
 
 
 @dataclass(frozen=True, slots=True)

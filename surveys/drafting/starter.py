@@ -1,6 +1,6 @@
 """The document that a new study starts from: valid from the first minute, with gaps where only its author knows the text."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from surveys.drafting.texts import Said, said, untranslated
 
@@ -16,7 +16,7 @@ TEXTS = {
     "consent": {
         "en": """## What this is about
 
-[[who runs this study]] wants to know [[what the study is about, without its hypothesis]].{chance}
+[[who runs this study]] wants to know {about}.{chance}
 
 ## What you do
 
@@ -30,8 +30,8 @@ For those questions you roll a die that only you can see.
 
 ## Risks and benefits
 
-[[what could harm or burden people, and what you do about it; if you know of nothing, say so]]
-[[what people, or others, gain from it; if it is nothing, say so]]
+{risks}
+{gains}
 
 ## Your rights
 
@@ -40,7 +40,7 @@ Questions? Ask [[name and address of the person to ask]]. Complaints? Write to [
 """,
         "de": """## Worum es geht
 
-[[wer die Studie durchführt]] möchte wissen, [[worum es geht, ohne die Hypothese]].{chance}
+[[wer die Studie durchführt]] möchte wissen, {about}.{chance}
 
 ## Was du tust
 
@@ -54,8 +54,8 @@ Für diese Fragen würfelst du mit einem Würfel, den nur du siehst.
 
 ## Risiken und Nutzen
 
-[[was Menschen schaden oder sie belasten könnte, und was du dagegen tust; wenn du von nichts weißt, sag es]]
-[[was sie oder andere davon haben; wenn es nichts ist, sag es]]
+{risks}
+{gains}
 
 ## Deine Rechte
 
@@ -86,6 +86,18 @@ SURVEY = {
     "subsamples": {"1": {"yes": [1, 2], "no": [3, 4]}, "2": {"yes": [1, 2, 3, 4, 5, 6], "no": [7]}},
     "cheaters": "always_no",
 }
+GAPS_IN_THE_CONSENT = {
+    "en": {
+        "about": "[[what the study is about, without its hypothesis]]",
+        "risks": "[[what could harm or burden people, and what you do about it; if you know of nothing, say so]]",
+        "gains": "[[what people, or others, gain from it; if it is nothing, say so]]",
+    },
+    "de": {
+        "about": "[[worum es geht, ohne die Hypothese]]",
+        "risks": "[[was Menschen schaden oder sie belasten könnte, und was du dagegen tust; wenn du von nichts weißt, sag es]]",
+        "gains": "[[was sie oder andere davon haben; wenn es nichts ist, sag es]]",
+    },
+}
 IN_THE_CONSENT = {
     "experiment": {
         "en": {
@@ -104,7 +116,18 @@ IN_THE_CONSENT = {
 }
 
 
-def starter_document(*, slug: str, title: str, languages: Sequence[str], survey: bool = False) -> dict[str, object]:
+Told = Mapping[str, Mapping[str, str]]
+
+
+def consent_text(code: str, *, survey: bool, told: Told) -> str:
+    """The consent in one language, with gaps for what is not `told` by language: about, chance, task, risks, gains."""
+    kind = IN_THE_CONSENT["survey" if survey else "experiment"]
+    return TEXTS["consent"][code].format(**{**GAPS_IN_THE_CONSENT[code], **kind[code], **told.get(code, {})})
+
+
+def starter_document(
+    *, slug: str, title: str, languages: Sequence[str], survey: bool = False, told: Told | None = None
+) -> dict[str, object]:
     """An experiment: two arms whose videos are still to be uploaded, and the mirrored die, which needs no assumption about cheaters.
 
     A survey: one arm without a lecture, and a die that tells honest people from cheaters who say no. Both ask one question.
@@ -113,8 +136,7 @@ def starter_document(*, slug: str, title: str, languages: Sequence[str], survey:
     def text(key: str) -> Said:
         known = TEXTS[key]
         if key == "consent":
-            said_there = IN_THE_CONSENT["survey" if survey else "experiment"]
-            known = {code: words.format(**said_there[code]) for code, words in known.items()}
+            known = {code: consent_text(code, survey=survey, told=told or {}) for code in known}
         if not any(code in known for code in languages):
             known = {languages[0]: untranslated(known["en"])}
         return said({code: known.get(code, "") for code in languages})

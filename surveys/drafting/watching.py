@@ -3,8 +3,9 @@
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from surveys.definition import StudyDefinition, Watching
+from surveys.definition import StudyDefinition
 from surveys.drafting.forms import DraftForm, typed_value
+from surveys.questions.stimuli import Watching
 
 WATCHING = (
     ("required", gettext_lazy("Continue opens when a share of the lecture has been watched")),

@@ -32,6 +32,7 @@ from surveys.questions.background import (
 )
 from surveys.questions.parts import Text
 from surveys.questions.sections import HINT, QUESTION, SECTION
+from surveys.questions.stimuli import Stimulus
 from surveys.ways_in import WayIn
 
 NAMES: dict[str, str | Promise] = {
@@ -45,6 +46,13 @@ NAMES: dict[str, str | Promise] = {
     QUESTIONS: _("Personal questions"),
     steps.FINISHED: _("Your codes"),
 }
+
+STIMULI: dict[frozenset[str], str | Promise] = {
+    frozenset({"video"}): NAMES[steps.VIDEO],
+    frozenset({"reading"}): _("The text"),
+    frozenset({"video", "reading"}): _("Lecture or text"),
+}
+"""The name of the step at which arms differ: the same for all of them, so that it tells nobody their own."""
 
 # The page offers double speed; durations and clocks differ a little.
 FASTEST_SPEED = 2.2
@@ -89,7 +97,7 @@ class FieldView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoView:
-    """`missing` names the files that a draft still lacks; a frozen protocol has them all."""
+    """The lecture or the text of an arm. `missing` names the files that a draft still lacks; a frozen protocol has them all."""
 
     title: str
     sources: Pairs
@@ -98,9 +106,14 @@ class VideoView:
     transcript_html: str
     duration_seconds: float
     missing: tuple[str, ...] = ()
+    stimulus: Stimulus = "video"
+    reading_html: str = ""
+    reading_seconds: int = 0
 
     def believable_tenths(self, claimed: int, *, at_opening: int, seconds: float) -> int:
         """The most that can be watched in the time since the page was opened, added to the part watched before."""
+        if not self.duration_seconds:
+            return at_opening
         return min(claimed, at_opening + int(seconds * FASTEST_SPEED / self.duration_seconds * 10), 10)
 
 
@@ -167,6 +180,11 @@ class Presentation:
     dice: dict[str, DieView]
 
     @property
+    def shows_lectures(self) -> bool:
+        """Whether everybody is shown a lecture."""
+        return all(shown.stimulus == "video" for shown in self.videos.values())
+
+    @property
     def sections(self) -> tuple[str, ...]:
         """The numbers of the sections that are assigned as a whole."""
         return tuple(number for field in self.background if field.key == SECTION for number, _label in field.options)
@@ -174,7 +192,10 @@ class Presentation:
     def progress(self, step: str) -> dict[str, int | str | Promise]:
         """The number of steps is the same for everybody, so that nobody can read from it before their turn how they will be asked."""
         place = self.steps.index(QUESTIONS if step == DIRECT_QUESTIONS else step)
-        return {"number": place + 1, "total": len(self.steps), "name": NAMES[self.steps[place]]}
+        name = NAMES[self.steps[place]]
+        if self.steps[place] == steps.VIDEO:
+            name = STIMULI[frozenset(shown.stimulus for shown in self.videos.values()) - {"nothing"}]
+        return {"number": place + 1, "total": len(self.steps), "name": name}
 
 
 @lru_cache(maxsize=256)
@@ -303,7 +324,8 @@ def _said(text: Text | None, language: str) -> str:
 
 
 def _video(definition: StudyDefinition, arm: str, language: str, media: Media, media_address: Callable[[str], str]) -> VideoView:
-    video = definition.arm(arm).video
+    shown = definition.arm(arm)
+    video = shown.video
     there = {name: media_address(media[name]["id"]) for name in video.files() if name in media}
     captions = video.captions_in_order([language, *definition.languages])  # a browser shows the first
     return VideoView(
@@ -314,6 +336,9 @@ def _video(definition: StudyDefinition, arm: str, language: str, media: Media, m
         poster_url=there.get(video.poster or "", ""),
         transcript_html=sanitised_html(video.transcript.in_language(language)) if video.transcript else "",
         duration_seconds=max((media[name]["duration_seconds"] or 0.0 for name in video.sources if name in there), default=0.0),
+        stimulus=shown.stimulus,
+        reading_html=sanitised_html(shown.reading.text.in_language(language)) if shown.reading else "",
+        reading_seconds=shown.reading.seconds if shown.reading else 0,
     )
 
 

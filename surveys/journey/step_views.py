@@ -86,11 +86,15 @@ def _video_context(shown: Presentation, variant: tuple[str, int, str]) -> dict[s
 
 
 def _take_video(data: QueryDict, person: Person) -> None:
+    shown, waited = person.shown.videos[person.participant.arm], visitors.since_opening(data.get("opened", ""), person.participant)[0]
+    if not person.is_bot and waited < shown.reading_seconds:
+        # The ticket stays, so that the time which was spent reading counts.
+        kept = {"opened": data["opened"]} if waited else {}
+        raise Invalid(errors=[{"field": "reading", "message": _("Please read a little longer, then choose Continue.")}], **kept)
     watching = frozen_protocol(person.participant.protocol_id).definition.watching
-    if watching.mode == "required" and not person.is_bot:
+    if watching.mode == "required" and shown.stimulus == "video" and not person.is_bot:
         # Without JavaScript nothing is reported while the lecture plays; the time since the page was opened counts instead.
-        waited, _tenths = visitors.since_opening(data.get("opened", ""), person.participant)
-        needed = watching.share * person.shown.videos[person.participant.arm].duration_seconds
+        needed = watching.share * shown.duration_seconds
         if person.participant.watched_tenths / 10 < int(watching.share * 10 + 1e-6) / 10 and waited < needed:
             raise Invalid(errors=[{"field": "lecture", "message": _("Please watch a little more of the lecture first.")}])
     participation.finish_video(person.token)

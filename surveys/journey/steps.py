@@ -14,11 +14,12 @@ WITH_DIE, DIRECTLY, NOT_AT_ALL = (DIE, QUESTIONS), (DIRECT_QUESTIONS,), ()
 def steps_of(definition: StudyDefinition, *, asked: tuple[str, ...] = WITH_DIE) -> tuple[str, ...]:
     """The steps of this study in order, for people who are `asked` in this way.
 
-    A study without a lecture or a quiz has no such page; without background questions it has none either, unless it asks for the section.
+    A study that shows nothing, or has no quiz, has no such page. Without background questions it has none either, unless it asks for the
+    section.
     """
     absent = {*WITH_DIE, *DIRECTLY} - set(asked)
     absent |= {BACKGROUND} if not (definition.background or definition.in_sections) else set()
-    absent |= {VIDEO} if not definition.has_lecture else set()
+    absent |= {VIDEO} if not definition.stimuli else set()
     absent |= {QUIZ} if not definition.quiz else set()
     absent |= {DIRECT_CONSENT} if definition.direct_group is None else set()
     return tuple(step for step in ALL_STEPS if step not in absent)

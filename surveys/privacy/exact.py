@@ -12,7 +12,7 @@ def shown_exactly(definition: StudyDefinition, *, reasons_for_counts: Sequence[s
     return [
         *_numbers(definition),
         *(
-            _("Counts of background answers in a data package. The reason: %(reason)s") % {"reason": reason}
+            _("Counts or records of background answers in a data package. The reason: %(reason)s") % {"reason": reason}
             for reason in reasons_for_counts
         ),
     ]
@@ -24,6 +24,8 @@ def _numbers(definition: StudyDefinition) -> Iterator[str]:
     yield _("The answers to the sensitive questions, with the group. The die protects them.")
     if definition.countable_background:
         yield _("Effects that are more exact because they use background answers. Those who run the study see them.")
+        if not definition.in_sections:
+            yield _("How much records of background answers would lose by being protected. Those who run the study see it.")
     for name in definition.subgroups:
         question = definition.possible_subgroups[name].text.in_language(language)
         yield _("Effects by the answers to “%(question)s”, and how many people gave each. Those who run the study see them.") % {

@@ -169,6 +169,8 @@ def about_study(request: HttpRequest, slug: str) -> HttpResponse:
         "has_ended": study.status in ENDED,
         "has_background": bool(definition.background) or definition.in_sections,
         "has_lecture": definition.has_lecture,
+        "shows_lectures": definition.shows_lectures,
+        "is_survey": definition.is_survey,
         "asks_for_words": definition.asks_for_words,
         "has_quiz": bool(definition.quiz),
         "months": months_kept(study),

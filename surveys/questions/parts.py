@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, StringConstraints
 
 MOST_NAMED = 20
 """Names that one sentence of an error lists."""
+LARGEST_COUNT = 10**9
+"""Far beyond every study, and near enough that nothing computed from it overflows."""
 
 
 class Part(BaseModel):

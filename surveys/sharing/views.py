@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.forms import OwnAccountForm
 from accounts.models import Role, User
 from accounts.sending import send_if_configured
@@ -117,6 +117,7 @@ CHANGES: dict[str, Callable[[Study, Mapping[str, str], User], None]] = {
 
 
 @never_cache
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """The offer to work on a study."""
@@ -132,6 +133,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 @never_cache
 @sensitive_post_parameters("password1", "password2")
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_account(request: HttpRequest, token: str) -> HttpResponse:
     """An account for somebody who was invited to a study and has none."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from surveys.definition import Arm, StudyDefinition, texts_of
+from surveys.definition import StudyDefinition, texts_of
 from surveys.drafting.consent_prompts import consent_prompts
 from surveys.drafting.parts import PARTS, Part
 from surveys.drafting.texts import LANGUAGE_NAMES, gaps_in
@@ -16,6 +16,7 @@ from surveys.models import MediaFile, Study
 from surveys.privacy.limits import reason_is_needed, refusal
 from surveys.protocols import with_known_originals
 from surveys.questions.parts import Text
+from surveys.questions.stimuli import Arm
 from surveys.study_file import define
 
 
@@ -127,6 +128,6 @@ def address_of(definition: StudyDefinition, place: str, code: str) -> str:
     field = inner.strip(".").replace("[", ".").replace("]", "")
     field = f"{re.sub(r'options[.].*', 'options', field)}.{code}"
     if key == "arms":
-        field = field.removeprefix("video.")
+        field = field.removeprefix("video.").replace("reading.text", "reading")
         return reverse("surveys:build_arm", args=[definition.slug, name]) + f"#{field}"
     return reverse("surveys:build_item", args=[definition.slug, key, name]) + f"#{field}"

@@ -1,9 +1,9 @@
-"""Every word on a participant's page has a German translation, compiled and committed."""
+"""Every word on a page that is there in German has a German translation, compiled and committed: participants' pages, and some of staff."""
 
 import ast
 import gettext
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from surveys.errors import JourneyError, SurveyError
@@ -34,21 +34,40 @@ NOT_FOR_PEOPLE = {
     "RefusedAddressError",
 }
 TRANSLATE = re.compile(r"""\{%\s*translate\s+(?:"([^"]+)"|'([^']+)')""")
-CALL = re.compile(r"""\b(?:_|gettext)\(\s*"([^"]+)\"""")
+CALL = re.compile(r"""\b(?:_|gettext)\(\s*"([^"]+)"\s*[,)]""")
+LAZY_CALL = re.compile(r"""\b(?:_|gettext|gettext_lazy|gettext_noop)\(\s*"([^"]+)"\s*[,)]""")
+# Pages of views with `in_own_language`, and what they show.
+STAFF_PAGES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/inbox", "accounts/account", "base_staff")
+STAFF_PAGES += ("surveys/_study_navigation", "surveys/investigator/invitation", "surveys/investigator/new_account")
+STAFF_MODULES = ("analysis/learning/**/*", "analysis/data_sets/*", "analysis/ledger/*", "analysis/sources/*", "analysis/inbox/*")
+STAFF_MODULES += ("analysis/figures/difficulties", "platform/accounts/views", "surveys/templatetags/*", "surveys/privacy/budgets")
+STAFF_MODULES += ("surveys/privacy/exact", "surveys/privacy/words", "surveys/reading/apart")
+SAME = {"%(label)s, %(bounds)s", "25 %", "75 %", "Budget", "Budget ε", "Codes", "Plan", "Tokens", "Webhooks"}
 BLOCK = re.compile(r"\{%\s*blocktranslate\b([^%]*)%\}(.*?)\{%\s*endblocktranslate\s*%\}", re.DOTALL)
 
 
 def participants_words() -> Iterator[str]:
     """As the catalogue is asked for them: Django doubles the percent signs of a template's words."""
     pages = [TEMPLATES / "base.html", TEMPLATES / "home.html", *TEMPLATES.glob("surveys/participant/*.html")]
-    for path in [*pages, *TEMPLATES.glob("components/*.html")]:
-        source = path.read_text(encoding="utf-8")
-        yield from ((double or single).replace("%", "%%") for double, single in TRANSLATE.findall(source))
-        yield from (re.sub(r"\{\{\s*(\w+)\s*\}\}", r"%(\1)s", words.replace("%", "%%")) for _options, words in BLOCK.findall(source))
-    for module in MODULES:
-        yield from CALL.findall((ROOT / module).read_text(encoding="utf-8"))
+    yield from words_in([*pages, *TEMPLATES.glob("components/*.html")], [ROOT / module for module in MODULES])
     for error in (SurveyError, JourneyError, *kinds_of(JourneyError)):
         yield from (str(error.title), str(error.advice))
+
+
+def words_of_staff() -> Iterator[str]:
+    pages = [path for name in STAFF_PAGES for path in TEMPLATES.glob(f"{name}.html")]
+    return words_in(pages, [path for name in STAFF_MODULES for path in ROOT.glob(f"{name}.py")], call=LAZY_CALL)
+
+
+def words_in(pages: Iterable[Path], modules: Iterable[Path], *, call: re.Pattern[str] = CALL) -> Iterator[str]:
+    for path in pages:
+        source = path.read_text(encoding="utf-8")
+        yield from ((double or single).replace("%", "%%") for double, single in TRANSLATE.findall(source))
+        for options, words in BLOCK.findall(source):
+            said = re.sub(r"\{\{\s*(\w+)\s*\}\}", r"%(\1)s", words.replace("%", "%%"))
+            yield said.split("{%%")[0] if "count " in options else said
+    for module in modules:
+        yield from call.findall(module.read_text(encoding="utf-8"))
 
 
 def kinds_of(error: type[SurveyError]) -> Iterator[type[SurveyError]]:
@@ -66,19 +85,19 @@ def untranslated(raised: ast.Call) -> Iterator[ast.expr]:
                 yield part
 
 
-def test_every_word_on_a_participants_page_is_translated_into_german() -> None:
+def test_every_word_on_a_page_that_is_there_in_german_is_translated() -> None:
     with (TEMPLATES / "locale/de/LC_MESSAGES/django.mo").open("rb") as compiled:
         german = gettext.GNUTranslations(compiled)
-    words = set(participants_words())
-    assert len(words) > 150
-    assert sorted(word for word in words if german.gettext(word) == word) == []
+    words = {*participants_words(), *words_of_staff()}
+    assert len(words) > 700
+    assert sorted(word for word in words if german.gettext(word) == word) == sorted(SAME)
 
 
 def test_translations_keep_their_placeholders() -> None:
     with (TEMPLATES / "locale/de/LC_MESSAGES/django.mo").open("rb") as compiled:
         german = gettext.GNUTranslations(compiled)
     placeholder = re.compile(r"%\(\w+\)s|\{\w+\}")
-    for word in participants_words():
+    for word in {*participants_words(), *words_of_staff()}:
         assert sorted(placeholder.findall(german.gettext(word))) == sorted(placeholder.findall(word)), word
 
 

@@ -19,6 +19,7 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "account_logout":                  (405,    405,    405,    405,    405,    405,    405,    405,    405),
     "account":                         (LOGIN,  200,    200,    200,    200,    200,    200,    200,    200),
     "log_out_elsewhere":               (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
+    "account_language":                (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
     "account_notices":                 (LOGIN,  405,    405,    405,    405,    405,    405,    405,    405),
     "account_inactive":                (200,    200,    200,    200,    200,    200,    200,    200,    200),
     "account_signup":                  (200,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT,    OUT),
@@ -190,6 +191,10 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "surveys:api_comment":             (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:api_rehearsal":          (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_stop_rehearsal":     (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:records":                (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "analysis:api_records":            (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "analysis:api_stop_records":       (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:api_build_records":      (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:api_diagnosis":          (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_stop_diagnosis":     (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "webhooks:webhooks":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
@@ -253,6 +258,8 @@ SENT: dict[str, tuple[Any, ...]] = {
     "surveys:api_comment":             (NO,     415,    415,    415,    415,    404,    415,    404,    415),
     "analysis:api_stop_rehearsal":     (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_stop_diagnosis":     (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "analysis:api_stop_records":       (NO,     200,    200,    404,    404,    404,    404,    404,    200),
+    "analysis:api_build_records":      (NO,     415,    415,    404,    404,    404,    404,    404,    415),
 }  # fmt: skip
 # An analyst of the study gets at each of its addresses what somebody with no part in it gets, but at these.
 OPEN_TO_ITS_ANALYST: dict[str, Any] = {

@@ -49,6 +49,7 @@ def journey(request: HttpRequest, slug: str) -> HttpResponse:
     if desk.submitted:
         return render(request, "surveys/participant/base.html", {"study": {"title": NEXT_PAGE}})
     video = SimpleNamespace(
+        stimulus="video",
         title="Lectures",
         sources=[("/m/tokenwebm", "video/webm"), ("/m/tokenmp4", "video/mp4")],
         captions=[("/m/tokenen", "en", "English"), ("/m/tokende", "de", "Deutsch")],

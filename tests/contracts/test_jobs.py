@@ -13,6 +13,7 @@ from kombu.exceptions import OperationalError
 from analysis.diagnosis.services import Asked, diagnose
 from analysis.ledger.services import ask
 from analysis.models import Chunk, RunKind, Snapshot
+from analysis.records.services import start_sweep
 from analysis.runs import runner
 from jobs import heartbeats, tasks
 from jobs.errors import ExpectedError, TakenError
@@ -69,6 +70,11 @@ def simulations() -> Lease:
     return diagnose(study, definition=protocol_view_for(Seat(study.owner, study)).definition, asked=asked, actor=study.owner)
 
 
+def sweep_of_records() -> Lease:
+    study = closed_study()
+    return start_sweep(study, simulated=False, actor=study.owner)
+
+
 def snapshot() -> Lease:
     study_with_budget()
     return Snapshot.objects.get()
@@ -87,6 +93,7 @@ EXAMPLES: dict[str, Callable[[], Lease]] = {
     "release": lambda: started_release(closed_study()),
     "rehearsal": crowd,
     "diagnosis": simulations,
+    "record_sweep": sweep_of_records,
     "delivery": delivery,
     "snapshot": snapshot,
     "question": question,

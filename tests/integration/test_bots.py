@@ -18,6 +18,7 @@ from audit.models import Entry
 from candor.planning.simulation import Behaviour
 from surveys.allocation.services import change_arm
 from surveys.bots.population import Bot, Habits, Population
+from surveys.bots.sending import arms_by_stimulus
 from surveys.bots.walker import Ending, Walker
 from surveys.counts import exact_counts
 from surveys.journey.visitors import BOT_COOKIE, bot_ticket
@@ -65,7 +66,7 @@ def send_one(
         bot=crowd.draw(rng),
         population=crowd,
         arm=protocol.definition.control,
-        arm_of_media={protocol.media[name]["id"]: arm.name for arm in protocol.definition.arms for name in arm.video.sources},
+        arm_of_stimulus=arms_by_stimulus(protocol),
         rng=rng,
         patience_seconds=patience_seconds,
     )

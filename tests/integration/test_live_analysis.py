@@ -15,13 +15,13 @@ from django.utils import timezone
 
 from accounts.models import Role
 from analysis import services
-from analysis.answers.balance import SMALLEST_GROUP
 from analysis.answers.datasets import cell_counts, people_of
 from analysis.models import Chunk, Run, RunKind, RunStatus
 from analysis.runs import runner
 from analysis.runs.full_results import REPLICATES, study_analysis
 from analysis.runs.sequence_plans import SequencePlan
 from analysis.stored_results import Results
+from candor.adjustment.balance import SMALLEST_GROUP
 from candor.estimators.effects import estimate_outcome
 from candor.resampling.bootstrap import BootstrapChunk, bootstrap, with_bootstrap
 from candor.resampling.resampled_counts import ResampledCounts

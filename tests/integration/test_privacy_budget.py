@@ -184,4 +184,4 @@ def test_the_list_of_exact_numbers_names_what_this_study_shows() -> None:
     assert len(plain) == 2
     assert len(whole) == 5
     assert "Effects by the answers to “" in whole[3]
-    assert whole[-1] == "Counts of background answers in a data package. The reason: The journal wants them."
+    assert whole[-1] == "Counts or records of background answers in a data package. The reason: The journal wants them."

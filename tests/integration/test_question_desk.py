@@ -108,18 +108,42 @@ def test_the_epsilon_for_a_wanted_error_and_a_share_of_what_is_left() -> None:
 def test_what_is_typed_wrongly_is_named() -> None:
     source = open_source()
     browser = logged_in(source.study.owner)
-    for more, said in (
-        ({"epsilon": "much"}, "ε: expected a number, found “much”."),
-        ({"epsilon": "11"}, "at most 10, found 11"),
-        ({"exact": "questions", "questions": "0"}, "expected a whole number of at least 1, found “0”."),
-        ({"kind": "mean"}, "Choose an answer: Mean of."),
-        ({"kind": "mean", "column": "secret"}, "Expected one of the study’s answers, found secret."),
-        ({"kind": "naive_bayes", "target": documents(source)["most_common"]["column"]}, "Choose at least one answer to predict from."),
-        ({"kind": "share"}, "event: expected at least one condition"),
-    ):
-        response = browser.get(address(source, **typed(source, **more)))
-        assert response.status_code == 422
-        assert said in text_of(response)
+    nobody = {name: [] for name in typed(source) if name.startswith("where")}
+    place = list(columns_of(source)).index(SCORE)
+    cases: list[tuple[dict[str, Any], str, str]] = [
+        ({"epsilon": "much"}, "epsilon", "Expected a number, found “much”."),
+        ({"epsilon": "11"}, "epsilon", "Write a number above 0 and at most 10."),
+        ({"epsilon": "0"}, "epsilon", "Write a number above 0 and at most 10."),
+        ({"exact": "questions", "questions": "0"}, "questions", "Write a whole number from 1 to 100,000, not “0”."),
+        ({"exact": "questions", "questions": "2.5"}, "questions", "Write a whole number from 1 to 100,000, not “2.5”."),
+        ({"exact": "error", "error": "-1"}, "error", "Write a number above 0."),
+        ({"kind": "mean"}, "column", "Choose one of these."),
+        ({"kind": "mean", "column": "secret"}, "column", "Choose one of these."),
+        ({"kind": "mean", "column": SCORE, "low": "3", "high": "1"}, "high", "The upper bound must be above the lower one."),
+        ({"kind": "naive_bayes", "target": documents(source)["most_common"]["column"]}, "features", "Choose at least one of these."),
+        ({"kind": "share"}, "event", "Choose at least one answer."),
+        ({f"where.{SCORE}.from": "3", f"where.{SCORE}.to": "1"}, f"where-{place}-to", "The upper bound must be above the lower one."),
+        ({f"where.{SCORE}.from": "few"}, f"where-{place}-from", "Expected a number, found “few”."),
+        ({"kind": "histogram", "by": SCORE, "by2": SCORE, "parts": "100"}, "by2", "Expected at most 1000 groups together, found 10201."),
+        (nobody, "where", "Choose at least one answer: how many"),
+    ]
+    for more, field, said in cases:
+        response = browser.get(address(source, **(typed(source) | more)))
+        assert response.status_code == 422, more
+        page = page_of(response)
+        (link,) = page.xpath("//*[@class='error-summary']//a")
+        assert (link.get("href"), said in link.text_content()) == (f"#{field}", True), more
+        (target,) = page.xpath(f"//*[@id='{field}']")
+        if field == "features":  # the whole group is described
+            target = page.xpath("//fieldset[@id='features-group']")[0]
+        elif target.tag != "h2" and target.tag != "h3":
+            assert target.get("aria-invalid") == "true", more
+        if described := (target.get("aria-describedby") or "").split():
+            assert said in page.xpath(f"//*[@id='{described[-1]}']")[0].text_content(), more
+        else:
+            assert target.tag in ("h2", "h3"), more
+    unreachable = page_of(browser.get(address(source, **typed(source, exact="error", error="0.0001"))))
+    assert unreachable.xpath("//*[@class='error-summary']//a/@href") == ["#error"]
     assert browser.post(address(source), {"document": "{"}).status_code == 422
     assert not Charge.objects.exists()
 

@@ -147,7 +147,7 @@ def test_exact_counts_need_a_reason_which_the_package_and_the_pages_repeat() -> 
     release.refresh_from_db()
     statement = files_of(release)["README.md"].decode()
     assert f"outside of the study's privacy budget. The reason: {REASON}" in statement
-    assert f"Counts of background answers in a data package. The reason: {REASON}" in statement
+    assert f"Counts or records of background answers in a data package. The reason: {REASON}" in statement
     page = client.get(reverse("analysis:releases_one", args=[study.slug, release.pk])).content.decode()
     assert REASON in page
 

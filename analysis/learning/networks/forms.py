@@ -3,6 +3,7 @@
 from django import forms
 from django.http import QueryDict
 from django.utils.functional import Promise
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from analysis.learning.networks.questions import LARGEST_LOSS, circles_of, classes_of
@@ -30,8 +31,9 @@ class NetworkForm(forms.Form):
 
     def __init__(self, data: QueryDict | None = None, *, schema: Schema) -> None:
         super().__init__(data)
-        classes = [(name, column.label.in_language("en")) for name, column in classes_of(schema).items() if column.entries is None]
-        circles = [(name, column.label.in_language("en")) for name, column in circles_of(schema).items()]
+        language = get_language() or "en"
+        classes = [(name, column.label.in_language(language)) for name, column in classes_of(schema).items() if column.entries is None]
+        circles = [(name, column.label.in_language(language)) for name, column in circles_of(schema).items()]
         self._offer("kind", (*OF_STUDENTS, *(OF_CLASSES if classes else ())))
         self._offer("circle", circles)
         self._offer("classes", classes)

@@ -5,9 +5,11 @@ from abc import abstractmethod
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from pydantic import Field, model_validator
 
+from analysis.learning.networks.words import cell_in_words
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.questions import AnswerRow, AnswerTable, Json, Question, question_kind
 from analysis.sources.tables import Array, Column, Kind, Role, Schema, Table
@@ -74,7 +76,7 @@ class NetworkQuestion(Question):
             raise QuestionError(
                 _("Expected one of the questions about friends (%(known)s), found %(found)s.") % {"known": known, "found": self.circle}
             )
-        return there[self.circle].label.in_language("en")
+        return there[self.circle].label.in_language(get_language() or "en")
 
     def _circles(self, table: Table) -> Circles:
         friends, pairs = (_whole(table[f"{BACKGROUND}{self.circle}.{key}"]) for key in ("friends", "pairs"))
@@ -104,7 +106,9 @@ class CountsQuestion(NetworkQuestion):
         return {**released, "cells": cells}
 
     def table(self, answer: Json, schema: Schema) -> AnswerTable:
-        rows = tuple(AnswerRow(labels=(cell["name"],), value=cell["count"], low=cell["low"], high=cell["high"]) for cell in answer["cells"])
+        rows = tuple(
+            AnswerRow(labels=(cell_in_words(one["name"]),), value=one["count"], low=one["low"], high=one["high"]) for one in answer["cells"]
+        )
         return AnswerTable(heads=(_("Group"),), rows=rows, unit="people")
 
 

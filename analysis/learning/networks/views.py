@@ -7,10 +7,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
 from analysis.learning.networks.forms import NetworkForm
 from analysis.learning.networks.questions import NetworkQuestion, circles_of
+from analysis.learning.networks.words import cell_in_words
 from analysis.ledger.errors import LedgerError, QuestionError
 from analysis.ledger.questions import read_question
 from analysis.ledger.selectors import Asked, Preview, asked_before, budget_of, preview, table_now
@@ -39,9 +40,16 @@ class Released:
     asked: Asked
     sentence: str
 
+    @property
+    def cells(self) -> list[dict[str, object]]:
+        """The groups with their numbers; none for a mean."""
+        found = self.asked.answer.get("cells", []) if self.asked.answer else []
+        return [{**cell, "name": cell_in_words(cell["name"])} for cell in found]
+
 
 @never_cache
 @require_role(*Role)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def networks(request: HttpRequest, slug: str) -> HttpResponse:
     """POST shows what the question would cost; with `spend`, it is asked."""

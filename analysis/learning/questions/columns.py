@@ -12,7 +12,6 @@ from candor.queries import columns as library
 
 SCORE = "quiz score"
 NO_YES = ("no", "yes")
-LANGUAGE = "en"
 
 
 def library_schema(schema: Schema) -> library.Schema:
@@ -39,7 +38,7 @@ def library_table(table: Table) -> library.Table:
     return library.Table(library_schema(table.schema), table.n, _Arrays(table))
 
 
-def labels(schema: Schema, language: str = LANGUAGE) -> dict[str, str]:
+def labels(schema: Schema, language: str) -> dict[str, str]:
     """Labels, for people, in place of the names of columns."""
     found = {}
     for column in schema.columns:
@@ -47,10 +46,10 @@ def labels(schema: Schema, language: str = LANGUAGE) -> dict[str, str]:
         found[column.name] = label
         if column.kind == Kind.CHOICES:
             found |= {f"{column.name}={value.name}": f"{label}: {value.label.in_language(language)}" for value in column.values}
-    return found | {SCORE: "Quiz items solved"}
+    return found
 
 
-def value_labels(schema: Schema, name: str, language: str = LANGUAGE) -> dict[str, str]:
+def value_labels(schema: Schema, name: str, language: str) -> dict[str, str]:
     """Labels, for people, in place of the values of a column."""
     found = {column.name: column for column in schema.columns}.get(name)
     return {value.name: value.label.in_language(language) for value in found.values} if found else {}

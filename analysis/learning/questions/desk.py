@@ -5,12 +5,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from analysis.learning.questions.columns import library_schema
 from analysis.learning.questions.kinds import TABLES, Statistic, TrueYes
 from analysis.ledger.accounts import Account, account_of
-from analysis.ledger.errors import QuestionError
+from analysis.ledger.errors import LibraryError, QuestionError
 from analysis.ledger.page import cost_in_words
 from analysis.ledger.questions import AnswerTable, read_question
 from analysis.ledger.selectors import Asked, budget_of, newest_first, preview, table_now
@@ -20,6 +21,7 @@ from analysis.sources.selectors import schema_of_snapshot
 from candor import errors
 from candor.queries import kinds as library
 from candor.queries.exactness import Spending, share_of_budget
+from candor.queries.ordering import Quantile
 from candor.queries.questions import Question, epsilon_for
 from surveys.models import Study
 from surveys.protocols import protocol_in_force
@@ -40,6 +42,8 @@ class Offer:
     noise: str
     error: float | None
     error_in: str
+    of_value: tuple[float, float] | None
+    """Of a quantile: ± of the value if values were spread evenly, and the width of a bin."""
     mostly_noise: bool
     obstacle: str
     account: Account
@@ -80,7 +84,9 @@ def with_spending(document: Mapping[str, Any], source: Source, *, error: float |
         if error is not None:
             found = epsilon_for(asked, error, columns, n)
             if found is None:
-                raise QuestionError(_("Expected an error that ε = 10 can reach, found ± %(error)s.") % {"error": f"{error:g}"})
+                raise QuestionError(
+                    _("Expected an error that ε = 10 can reach, found ± %(error)s.") % {"error": number_format(f"{error:g}")}
+                )
             spending = Spending(epsilon=found)
         else:
             spending = _share(asked, account_of(budget_of(source)), questions or 1)
@@ -110,6 +116,7 @@ def offer(source: Source, document: Mapping[str, Any]) -> Offer:
         noise=asked.spending.noise,
         error=None if free else asked.error(columns, n),
         error_in=_unit(asked),
+        of_value=(asked.error_of_value(columns, n), asked.step) if isinstance(asked, Quantile) and not free else None,
         mostly_noise=not free and asked.is_mostly_noise(columns, n),
         obstacle=shown.obstacle,
         account=shown.account,
@@ -127,12 +134,14 @@ def refusing() -> Iterator[None]:
     try:
         yield
     except errors.QuestionError as error:
-        raise QuestionError(str(error)) from None
+        raise LibraryError(str(error)) from None
 
 
 def _share(asked: Question, account: Account, questions: int) -> Spending:
     by_sum = 0 if account.spent.epsilon is None else max(account.epsilon - account.spent.epsilon, 0)
     rho = account.rho_left / UNITS
+    if max(rho, by_sum) <= 0:
+        raise QuestionError(_("Nothing is left of the budget."))
     epsilon = max(by_sum / UNITS / questions, (2 * rho / questions) ** 0.5) * questions
     return share_of_budget(asked.sensitivity, epsilon=epsilon, rho=0.0 if asked.pure_only else rho, questions=questions)
 

@@ -1,19 +1,23 @@
 """The form of the desk: what, about whom, how exactly. It is made of the source's columns, and gives a question document."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from django.http import QueryDict
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analysis.learning.questions.columns import SCORE, labels, library_schema, value_labels
-from analysis.ledger.errors import QuestionError
+from analysis.learning.questions.columns import SCORE, library_schema
+from analysis.learning.questions.words import Words
 from analysis.sources.tables import Schema
 from candor.queries.columns import Category, Column, Number
+from candor.queries.parts import CELLS_AT_MOST
 from candor.written_numbers import number_or_fraction
+from surveys.questions.plans import LARGEST_BUDGET
 
 WHAT = {
     "count": gettext_lazy("How many people fit"),
@@ -62,6 +66,7 @@ class Field:
     options: list[tuple[str, str]]
     chosen: list[str]
     several: bool
+    error: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +74,15 @@ class Choice:
     """A column in a block of conditions: values to tick, or two bounds."""
 
     name: str
+    field: str
     label: str
     values: list[tuple[str, str]]
     ticked: list[str]
     low: str
     high: str
     bounds: str
+    low_error: str
+    high_error: str
 
     @property
     def is_used(self) -> bool:
@@ -85,10 +93,13 @@ class DeskForm:
     """The form with what was typed."""
 
     def __init__(self, schema: Schema, typed: QueryDict) -> None:
-        self.typed, self.labels = typed, labels(schema)
+        self.typed, self._words = typed, Words(schema)
         self._schema = schema
         self.columns: tuple[Column, ...] = library_schema(schema).columns
         self.kind = kind if (kind := typed.get("kind", "")) in WHAT else "count"
+        self.errors: dict[str, str] = {}
+        self._by_name = {column.name: column for column in self.columns}
+        self._event: list[dict[str, Any]] = []
 
     @property
     def kinds(self) -> list[tuple[str, str]]:
@@ -104,6 +115,7 @@ class DeskForm:
                 options=[("", "—")] * (number == "optional") + self._options(kinds),
                 chosen=self.typed.getlist(name),
                 several=number == "several",
+                error=self.errors.get(name, ""),
             )
             for name, label, kinds, number in COLUMNS.get(self.kind, ())
         ]
@@ -146,48 +158,68 @@ class DeskForm:
         chosen = self.typed.get("exact", "")
         return chosen if chosen in dict(HOW_EXACT) else "questions"
 
-    def wanted(self) -> tuple[float | None, int | None]:
-        """The wanted error, or the announced number of questions; neither where an ε is typed."""
-        if self.exactness == "error":
-            return self._number("error", _("The error")), None
-        return None, self._whole("questions", _("How many questions")) if self.exactness == "questions" else None
+    def read(self) -> dict[str, Any] | None:
+        """The question document with what finds its ε: as `desk.with_spending` takes them. None where something is wrong: see `errors`."""
+        document = self._document()
+        found: dict[str, Any] = {"error": None, "questions": None}
+        match self.exactness:
+            case "epsilon":
+                document["epsilon"] = self._above_zero("epsilon", most=LARGEST_BUDGET)
+            case "error":
+                found["error"] = self._above_zero("error")
+            case "questions":
+                found["questions"] = self._whole("questions")
+        return None if self.errors else {"document": document, **found}
 
-    def document(self) -> dict[str, Any]:
-        """The question document, without ε where `wanted` finds it. Raises QuestionError."""
-        document: dict[str, Any] = {"kind": self.kind, "where": self._conditions("where")}
-        if self.exactness == "epsilon":
-            document["epsilon"] = self._number("epsilon", "ε")
-        for name, label, _kinds, number in COLUMNS.get(self.kind, ()):
-            if number == "one" and not self.typed.get(name):
-                raise QuestionError(_("Choose an answer: %(what)s.") % {"what": label})
+    @property
+    def summary(self) -> list[dict[str, str]]:
+        """The errors in the order of the fields, for the links above the form."""
+        return [{"field": field, "message": message} for field, message in self.errors.items()]
+
+    def _document(self) -> dict[str, Any]:
+        document: dict[str, Any] = {"kind": self.kind}
+        for name, _label, _kinds, number in COLUMNS.get(self.kind, ()):
+            for typed in self.typed.getlist(name) or [""]:
+                if (typed or number != "optional") and typed not in self._by_name:
+                    self.errors[name] = _("Choose one of these.") if number != "several" else _("Choose at least one of these.")
+        document["where"] = self._conditions("where")
+        if self.event_label:
+            self._event = self._conditions("event")
+            if not self._event:
+                self.errors["event"] = _("Choose at least one answer.")
+        if self.kind == "count" and not document["where"]:
+            self.errors.setdefault("where", _("Choose at least one answer: how many people there are in all is public."))
+        if self.errors:
+            return document
+        document |= self._parts()
+        if self.has_bounds:
+            column = self._by_name[self._one("column")]
+            low, high = (column.minimum, column.maximum) if isinstance(column, Number) else (0.0, 0.0)
+            document |= {"low": self._number("low", low), "high": self._number("high", high)}
+            self._in_order("high", document["low"], document["high"])
+        if self.kind == "quantile":
+            document["q"] = self._number("q", 0.5)
+        if bounds := [column.entries for column in self.columns if column.entries and repr(column.name) in repr(document)]:
+            document["entries"] = self._whole("entries", most=min(bounds))
+        return document
+
+    def _parts(self) -> dict[str, Any]:
+        """The columns that this kind asks for."""
         match self.kind:
             case "share":
-                document["event"] = self._conditions("event")
-            case "histogram":
-                document["by"] = [self._cut(name) for name in (self._one("by"), self._one("by2")) if name]
+                return {"event": self._event}
+            case "histogram" | "mean":
+                by = self._cuts(*(name for name in ("by", "by2") if self._one(name)))
+                return ({"column": self._one("column")} if self.kind == "mean" else {}) | ({"by": by} if by else {})
             case "recommendation":
-                document |= {
-                    "option": self._cut(self._one("option")),
-                    "band": self._cut(self._one("band")),
-                    "success": self._conditions("event"),
-                }
+                option, band = self._cuts("option", "band")
+                return {"option": option, "band": band, "success": self._event}
             case "naive_bayes":
-                if not (features := self.typed.getlist("features")):
-                    raise QuestionError(_("Choose at least one answer to predict from."))
-                document |= {"target": self._cut(self._one("target")), "features": [self._cut(str(name)) for name in features]}
-            case "mean" | "sum" | "quantile" | "most_common":
-                document["column"] = self._one("column")
-        if self.kind == "mean" and self.typed.get("by"):
-            document["by"] = [self._cut(self._one("by"))]
-        if self.has_bounds:
-            column = self._column(self._one("column"))
-            low, high = (column.minimum, column.maximum) if isinstance(column, Number) else (0.0, 0.0)
-            document |= {"low": self._number("low", _("The lower bound"), low), "high": self._number("high", _("The upper bound"), high)}
-        if self.kind == "quantile":
-            document["q"] = self._number("q", _("The quantile"), 0.5)
-        if self._asks_entries(document):
-            document["entries"] = self._whole("entries", _("How many entries of one student count"))
-        return document
+                features = [self._cut(str(name)) for name in self.typed.getlist("features")]
+                return {"target": self._cut(self._one("target")), "features": features}
+            case "sum" | "quantile" | "most_common":
+                return {"column": self._one("column")}
+        return {}
 
     def _options(self, kinds: Any) -> list[tuple[str, str]]:
         return [(one.name, self._label(one)) for one in self.columns if isinstance(one, kinds)]
@@ -196,66 +228,84 @@ class DeskForm:
         return str(self.typed.get(name, ""))
 
     def _choices(self, block: str) -> Iterator[Choice]:
-        for column in self.columns:
-            name = f"{block}.{column.name}"
-            words = value_labels(self._schema, column.name)
+        for place, column in enumerate(self.columns):
+            name, field = f"{block}.{column.name}", f"{block}-{place}"
             yield Choice(
                 name=name,
+                field=field,
                 label=self._label(column),
-                values=[(value, words.get(value, value)) for value in column.values] if isinstance(column, Category) else [],
+                values=[(value, self._words.value(column.name, value)) for value in column.values] if isinstance(column, Category) else [],
                 ticked=self.typed.getlist(name) if isinstance(column, Category) else [],
                 low=self.typed.get(f"{name}.from", ""),
                 high=self.typed.get(f"{name}.to", ""),
-                bounds=f"{column.minimum:g} – {column.maximum:g}" if isinstance(column, Number) else "",
+                bounds=f"{number_format(f'{column.minimum:g}')} – {number_format(f'{column.maximum:g}')}"
+                if isinstance(column, Number)
+                else "",
+                low_error=self.errors.get(f"{field}-from", ""),
+                high_error=self.errors.get(f"{field}-to", ""),
             )
 
     def _conditions(self, block: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
-        for column in self.columns:
-            name = f"{block}.{column.name}"
+        for place, column in enumerate(self.columns):
+            name, field = f"{block}.{column.name}", f"{block}-{place}"
             if isinstance(column, Category):
                 if values := self.typed.getlist(name):
                     found.append({"column": column.name, "in": values})
             elif self.typed.get(f"{name}.from") or self.typed.get(f"{name}.to"):
-                low = self._number(f"{name}.from", _("The lower bound"), column.minimum)
-                high = self._number(f"{name}.to", _("The upper bound"), column.maximum)
+                low = self._number(f"{name}.from", column.minimum, field=f"{field}-from")
+                high = self._number(f"{name}.to", column.maximum, field=f"{field}-to")
+                self._in_order(f"{field}-to", low, high)
                 found.append({"column": column.name, "from": low, "to": high})
         return found
 
+    def _cuts(self, *names: str) -> list[dict[str, Any]]:
+        cuts = [self._cut(self._one(name)) for name in names]
+        columns = [self._by_name[self._one(name)] for name in names]
+        sizes = [len(one.values) + 1 if isinstance(one, Category) else len(cut["edges"]) for one, cut in zip(columns, cuts, strict=True)]
+        if (cells := math.prod(sizes)) > CELLS_AT_MOST:
+            self.errors[names[-1]] = _("Expected at most %(most)s groups together, found %(found)s.") % {
+                "most": CELLS_AT_MOST,
+                "found": cells,
+            }
+        return cuts
+
     def _cut(self, name: str) -> dict[str, Any]:
-        column = self._column(name)
+        column = self._by_name[name]
         if isinstance(column, Category):
             return {"column": name}
-        parts = min(self._whole("parts", _("Groups of a number"), USUAL_PARTS), MOST_PARTS)
+        parts = min(self._whole("parts", USUAL_PARTS), MOST_PARTS)
         return {"column": name, "edges": np.linspace(column.minimum, column.maximum, max(parts, 2) + 1).round(6).tolist()}
 
-    def _asks_entries(self, document: dict[str, Any]) -> bool:
-        """Whether a column of several entries is in the question."""
-        text = repr(document)
-        return any(repr(column.name) in text for column in self.columns if column.entries)
-
-    def _column(self, name: str) -> Column:
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise QuestionError(_("Expected one of the study’s answers, found %(found)s.") % {"found": name[:50]})
-
     def _label(self, column: Column) -> str:
-        label = self.labels.get(column.name, column.name)
+        label = self._words.labels.get(column.name, column.name)
         return _("%(label)s (each entry)") % {"label": label} if column.entries else _(label) if column.name == SCORE else label
 
-    def _number(self, name: str, what: str, otherwise: float | None = None) -> float:
+    def _number(self, name: str, otherwise: float = math.nan, *, field: str = "") -> float:
+        """The number that was typed; what stands there instead where nothing was."""
         written = self.typed.get(name, "").strip().replace(",", ".")
-        if not written and otherwise is not None:
+        if not written and not math.isnan(otherwise):
             return otherwise
         number = number_or_fraction(written, low=-1e12, high=1e12)
         if number is None:
-            raise QuestionError(_("%(what)s: expected a number, found “%(found)s”.") % {"what": what, "found": written[:50]})
+            self.errors[field or name] = _("Expected a number, found “%(found)s”.") % {"found": written[:50]}
+            return 1.0
+        return float(number)
+
+    def _above_zero(self, name: str, *, most: float = math.inf) -> float:
+        number = self._number(name)
+        if not 0 < number <= most:
+            above = _("Write a number above 0 and at most %(most)s.") % {"most": number_format(most, 0)}
+            self.errors[name] = above if most < math.inf else _("Write a number above 0.")
         return number
 
-    def _whole(self, name: str, what: str, otherwise: int | None = None) -> int:
-        number = self._number(name, what, otherwise)
-        if number != int(number) or not 1 <= number <= 100_000:
-            found = {"what": what, "found": f"{number:g}"}
-            raise QuestionError(_("%(what)s: expected a whole number of at least 1, found “%(found)s”.") % found)
-        return int(number)
+    def _whole(self, name: str, otherwise: float = math.nan, *, most: int = 100_000) -> int:
+        number = self._number(name, otherwise)
+        if name not in self.errors and not (number.is_integer() and 1 <= number <= most):
+            found = {"least": 1, "most": number_format(most, force_grouping=True), "found": self.typed.get(name, "")[:40]}
+            self.errors[name] = _("Write a whole number from %(least)s to %(most)s, not “%(found)s”.") % found
+        return int(number) if name not in self.errors else 1
+
+    def _in_order(self, name: str, low: float, high: float) -> None:
+        if name not in self.errors and not low < high:
+            self.errors[name] = _("The upper bound must be above the lower one.")

@@ -7,9 +7,10 @@ import numpy as np
 from django.utils.translation import gettext as _
 from pydantic import field_validator
 
-from analysis.learning.questions.columns import is_free, labels, library_schema, library_table, value_labels
-from analysis.ledger.errors import QuestionError
-from analysis.ledger.questions import AnswerRow, AnswerTable, Json, Question, question_kind
+from analysis.learning.questions.columns import is_free, library_schema, library_table
+from analysis.learning.questions.words import ASSUMPTION, FREE, HONEST, OPEN, Words, rows_of
+from analysis.ledger.errors import LibraryError, QuestionError
+from analysis.ledger.questions import AnswerTable, Json, Question, question_kind
 from analysis.sources.tables import Column, Role, Schema, Table
 from candor import errors
 from candor.designs.design import Design
@@ -47,7 +48,7 @@ class Statistic(Question):
         try:
             asked.check(library_schema(schema))
         except errors.QuestionError as error:
-            raise QuestionError(str(error)) from None
+            raise LibraryError(str(error)) from None
         return NO_LOSS if self.is_free(schema) else asked.price
 
     def exact(self, table: Table) -> Any:
@@ -68,13 +69,13 @@ class Statistic(Question):
         if not released["free"]:
             return answer | {"privacy": asked.statement(n)}
         exact = [cell | {"low": cell["value"], "high": cell["value"]} for cell in answer["cells"]]
-        return answer | {"cells": exact, "notes": [_("Exact: the die protects these answers.")], "privacy": None}
+        return answer | {"cells": exact, "notes": [FREE], "privacy": None}
 
     def sentence(self, schema: Schema) -> str:
-        return named(self.asked.sentence(), schema)
+        return Words(schema).sentence(self.asked)
 
     def table(self, answer: Json, schema: Schema) -> AnswerTable:
-        return _table(answer, _heads(self.asked), schema)
+        return Words(schema).table(self.asked, answer)
 
 
 @question_kind
@@ -124,56 +125,22 @@ class TrueYes(Question):
             {"labels": names, "value": value, "low": interval and interval.low, "high": interval and interval.high}
             for names, value, interval in found
         ]
-        notes = [_("Among honest people; the intervals are for people like these."), f"{_('Assumption:')} {estimate.assumption}"]
-        if not estimate.prevalence:
-            notes.append(_("This die leaves open how large the share is in one arm; it tells the difference between arms."))
+        notes = [HONEST, f"{ASSUMPTION} {estimate.assumption}", *([] if estimate.prevalence else [OPEN])]
         return {"unit": "share", "cells": cells, "notes": notes, "model": None, "privacy": None}
 
     def sentence(self, schema: Schema) -> str:
         return _("The share of true yes to “%(question)s” among honest people, for each arm") % {
-            "question": labels(schema).get(self.answer, self.answer)
+            "question": Words(schema).labels.get(self.answer, self.answer)
         }
 
     def table(self, answer: Json, schema: Schema) -> AnswerTable:
-        return _table(answer, ("arm",), schema)
+        words = Words(schema)
+        arms = {name: words.value("arm", name) for name in schema.column("arm").names}
+        notes = tuple(_(note) if note in (HONEST, OPEN) else note for note in answer["notes"])
+        return AnswerTable(heads=(words.labels.get("arm", "arm"),), rows=rows_of(answer, [arms]), unit=answer["unit"], notes=notes)
 
     def _answer(self, schema: Schema) -> Column:
         for column in schema.with_role(Role.REPORTED):
             if column.name == self.answer:
                 return column
         raise QuestionError(_("Expected a question that is answered with the die, found %(found)s.") % {"found": self.answer[:50]})
-
-
-def named(sentence: str, schema: Schema) -> str:
-    """A sentence with the labels of columns in place of their names."""
-    for name, label in sorted(labels(schema).items(), key=lambda one: -len(one[0])):
-        sentence = sentence.replace(name, f"“{label}”")
-    return sentence
-
-
-def _heads(asked: Any) -> tuple[str, ...]:
-    """The columns whose values are the labels of an answer's cells."""
-    match asked.kind:
-        case "histogram" | "mean":
-            return tuple(cut.column for cut in asked.by)
-        case "recommendation":
-            return (asked.option.column, asked.band.column)
-        case "most_common":
-            return (asked.column,)
-    return ()
-
-
-def _table(answer: Json, columns: tuple[str, ...], schema: Schema) -> AnswerTable:
-    """The cells of an answer, with labels in place of names."""
-    found, words = labels(schema), [value_labels(schema, column) for column in columns]
-    rows = tuple(
-        AnswerRow(
-            labels=tuple(word.get(label, label) for word, label in zip(words, cell["labels"], strict=False)),
-            value=cell["value"],
-            low=cell["low"],
-            high=cell["high"],
-        )
-        for cell in answer["cells"]
-    )
-    heads = tuple(found.get(column, column) for column in columns)
-    return AnswerTable(heads=heads, rows=rows, unit=answer["unit"], notes=tuple(answer["notes"]))

@@ -5,11 +5,11 @@ import json
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role, User
 from analysis.learning.exactly import exactly_at
 from analysis.learning.questions.desk import lines, offer, true_yes, with_spending
@@ -25,6 +25,7 @@ from analysis.models import Source
 from analysis.sources.places import place_at
 from analysis.sources.selectors import newest_snapshot, obstacle, schema_of_snapshot
 from candor.privacy.losses import Loss
+from surveys.errors import SurveyError
 from surveys.models import Study
 from surveys.protocols import protocol_in_force
 
@@ -33,6 +34,7 @@ LONGEST_DOCUMENT = 100_000
 
 @never_cache
 @require_role(*Role)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def questions(request: HttpRequest, /, **where: str) -> HttpResponse:
     """Ask about the students of a closed study or of a data set; the answers have noise, and cost a part of the budget."""
@@ -46,28 +48,31 @@ def questions(request: HttpRequest, /, **where: str) -> HttpResponse:
         if request.method == "POST":
             return _spent(request, source, user, place.study)
     except (QuestionError, LedgerError) as error:
-        context["errors"] = [{"field": "", "message": str(error)}]
+        context["errors"] = [_error(error)]
     if not context["obstacle"] and (snapshot := newest_snapshot(source)) is not None:
         form = DeskForm(schema_of_snapshot(source, snapshot.number), request.GET)
         context |= {"form": form, "n": snapshot.n}
         if "show" in request.GET and not context["errors"]:
             try:
-                exact_to, number = form.wanted()
-                shown = offer(source, with_spending(form.document(), source, error=exact_to, questions=number))
-                context |= {"offer": shown, "document": json.dumps(shown.document), "cost": cost_in_words(Loss(shown.rho, shown.epsilon))}
+                if (asked := form.read()) is not None:
+                    shown = offer(source, with_spending(**asked, source=source))
+                    cost = cost_in_words(Loss(shown.rho, shown.epsilon))
+                    context |= {"offer": shown, "document": json.dumps(shown.document), "cost": cost}
+                context["errors"] = form.summary
             except (QuestionError, LedgerError) as error:
-                context["errors"] = [{"field": "", "message": str(error)}]
+                context["errors"] = [_error(error, field=form.exactness if form.exactness == "error" else "kind")]
     account = account_of(budget_of(source))
-    asked = lines(source)
+    answered = lines(source)
     reported = protocol_in_force(place.study).definition.questions if place.study else ()
+    language = get_language() or "en"
     context |= {
         "rho_left": account.rho_left / UNITS,
         "epsilon_left": account.pure_left / UNITS,
         "percent": 100 * account.share_spent,
-        "lines": asked,
-        "waits": any(line.asked.waits for line in asked),
+        "lines": answered,
+        "waits": any(line.asked.waits for line in answered),
         "exactly": exactly_at(place),
-        "answers": [(f"answer.{one.name}", one.text.in_language("en")) for one in reported],
+        "answers": [(f"answer.{one.name}", one.text.in_language(language)) for one in reported],
     }
     return render(request, "analysis/learning/questions/desk.html", context, status=422 if context["errors"] else 200)
 
@@ -82,6 +87,11 @@ def _spent(request: HttpRequest, source: Source, user: User, study: Study | None
     if asked.answer is not None:
         messages.info(request, gettext("This was asked before: the answer is the same, and cost nothing."))
     return redirect(f"{request.path}#question-{asked.charge.number}")
+
+
+def _error(error: SurveyError, field: str = "") -> dict[str, str]:
+    """For the summary above the page. The library speaks English."""
+    return {"field": field, "message": str(error), "language": getattr(error, "language", "")}
 
 
 def _typed(text: str) -> dict[str, object]:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role
 from analysis.learning.topics.forms import TopicsForm
 from analysis.learning.topics.offers import offer
@@ -40,6 +40,7 @@ class Released:
 
 @never_cache
 @require_role(*Role)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def topics(request: HttpRequest, /, **where: str) -> HttpResponse:
     """POST shows what the tables would cost; with `spend`, they are asked for."""

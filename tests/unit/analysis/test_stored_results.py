@@ -12,7 +12,6 @@ from pydantic import TypeAdapter
 
 from analysis.stored_results import (
     Balance,
-    Difference,
     DirectGroup,
     DirectOutcome,
     NotYet,
@@ -25,7 +24,7 @@ from candor.designs.design import Design
 from candor.errors import MethodError
 from candor.estimators.direct_comparison import direct_comparison
 from candor.estimators.effects import estimate_outcome
-from candor.results import BootstrapSummary, Interval, SpecificationTest
+from candor.results import BootstrapSummary, Difference, Interval, SpecificationTest
 from candor.sequences.looks import sequential_estimate
 from candor.software import METHOD_VERSION
 

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from candor.designs.design import Design
-from surveys.definition import DIRECT, Video
+from surveys.definition import DIRECT
 from surveys.errors import DefinitionError
 from surveys.questions.background import OrdinalScale
 from surveys.questions.parts import Text
+from surveys.questions.stimuli import Video
 from surveys.study_file import dump, read_study_file, write_study_file
 from tests.factories import definition, document
 from tests.surveys import LEFT_OPEN, one_arm
@@ -55,9 +56,17 @@ MISTAKES: dict[str, tuple[Change, str]] = {
     "an address that is not https": (put("entry", to={"completion_url": "http://x"}), "entry.completion_url: String should match"),
     "another kind of entry": (put("entry", to={"kind": "phone"}), "Input should be 'open', 'codes', 'prolific' or 'sona', got 'phone'"),
     "no arm": (lambda changed: changed["arms"].clear(), "arms: List should have at least 1 item after validation, not 0"),
-    "an arm without a lecture beside another": (
+    "a treatment that shows nothing": (
         lambda changed: changed["arms"][1].pop("video"),
-        "arms: with several arms each needs video.sources; without: instructor",
+        "arms: every arm but the control needs video.sources or a reading, or there is nothing to compare; without: instructor",
+    ),
+    "an arm with a lecture and a text": (
+        put("arms", 1, "reading", to={"text": "Read this."}),
+        "arms: an arm shows a video or a text; expected video or reading, got both in instructor",
+    ),
+    "a text that takes an hour": (
+        put("arms", 0, to={"name": "slides", "label": "Text", "reading": {"text": "Read this.", "seconds": 3600}}),
+        "arms[0].reading.seconds: Input should be less than or equal to 1800, got 3600",
     ),
     "two arms of one name": (put("arms", 1, "name", to="slides"), "arms: names must differ; repeated: slides"),
     "a control that is no arm": (put("control", to="radio"), "control must be one of the arms slides, instructor, got radio"),

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis.answers.balance import SMALLEST_GROUP, answered_by_arm, in_steps, standardised_differences
+from analysis.answers.balance import answered_by_arm, in_steps
 from analysis.stored_results import Balance
+from candor.adjustment.balance import SMALLEST_GROUP, standardised_differences
 
 ARM = np.array([0, 0, 0, 1, 1, 1])
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.live.blinding import turned_difference, turned_effect, turned_sequence
-from analysis.stored_results import Difference, MarkedEffect, MarkedSequence
+from analysis.stored_results import MarkedEffect, MarkedSequence
 from candor.designs.design import Design
 from candor.estimators.effects import estimate_outcome
-from candor.results import BootstrapSummary, Interval
+from candor.results import BootstrapSummary, Difference, Interval
 from candor.sequences.looks import sequential_estimate
 
 DESIGN = Design.of(

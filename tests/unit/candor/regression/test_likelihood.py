@@ -150,7 +150,7 @@ def test_the_profile_is_that_of_a_fine_grid():
     error = float(np.sqrt(model.covariance()[1, 1]))
     found = model.profile(1, error=error, level=0.9)
     heights = {
-        value: model._height(1, value, start=model.fit)[0]
+        value: model._highest([model.fit], held=(1, value)).log_likelihood
         for value in (found.low - 0.01, found.low + 0.01, found.high - 0.01, found.high + 0.01)
     }
     inside = [2 * (model.fit.log_likelihood - height) <= 2.705543 for height in heights.values()]

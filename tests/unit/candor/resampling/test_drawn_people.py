@@ -29,7 +29,7 @@ class KnownNumbers:
 
 @pytest.mark.parametrize("mean", [0.0, 0.03, 0.5, 0.936, 1.0])
 def test_two_counts_from_one_number_have_exactly_the_probabilities_of_poisson(mean):
-    """What the table gives, and what the parts give that did not fit into it, add up to the product of SciPy's probabilities."""
+    """The table and the parts that did not fit into it add up to the product of SciPy's probabilities."""
     pairs, whole, parts = drawn_people._poisson_pairs(mean)
     first, second = pairs[:whole].view(np.uint8).reshape(-1, 2).astype(int).T
     found = np.zeros((25, 25))

@@ -1,0 +1,91 @@
+"""Protected records for programs: what is possible, the build of a release, and the checker's verdict."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.models import Role
+from accounts.tokens.api_access import person_of
+from analysis.answers.study_records import roles_of, words_of
+from analysis.models import BackgroundHandling, RecordSweep
+from analysis.records.serializers import SIMULATED, BuildRequestSerializer, RecordsSerializer, SweepRequestSerializer
+from analysis.records.services import start_sweep, stop_sweep
+from analysis.releases.protecting import hierarchies_for
+from analysis.releases.selectors import releases
+from analysis.releases.services import start_release
+from surveys.access import Seat, access_own_study
+from surveys.protocols import definition_for
+from surveys.request_bodies import BoundedJson
+
+
+class Records(APIView):
+    """Roles, hierarchies, what is possible, and what the checker says of the newest release with records."""
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+
+    @extend_schema(operation_id="studies_records", responses=RecordsSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(_state(access_own_study(person_of(request), slug)))
+
+    @extend_schema(operation_id="studies_try_records", request=SweepRequestSerializer, responses={202: RecordsSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        """Try every class size. The new numbers take the place of older ones."""
+        user = person_of(request)
+        seat = access_own_study(user, slug)
+        sent = SweepRequestSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        start_sweep(seat.study, simulated=sent.validated_data["whose"] == SIMULATED, actor=user)
+        return Response(_state(seat), status=202)
+
+
+class StopRecords(APIView):
+    """Try no further class sizes. There may be nothing to stop."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_stop_trying_records", request=None, responses=RecordsSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        seat = access_own_study(user, slug)
+        stop_sweep(seat.study, actor=user)
+        return Response(_state(seat))
+
+
+class BuildRecords(APIView):
+    """Build a release with protected records. It is looked at and requested on its page."""
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+
+    @extend_schema(operation_id="studies_build_records", request=BuildRequestSerializer, responses={202: RecordsSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        seat = access_own_study(user, slug)
+        sent = BuildRequestSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        start_release(seat.study, choices=sent.choices(), site=request.build_absolute_uri("/").rstrip("/"), actor=user)
+        return Response(_state(seat), status=202)
+
+
+def _state(seat: Seat) -> dict[str, object]:
+    definition, study = definition_for(seat), seat.study
+    words, hierarchies = words_of(definition.background, definition.languages[0]), hierarchies_for(study, definition)
+    attributes = [
+        {"name": name, "words": words[name], "role": role, "hierarchy": hierarchies.get(name)}
+        for name, role in roles_of(definition.background).items()
+    ]
+    sweep = RecordSweep.objects.filter(study=study).first()
+    tried = sweep and {"status": sweep.status, "error": sweep.error, "parts": len(sweep.plan), "found": sweep.found}
+    built = releases().filter(study=study, background=BackgroundHandling.RECORDS).order_by("-pk").first()
+    verdict = built and {
+        "version": built.version,
+        "status": built.status,
+        "error": built.error,
+        # A package that the checker refuses is never stored.
+        "holds": True if built.summary else None,
+        "records": built.summary.get("records"),
+    }
+    shown = {"study": study.slug, "attributes": attributes, "sweep": tried, "verdict": verdict}
+    return dict(RecordsSerializer(shown).data)

@@ -1,0 +1,45 @@
+"""Records of invented people, as an example: nobody's answers are shown before they are protected."""
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analysis.answers.study_records import Chains, Lines, lines_of, records_of
+from surveys.questions.background import MOST_FRIENDS, BackgroundQuestion, Circle, Group, MultipleChoice, Number, ShortText, pairs_among
+
+INVENTED, SHOWN = 120, 20
+LEFT_OPEN = 0.1
+
+
+def invented_people(questions: Sequence[BackgroundQuestion], rng: random.Random) -> list[dict[str, Any]]:
+    """Answers drawn at random, each option as likely as any other."""
+    return [{question.name: _answer(question, rng) for question in questions if rng.random() >= LEFT_OPEN} for _person in range(INVENTED)]
+
+
+def _answer(question: BackgroundQuestion, rng: random.Random) -> Any:
+    match question:
+        case Group():
+            return [{field.name: _answer(field, rng) for field in question.fields} for _entry in range(rng.randint(0, question.at_most))]
+        case Circle():
+            friends = rng.randint(0, MOST_FRIENDS)
+            return {"friends": friends, "pairs": rng.randint(0, pairs_among(friends))}
+        case Number():
+            low, high = question.minimum, question.maximum
+            return rng.randint(-int(-low // 1), int(high // 1)) if question.whole else rng.uniform(low, high)
+        case MultipleChoice():
+            return [option.name for option in question.options if rng.random() < 0.5]
+        case ShortText():
+            return None
+        case _:
+            return rng.choice(question.options).name
+
+
+def example(questions: Sequence[BackgroundQuestion], hierarchies: Mapping[str, Chains], *, size: int) -> list[dict[str, Lines]]:
+    """Some invented records before and after, as lines with their depth."""
+    from candor.records.anonymising import anonymize
+
+    records = records_of(questions, invented_people(questions, random.Random(1)))  # noqa: S311  # nobody's answers
+    marked = [{**record, "released": {"arm": place}} for place, record in enumerate(records)]
+    release = anonymize(marked, hierarchies, k=size)
+    after = {record["released"]["arm"]: record for record in release.records}
+    return [{"before": list(lines_of(records[place])), "after": list(lines_of(after[place]))} for place in sorted(after)[:SHOWN]]

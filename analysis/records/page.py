@@ -1,0 +1,148 @@
+"""What is possible with a study's records, as figures and tables, and the parts that are edited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.formats import number_format
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from analysis.answers.study_records import NOT_ANSWERED, roles_of, suggested_hierarchies, words_of
+from analysis.models import RecordSweep, SweepStatus
+from analysis.planning.figures import Figure
+from analysis.records.indented import to_list
+from analysis.releases.protecting import hierarchies_for
+from analysis.releases.record_summary import share_of
+from candor.figures.charts import Axis, Chart
+from candor.figures.drawing import Drawing
+from candor.figures.scales import Linear
+from surveys.definition import StudyDefinition
+from surveys.models import Study
+
+KINDS = {0: "curve", 2: "comparison", 3: "limit"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribute:
+    """`listed`: the hierarchy as an indented list; empty where there is none to edit."""
+
+    name: str
+    words: str
+    role: str
+    listed: str
+    is_edited: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepView:
+    sweep: RecordSweep
+    figures: list[Figure]
+    largest: list[tuple[str, int]]
+    impossible: list[str]
+
+    @property
+    def is_working(self) -> bool:
+        return self.sweep.status == SweepStatus.RUNNING
+
+    @property
+    def done(self) -> int:
+        return len(self.sweep.found)
+
+    @property
+    def parts(self) -> int:
+        return len(self.sweep.plan)
+
+
+def attributes_of(study: Study, definition: StudyDefinition) -> list[Attribute]:
+    now, suggested = hierarchies_for(study, definition), suggested_hierarchies(definition.background)
+    roles = {
+        "quasi_identifier": _("Quasi-identifier"),
+        "sensitive": _("Sensitive"),
+        "auxiliary": _("Auxiliary, treated as a quasi-identifier"),
+    }
+    words = words_of(definition.background, definition.languages[0])
+    return [
+        Attribute(
+            name=name,
+            words=words[name],
+            role=roles[role],
+            listed=to_list(now[name]) if name in now and set(now[name]) - {NOT_ANSWERED} else "",
+            is_edited=name in now and now[name] != suggested[name],
+        )
+        for name, role in roles_of(definition.background).items()
+    ]
+
+
+def sweep_view(sweep: RecordSweep) -> SweepView:
+    found = [one for one in sweep.found if "loss" in one]
+    return SweepView(
+        sweep=sweep,
+        figures=[figure for draw in (_loss, _error, _insider) if (figure := draw(found)) is not None],
+        largest=sorted(found[0]["largest"].items()) if found else [],
+        impossible=[f"{one['size']}: {one['impossible']}" for one in sweep.found if "impossible" in one],
+    )
+
+
+def _loss(found: Sequence[Mapping[str, Any]]) -> Figure | None:
+    return _figure(
+        found, "loss", _("Loss"), _("The share of what was told that the records no longer tell: 0 % is everything, 100 % nothing.")
+    )
+
+
+def _error(found: Sequence[Mapping[str, Any]]) -> Figure | None:
+    return _figure(
+        found,
+        "error",
+        _("Error of counts"),
+        _("Counts of people with two answers, from the records: the mean share by which they are wrong."),
+    )
+
+
+def _insider(found: Sequence[Mapping[str, Any]]) -> Figure | None:
+    return _figure(
+        found,
+        "insider",
+        _("Insider risk"),
+        _("Somebody knows all labels of a person and one sensitive value. The share of values after which one record is left."),
+    )
+
+
+def _figure(found: Sequence[Mapping[str, Any]], name: str, title: str, sentence: str) -> Figure | None:
+    lines = {
+        level: [(float(one["size"]), float(one[name])) for one in found if one["level"] == level and one[name] is not None]
+        for level in sorted({one["level"] for one in found})
+    }
+    lines = {level: points for level, points in lines.items() if points}
+    if not any(value for points in lines.values() for _size, value in points):
+        return None
+    sizes = sorted({size for points in lines.values() for size, _value in points})
+    write: Callable[[float], str] = lambda value: number_format(f"{value:g}")  # noqa: E731
+    x = Axis(scale=Linear.holding([0, *sizes]), title=_("class size"), write=write)
+    top = max(value for points in lines.values() for _size, value in points)
+    chart = Chart(title=f"{title}. {sentence}", x=x, y=Axis(scale=Linear.holding([0, 100 * top]), title=title, write=write))
+    for level, points in lines.items():
+        label = _label(level)
+        chart.curve([(size, 100 * value) for size, value in points], KINDS[level], label=label)
+        for size, value in points:
+            chart.point((size, 100 * value), "point", words=f"{label}, {size:g}: {share_of(value)}", radius=3)
+    at = {(level, size): value for level, points in lines.items() for size, value in points}
+    return Figure(
+        name=name,
+        title=title,
+        description=sentence,
+        svg=_safe(chart.drawing),
+        legend=tuple((_safe(key.drawing), key.label) for key in chart.legend),
+        header=(_("class size"), *map(_label, lines)),
+        rows=tuple((f"{size:g}", *(share_of(at[level, size]) if (level, size) in at else "–" for level in lines)) for size in sizes),
+    )
+
+
+def _label(level: int) -> str:
+    return _("ℓ = %(level)s demanded") % {"level": level} if level else _("no diversity demanded")
+
+
+def _safe(drawing: Drawing) -> SafeString:
+    return mark_safe(drawing.svg())  # noqa: S308  # escaped by Drawing

@@ -1,0 +1,194 @@
+"""Background answers as protected records: classes are drawn by chance once, and later versions of a study's data publish the same records.
+
+The manifest says which record was published for which random key. It is encrypted, and deleted with the operational data.
+"""
+
+import base64
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from analysis.answers.study_records import Chains, Record, records_of, sensitive_of, suggested_hierarchies
+from analysis.models import RecordHierarchies, Release
+from analysis.packages.errors import ReleaseError
+from analysis.packages.rows import Row
+from surveys.batches.rules import LEAST
+from surveys.definition import StudyDefinition
+from surveys.models import Study
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
+
+LARGEST_CLASS = 1000
+LARGEST_LEVEL = 20
+MOST_LEFT_OUT = 0.1
+USUAL = {"k": 5, "class_size": 5, "l": {}, "suppress": 0.02}
+"""The choices of somebody who has made none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """A participant of a release: the random key, the row that becomes public, and the background answers."""
+
+    key: str
+    row: Row
+    background: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protected:
+    """Records as they are published. `trees`: the record of each random key, without arm and answers; None: left out."""
+
+    records: list[Record]
+    suppressed: int
+    loss: Mapping[str, Any]
+    trees: Mapping[str, Record | None]
+
+
+def checked_choices(chosen: Mapping[str, Any], definition: StudyDefinition) -> dict[str, Any]:
+    """The parameters of protected records, if they are possible for some answers; ReleaseError with all that is wrong."""
+    found = {name: chosen.get(name, usual) for name, usual in USUAL.items()}
+    if faults := faults_of_choices(found, definition):
+        raise ReleaseError(" ".join(faults.values()))
+    return {**found, "l": {name: level for name, level in sorted(found["l"].items()) if level}}
+
+
+def faults_of_choices(chosen: Mapping[str, Any], definition: StudyDefinition) -> dict[str, str]:
+    """A sentence for each parameter that is not possible, by its name; ℓ of an attribute is `l-` and its name."""
+    k, size, levels, share = chosen["k"], chosen["class_size"], chosen["l"], chosen["suppress"]
+    faults = {}
+    if not _is_whole(k, 2, LARGEST_CLASS):
+        faults["k"] = _("k: expected a whole number from 2 to %(most)s, found %(found)s.") % {"most": LARGEST_CLASS, "found": k}
+    elif not _is_whole(size, k, LARGEST_CLASS):
+        faults["class_size"] = _("Class size: expected a whole number from k = %(k)s to %(most)s, found %(found)s.") % {
+            "k": k,
+            "most": LARGEST_CLASS,
+            "found": size,
+        }
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= MOST_LEFT_OUT:
+        faults["suppress"] = _("Share left out: expected a number from 0 to %(most)s, found %(found)s.") % {
+            "most": MOST_LEFT_OUT,
+            "found": share,
+        }
+    known = sensitive_of(definition.background)
+    for name, level in levels.items():
+        if name not in known:
+            faults[f"l-{name}"] = _("ℓ: expected sensitive questions (%(known)s), found %(found)s.") % {
+                "known": ", ".join(known) or _("there are none"),
+                "found": name,
+            }
+        elif not _is_whole(level, 0, LARGEST_LEVEL):
+            faults[f"l-{name}"] = _("ℓ of %(name)s: expected a whole number from 0 to %(most)s, found %(found)s.") % {
+                "name": name,
+                "most": LARGEST_LEVEL,
+                "found": level,
+            }
+    return faults
+
+
+def _is_whole(value: object, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def protect(people: Sequence[Person], definition: StudyDefinition, protection: Mapping[str, Any], *, questions: Sequence[str]) -> Protected:
+    """Records of which k look alike. Nothing but background answers takes part in it.
+
+    Either nobody or at least `LEAST` people are left out: data.csv has the answers of all, so that fewer would stand out there.
+    """
+    from candor.records.loss import losses  # NumPy's friends, which web processes can do without
+
+    records = [
+        {**tree, "released": {"arm": place}}
+        for place, tree in enumerate(records_of(definition.background, [one.background for one in people]))
+    ]
+    release = _anonymised(records, protection, share=protection["suppress"])
+    if 0 < release.suppressed < LEAST:
+        release = _anonymised(records, protection, share=0)
+    trees: dict[str, Record | None] = dict.fromkeys(one.key for one in people)
+    for record in release.records:
+        trees[people[record["released"]["arm"]].key] = {name: part for name, part in record.items() if name != "released"}
+    return _with_answers(people, trees, questions=questions, loss=losses(release).to_dict())
+
+
+def _anonymised(records: list[Record], protection: Mapping[str, Any], *, share: float) -> Any:
+    from candor.records.anonymising import anonymize
+
+    return anonymize(
+        records,
+        protection["hierarchies"],
+        k=protection["k"],
+        class_size=protection["class_size"],
+        diversity=protection["l"],
+        suppress=share,
+    )
+
+
+def protect_again(people: Sequence[Person], manifest: bytes, *, questions: Sequence[str]) -> Protected:
+    """The records that were published before, with the answers of this version: two versions together tell no more than one."""
+    kept = opened(manifest)
+    if set(kept["trees"]) != {one.key for one in people}:
+        raise ReleaseError(_("Expected the people of the version before, found others: their records cannot be the same."))
+    return _with_answers(people, kept["trees"], questions=questions, loss=kept["loss"])
+
+
+def _with_answers(
+    people: Sequence[Person], trees: Mapping[str, Record | None], *, questions: Sequence[str], loss: Mapping[str, Any]
+) -> Protected:
+    """The records with arm, subsample and answers, in an order drawn anew; so are siblings, whose order would join two versions."""
+    from candor.records.shuffling import shuffled
+
+    told = [(one, tree) for one in people if (tree := trees[one.key]) is not None]
+    records = [{**_in_another_order(tree), "released": _released(one.row, questions)} for one, tree in shuffled(told)]
+    return Protected(records=records, suppressed=len(people) - len(records), loss=loss, trees=trees)
+
+
+def _in_another_order(tree: Record) -> Record:
+    from candor.records.shuffling import shuffled
+
+    return {**tree, "children": [_in_another_order(child) for child in shuffled(tree["children"])]}
+
+
+def _released(row: Row, questions: Sequence[str]) -> Record:
+    return {"arm": row.arm, "subsample": row.subsample, "answers": dict(zip(questions, row.answers, strict=True))}
+
+
+def hierarchies_for(study: Study, definition: StudyDefinition) -> dict[str, Chains]:
+    """The suggested hierarchies, with those that somebody edited in their place."""
+    edited = RecordHierarchies.objects.filter(study=study).values_list("document", flat=True).first() or {}
+    suggested = suggested_hierarchies(definition.background)
+    return {name: edited[name] if set(edited.get(name, ())) == set(chains) else chains for name, chains in suggested.items()}
+
+
+def sealed(protected: Protected) -> bytes:
+    """The manifest, which nobody can read without the secret of this installation."""
+    document = {"trees": protected.trees, "loss": protected.loss}
+    return _cipher().encrypt(zlib.compress(json.dumps(document).encode()))
+
+
+def opened(manifest: bytes) -> dict[str, Any]:
+    """The content of a manifest; ReleaseError where it was sealed with another secret."""
+    from cryptography.fernet import InvalidToken
+
+    try:
+        document: dict[str, Any] = json.loads(zlib.decompress(_cipher().decrypt(bytes(manifest))))
+    except InvalidToken:
+        raise ReleaseError(_("The manifest of the version before cannot be read: this server has another secret now.")) from None
+    return document
+
+
+def _cipher() -> "Fernet":
+    from cryptography.fernet import Fernet
+
+    secret = settings.RELEASE_SIGNING_SECRET or settings.SECRET_KEY
+    return Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"manifests of records " + secret.encode()).digest()))
+
+
+def forget_manifests(sender: object, *, study_id: int, **kwargs: object) -> None:
+    """The keys go with the operational data; a version after that cannot have the same records, so it has none."""
+    Release.objects.filter(study=study_id).update(manifest=None)

@@ -1,0 +1,72 @@
+"""Whether the protected records of a package hold what it says, and fit its rows. Standard library alone, as the checker."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from candor.records.checking import violations
+
+RECORDS, HIERARCHIES, CHECK = "records.json", "hierarchies.json", "check.py"
+Record = Mapping[str, Any]
+Check = Callable[..., Iterator[object]]
+
+
+def faults_of_records(
+    records: Sequence[Record], protocol: Mapping[str, Any], rows: Sequence[Mapping[str, str]], *, check: Check = violations
+) -> list[str]:
+    """Why the records of a package do not hold what it says; empty when they do.
+
+    Parameters
+    ----------
+    records : sequence of dict
+    protocol : dict
+        protocol.json, whose part ``records`` says k, ℓ, and how many records were left out.
+    rows : sequence of dict
+        The rows of data.csv. Arm, subsample and answers of every record stand in a row of their own.
+    check : callable
+        `violations` of the package's own check.py.
+
+    Returns
+    -------
+    list of str
+        The first violation of k, ℓ or form, and whether records and rows are of the same people.
+    """
+    promised = protocol["records"]
+    found = [str(one) for one in [next(check(records, k=promised["k"], diversity=promised["l"]), None)] if one is not None]
+    columns = {question["name"]: question["column"] for question in protocol["questions"]}
+    there = Counter((row["arm"], row["subsample"], *(row[column] for column in columns.values())) for row in rows)
+    told = Counter(
+        (one["arm"], one["subsample"], *(_written(one["answers"][name]) for name in columns))
+        for one in (record["released"] for record in records)
+    )
+    if told - there:
+        found.append("a record has answers that no row of data.csv has")
+    if len(records) + promised["suppressed"] != len(rows):
+        found.append(f"expected {len(rows)} records, of which {promised['suppressed']} were left out; found {len(records)}")
+    return found
+
+
+def faults_in(files: Mapping[str, bytes]) -> list[str]:
+    """The same for the files of a package; empty where it has no records.
+
+    Parameters
+    ----------
+    files : mapping of str to bytes
+        By name.
+
+    Returns
+    -------
+    list of str
+    """
+    if RECORDS not in files:
+        return []
+    rows = list(csv.DictReader(files["data.csv"].decode("utf-8-sig").splitlines()))
+    return faults_of_records(json.loads(files[RECORDS]), json.loads(files["protocol.json"]), rows)
+
+
+def _written(answer: object) -> str:
+    return "" if answer is None else str(answer)

@@ -1,0 +1,130 @@
+"""Protected records from the preparation to the public page, by keyboard and screen reader, on a desktop and on a phone."""
+
+import random
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.models import Role
+from analysis.models import RecordSweep, Release
+from surveys.models import Participant, Study
+from tests.browser.test_release_pages import log_in
+from tests.factories import person
+from tests.jobs import work_off, work_on
+from tests.releases import CHOICES, closed_study
+
+Check = Callable[[Page], None]
+GRADES = ("A", "B", "C", "D", "F")
+COURSES = ("logic", "algebra", "statistics")
+
+
+def options(*names: str) -> list[dict[str, str]]:
+    return [{"name": name.lower(), "text": name} for name in names]
+
+
+BACKGROUND = [
+    {
+        "kind": "single_choice",
+        "name": "major",
+        "text": "What do you study?",
+        "role": "quasi_identifier",
+        "options": options("Mathematics", "Physics", "Art"),
+    },
+    {"kind": "number", "name": "year", "text": "In which year?", "role": "quasi_identifier", "minimum": 1, "maximum": 8},
+    {
+        "kind": "group",
+        "name": "courses",
+        "text": "Which courses did you take?",
+        "fields": [
+            {"kind": "single_choice", "name": "course", "text": "Course", "role": "quasi_identifier", "options": options(*COURSES)},
+            {"kind": "single_choice", "name": "grade", "text": "Grade", "role": "sensitive", "options": options(*GRADES)},
+        ],
+    },
+]
+
+
+@pytest.fixture
+def study(transactional_db: None) -> Study:
+    """Students with courses and letter grades."""
+    study = closed_study(background=BACKGROUND)
+    rng = random.Random(5)
+    for one in Participant.objects.filter(study=study).order_by("pk"):
+        taken = [{"course": course, "grade": rng.choice(GRADES).lower()} for course in rng.sample(COURSES, rng.randint(0, 3))]
+        one.background = {"major": rng.choice(["mathematics", "physics", "art"]), "year": rng.randint(1, 4), "courses": taken}
+        one.save(update_fields=["background"])
+    return study
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (320, "dark")])
+def test_records_are_prepared_chosen_read_by_the_officer_and_checked_by_anybody(
+    new_page: Callable[..., Page],
+    study: Study,
+    assert_accessible: Check,
+    assert_fits: Check,
+    width: int,
+    scheme: str,
+    tmp_path: Path,
+) -> None:
+    def look(page: Page) -> None:
+        page.screenshot(path=f"/tmp/w/protect-shot-{width}-{look.n}.png", full_page=True)
+        assert_accessible(page)
+        assert_fits(page)
+
+    view = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
+    owner, officer, stranger = (new_page(**view) for _ in range(3))
+    log_in(owner, study.owner.get_username())
+    owner.goto(f"/studies/{study.slug}/releases/")
+    owner.get_by_role("link", name="Prepare protected records").press("Enter")
+    expect(owner.get_by_role("rowheader", name="Which courses did you take? Grade")).to_be_visible()
+    owner.get_by_text("What do you study?", exact=True).last.click()
+    labels = owner.get_by_label("Labels of major")
+    expect(labels).to_have_value("mathematics\nphysics\nart\nnot answered")
+    labels.fill("sciences\n  mathematics\n  physics\nart\nnot answered")
+    owner.get_by_role("button", name="Keep this hierarchy").first.press("Enter")
+    expect(owner.get_by_text("The hierarchy was kept.")).to_be_visible()
+    owner.get_by_role("button", name="Try every class size").press("Enter")
+    expect(owner.get_by_text("are tried.")).to_be_visible()
+    look(owner)
+    sweep = RecordSweep.objects.get()
+    RecordSweep.objects.update(plan=[sweep.plan[1], sweep.plan[2], sweep.plan[-1]])
+    work_off(sweep)
+    expect(owner.get_by_text("Every class size was tried.")).to_be_visible()
+    owner.get_by_text("Numbers: Loss").press("Enter")
+    owner.get_by_text("Twenty invented people").press("Enter")
+    look(owner)
+
+    owner.get_by_role("link", name="Go to the release").press("Enter")
+    owner.get_by_label("As protected records, joined").check()
+    owner.get_by_label("k: at least so many").fill("5")
+    owner.get_by_label("ℓ of “Which courses").fill("2")
+    owner.get_by_label("Authors, for the citation").fill("\n".join(CHOICES.authors))
+    owner.get_by_label("Title of the data").fill(CHOICES.title)
+    look(owner)
+    owner.get_by_role("button", name="Build the package").press("Enter")
+    expect(owner.get_by_text("A worker will begin in a moment.")).to_be_visible()
+    work_on(Release.objects.get())
+    expect(owner.get_by_text("The checker accepts them.")).to_be_visible()
+    look(owner)
+    owner.get_by_role("button", name="Ask the IRB officer to approve").click()
+    log_in(officer, person(Role.IRB_OFFICER).get_username())
+    officer.goto(f"/studies/{study.slug}/releases/{Release.objects.get().pk}/")
+    expect(officer.get_by_role("heading", name="What no parameter protects")).to_be_visible()
+    look(officer)
+    officer.get_by_role("button", name="Approve and publish").click()
+    expect(officer.get_by_text("Public since")).to_be_visible()
+
+    stranger.goto(f"/data/{study.slug}/1/")
+    expect(stranger.get_by_text("The checker accepts them.")).to_be_visible()
+    look(stranger)
+    with stranger.expect_download() as download:
+        stranger.get_by_role("link", name="Download the data package").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        archive.extractall(tmp_path)
+    checked = [sys.executable, "check.py", "records.json", "--k", "5", "--l", "courses.grade=2"]
+    done = subprocess.run(checked, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "holds: 96 records, k = 5\n")

@@ -1,0 +1,198 @@
+"""The pages on which protected records are prepared, chosen and read; and the same for programs."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Role
+from analysis.answers.study_records import suggested_hierarchies
+from analysis.models import RecordHierarchies, RecordSweep, Release
+from analysis.packages.errors import ReleaseError
+from analysis.records.indented import to_chains, to_list
+from analysis.records.services import start_sweep
+from audit.models import Entry
+from surveys.journey import services as participation
+from surveys.models import Participant, Study
+from surveys.protocols import protocol_in_force
+from surveys.tokens import hash_of_withdrawal_code
+from tests.api_requests import get, post, problem
+from tests.factories import draft_study, logged_in, page_of, person
+from tests.finished_people import compute
+from tests.jobs import work_off, work_on
+from tests.releases import CHOICES, built_release, closed_study, published_release, requested_release
+
+pytestmark = pytest.mark.django_db
+CODE = "AAAA-BBBB-CCCC-DDDD"
+RECORDS = {"background": "records", "protection": {"k": 4, "class_size": 6, "l": {}, "suppress": 0.02}}
+
+
+@pytest.fixture
+def study() -> Study:
+    return closed_study()
+
+
+def address(study: Study) -> str:
+    return reverse("analysis:records", args=[study.slug])
+
+
+def text_of(response: Any) -> str:
+    return " ".join(page_of(response).text_content().split())
+
+
+def fields(**changes: str) -> dict[str, Any]:
+    return {
+        "title": "Data",
+        "authors": "Lovelace, Ada",
+        "licence": "CC0-1.0",
+        "questions": ["attention"],
+        "data": "people",
+        "background": "records",
+        "smallest_count": "10",
+        "k": "4",
+        "class_size": "4",
+        "suppress": "2",
+        "l-courses.grade": "",
+    } | changes
+
+
+def test_a_sweep_says_what_is_possible_and_shows_nobodys_record(study: Study) -> None:
+    client = logged_in(study.owner)
+    assert "Try every class size" in text_of(client.get(address(study)))
+    client.post(address(study), {"action": "start", "data": "people"})
+    sweep = RecordSweep.objects.get()
+    assert [part["size"] for part in sweep.plan[:6]] == [2, 3, 5, 8, 12, 20]
+    assert f"0 of {len(sweep.plan)} are tried." in text_of(client.get(address(study)))
+    work_off(sweep)
+    sweep.refresh_from_db()
+    assert (sweep.status, len(sweep.found), sweep.due_at) == ("done", len(sweep.plan), None)
+    plain = [one for one in sweep.found if one["level"] == 0]
+    assert [one["prosecutor"] for one in plain] == sorted((one["prosecutor"] for one in plain), reverse=True)
+    assert plain[0]["loss"] < plain[-1]["loss"]
+    assert plain[0]["largest"]["courses.grade"] >= 2
+    assert all(0 <= one["error"] < 2 for one in plain)
+    shown = page_of(client.get(address(study)))
+    assert len(shown.xpath('//figure//*[local-name()="svg"]')) >= 3
+    assert len(shown.xpath('//table//tbody/tr[.//*[contains(text(), "gender: ")]]')) == 20
+    assert "Largest possible ℓ" in text_of(client.get(address(study)))
+
+
+def test_a_sweep_that_is_stopped_keeps_what_it_found_and_one_of_too_few_people_is_refused(study: Study) -> None:
+    client = logged_in(study.owner)
+    sweep = start_sweep(study, simulated=False, actor=study.owner)
+    work_on(sweep)
+    assert "The search was stopped." in text_of(client.post(address(study), {"action": "stop"}, follow=True))
+    sweep.refresh_from_db()
+    assert (sweep.status, len(sweep.found), sweep.due_at) == ("stopped", 1, None)
+    assert "Stopped after 1 of" in text_of(client.get(address(study)))
+    with pytest.raises(ReleaseError, match="once the study is closed"):
+        start_sweep(draft_study(slug="another-study"), simulated=False, actor=study.owner)
+
+
+def test_a_withdrawal_deletes_what_was_found_with_the_person(study: Study) -> None:
+    one = Participant.objects.filter(study=study).values_list("pk", flat=True)[0]
+    Participant.objects.filter(pk=one).update(withdrawal_hash=hash_of_withdrawal_code(CODE))
+    work_on(start_sweep(study, simulated=False, actor=study.owner))
+    participation.withdraw(study, code=CODE)
+    assert not RecordSweep.objects.exists()
+
+
+def test_a_hierarchy_is_edited_as_an_indented_list_and_used_in_the_release(study: Study) -> None:
+    client = logged_in(study.owner)
+    listed = "binary\n  woman\n  man\nother\nnot answered"
+    edited = client.post(address(study), {"action": "edit", "attribute": "gender", "listed": listed}, follow=True)
+    assert "The hierarchy was kept." in text_of(edited)
+    assert RecordHierarchies.objects.get().document["gender"]["woman"] == ["woman", "binary", "*"]
+    release = built_release(study, **RECORDS)
+    assert release.protection is not None
+    assert release.protection["hierarchies"]["gender"]["man"] == ["man", "binary", "*"]
+    actions = list(Entry.objects.filter(action="records.hierarchy_changed").values_list("details", flat=True))
+    assert actions == [{"attribute": "gender", "suggested": False}]
+    client.post(address(study), {"action": "suggested", "attribute": "gender"})
+    assert RecordHierarchies.objects.get().document == {}
+
+
+@pytest.mark.parametrize(
+    ("listed", "said"),
+    [
+        ("woman\nman\nother", "The answer “not answered” has no place"),
+        ("woman\nman\nother\nnot answered\nwoman", "Line 5: “woman” stands in the list twice"),
+        ("woman\n  man\nother\nnot answered", "“woman” is an answer, so nothing can stand below it"),
+        ("woman\nman\nother\nnot answered\nnobody", "“nobody” has nothing below it"),
+        ("x" * 30_000, "at most 20000 letters"),
+    ],
+)
+def test_a_list_with_a_mistake_is_shown_again_with_the_mistake(study: Study, listed: str, said: str) -> None:
+    sent = logged_in(study.owner).post(address(study), {"action": "edit", "attribute": "gender", "listed": listed})
+    assert sent.status_code == 422
+    assert said in text_of(sent)
+    [field] = page_of(sent).xpath('//textarea[@id="listed-gender"]')
+    assert field.text_content().split() == listed.split()
+    assert not RecordHierarchies.objects.exists()
+
+
+def test_every_suggested_hierarchy_is_a_list_that_gives_itself_back(study: Study) -> None:
+    for chains in suggested_hierarchies(protocol_in_force(study).definition.background).values():
+        assert to_chains(to_list(chains), leaves=list(chains)) == chains
+
+
+def test_the_form_of_a_release_takes_the_parameters_or_says_what_is_wrong(study: Study) -> None:
+    client, releases = logged_in(study.owner), reverse("analysis:releases", args=[study.slug])
+    wrong = client.post(releases, fields(k="1", suppress="many", **{"l-courses.grade": "x"}))
+    assert wrong.status_code == 422
+    for said in ("k: expected a whole number from 2", "Share left out", "ℓ of courses.grade: expected a whole number"):
+        assert said in text_of(wrong)
+    client.post(releases, fields(**{"l-courses.grade": "2"}))
+    release = Release.objects.get()
+    assert release.protection is not None
+    kept = {name: value for name, value in release.protection.items() if name != "hierarchies"}
+    assert kept == {"k": 4, "class_size": 4, "l": {"courses.grade": 2}, "suppress": 0.02}
+    [started] = Entry.objects.filter(action="release.started").values_list("details", flat=True)
+    assert started["protection"] == kept
+
+
+def test_the_officer_reads_the_verdict_and_everybody_the_same_numbers(study: Study) -> None:
+    release = requested_release(study, **RECORDS)
+    officer = person(Role.IRB_OFFICER)
+    asked = text_of(logged_in(officer).get(reverse("analysis:releases_one", args=[study.slug, release.pk])))
+    for said in (
+        "The checker accepts them.",
+        "Each of 96 records is shared by at least 4 people",
+        "Answers keep their ε; background is protected syntactically only.",
+        "What an insider learns",
+        "What no parameter protects",
+    ):
+        assert said in asked
+    assert "Standard errors of the effects" in asked
+    assert "for you alone" not in asked
+    compute(study)
+    mine = text_of(logged_in(study.owner).get(reverse("analysis:releases_one", args=[study.slug, release.pk])))
+    assert "With the answers themselves, for you alone" in mine
+    Release.objects.filter(pk=release.pk).update(status="discarded", package=None)
+    public = published_release(study, officer=officer, **RECORDS)
+    numbers = public.summary["records"]["risks"]
+    page = text_of(Client().get(reverse("analysis:public_release", args=[study.slug, 1])))
+    for said in ("The checker accepts them.", f"Smallest class{numbers['smallest_class']}", "What no parameter protects"):
+        assert said in page
+    again = text_of(logged_in(study.owner).get(reverse("analysis:releases", args=[study.slug])))
+    assert "A new version publishes the same records" in again
+
+
+def test_a_program_does_the_same(study: Study) -> None:
+    path, client = f"studies/{study.slug}/records/", logged_in(study.owner)
+    shown = get(study.owner, path)
+    assert (shown["sweep"], shown["verdict"]) == (None, None)
+    assert {one["name"]: one["role"] for one in shown["attributes"]}["courses.grade"] == "sensitive"
+    tried = post(client, path, {"whose": "people"})
+    assert (tried.status_code, tried.json()["sweep"]["status"]) == (202, "running")
+    assert post(client, f"{path}stop/", {}).json()["sweep"]["status"] == "stopped"
+    wanted = {"title": "Data", "authors": ["Lovelace, Ada"], "questions": list(CHOICES.questions)}
+    assert "Class size: expected" in problem(post(client, f"{path}build/", {**wanted, "k": 5, "class_size": 4}), 409)["detail"]
+    problem(post(client, f"{path}build/", {**wanted, "k": 1}), 400)
+    built = post(client, f"{path}build/", {**wanted, "k": 6, "diversity": {"courses.grade": 0}})
+    assert (built.status_code, built.json()["verdict"]["holds"]) == (202, None)
+    work_on(Release.objects.get())
+    verdict = get(study.owner, path)["verdict"]
+    assert (verdict["holds"], verdict["status"]) == (True, "built")
+    assert verdict["records"]["risks"]["smallest_class"] >= 6

@@ -1,0 +1,131 @@
+"""Pages of staff that are there in German are German as a whole; the others stay English."""
+
+import json
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Language, Role, User
+from accounts.services import choose_language
+from analysis.data_sets.analysts import invite
+from analysis.ledger.services import ask
+from analysis.models import Asking
+from audit.models import Entry
+from tests.data_sets import TEXTS, approved, data_set
+from tests.factories import logged_in, page_of, person
+from tests.integration.test_network_questions import source_of_circles
+from tests.integration.test_question_desk import documents, typed
+from tests.jobs import work_on
+from tests.ledgers import open_source
+
+pytestmark = pytest.mark.django_db
+WORDS = re.compile(r"[A-Za-zÄÖÜäöüß]{3,}")
+
+
+def sentences(page: Any) -> set[str]:
+    """All texts of two words or more, and the names of what has no text."""
+    texts = page.xpath("//body//*[not(self::script)]/text()[normalize-space()] | //@aria-label | //title/text()")
+    return {" ".join(text.split()) for text in texts if len(WORDS.findall(text)) > 1}
+
+
+def german(user: User) -> Client:
+    choose_language(user=user, language=Language.GERMAN)
+    return logged_in(user)
+
+
+def must_be_german(owner: User, pages: list[str], content: str) -> None:
+    """No sentence of these pages is the same in both languages, but for `content`: words of a study or a data set, and names."""
+    content += " ".join(user.username for user in User.objects.all())
+    english = {address: sentences(page_of(logged_in(owner).get(address))) for address in pages}
+    browser, left = german(owner), dict[str, str]()
+    for address in pages:
+        page = page_of(browser.get(address))
+        assert page.get("lang") == "de", address
+        for text in sentences(page) & english[address]:
+            parts = [part for part in re.split(r"[“”„:/]| – ", text) if len(WORDS.findall(part)) > 1]
+            if any(part.strip() not in content for part in parts):
+                left[text] = address
+    assert left == {}
+
+
+def test_pages_in_german_are_german_as_a_whole() -> None:
+    source, officer = open_source(epsilon=5.0), person(Role.IRB_OFFICER)
+    owner = source.whole.owner
+    for kind, document in documents(source).items():
+        ask(source, {"kind": "statistic", "question": {"kind": kind, "epsilon": 0.05, **document}}, actor=owner)
+    ask(source, {"kind": "difficulties", "mechanism": "pure_totals_and_scores", "epsilon": 0.05, "reason": "A test."}, actor=owner)
+    diaries, marks = approved(owner, brought=TEXTS, title="Diaries"), approved(owner, officer=officer)
+    draft = data_set(owner, title="Draft")
+    ask(diaries, {"kind": "topics", "epsilon": 0.5}, actor=owner)
+    ask(marks, {"kind": "statistic", "question": {"kind": "most_common", "column": "background.major", "epsilon": 0.1}}, actor=owner)
+    for asking in Asking.objects.all():
+        work_on(asking)
+    _invitation, token = invite(draft, addressee="eve@example.org", actor=owner)
+    pages = [reverse(f"analysis:analytics{page}", args=[source.whole.slug]) for page in ("", "_difficulties", "_questions", "_ledger")]
+    pages += [f"{pages[2]}?kind={kind}&show=1&exact=epsilon&epsilon=x" for kind in documents(source)]
+    pages += [f"{pages[2]}?{urlencode(typed(source), doseq=True)}"]
+    sets = (diaries.whole.slug, marks.whole.slug, draft.slug)
+    pages += [reverse(f"analysis:{page}", args=[one]) for one in sets for page in ("data_set", "data_set_questions", "data_set_ledger")]
+    pages += [reverse("analysis:data_set_topics", args=[sets[0]]), reverse("analysis:data_set_difficulties", args=[sets[1]])]
+    pages += [reverse(name) for name in ("analysis:data_sets", "analysis:bring_data", "analysis:inbox", "account")]
+    pages += [reverse("analysis:data_set_invitation", args=[token])]
+    content = (
+        json.dumps(source.whole.definition, ensure_ascii=False)
+        + " Diaries Marks of a course From elsewhere. Draft A test. difficulties.json "
+    )
+    must_be_german(owner, pages, content + "recursion, base case exam, test law, art eve@example.org ")
+
+
+def test_the_page_on_networks_is_german_as_a_whole() -> None:
+    source = source_of_circles()
+    ask(source, {"kind": "network_ties", "circle": "team", "epsilon": 0.05}, actor=source.whole.owner)
+    work_on(Asking.objects.get())
+    page = reverse("analysis:analytics_networks", args=[source.whole.slug])
+    must_be_german(source.whole.owner, [page], json.dumps(source.whole.definition, ensure_ascii=False))
+
+
+def test_the_browser_decides_until_somebody_chooses() -> None:
+    owner = person(Role.INVESTIGATOR)
+    page, browser = reverse("analysis:data_sets"), logged_in(owner)
+    in_german = {"Accept-Language": "de-AT,de;q=0.9,en;q=0.5"}
+
+    def language(address: str = page, **headers: str) -> str:
+        return str(page_of(browser.get(address, headers=headers)).get("lang"))
+
+    assert (language(), language(**in_german)) == ("en", "de")
+    assert language(reverse("surveys:studies"), **in_german) == "en", "a page that is not there in German"
+    chosen = browser.post(reverse("account_language"), {"language": "en"})
+    assert chosen["Location"] == reverse("account")
+    assert language(**in_german) == "en"
+    browser.post(reverse("account_language"), {"language": "xx"})
+    assert User.objects.get(pk=owner.pk).language == Language.ENGLISH
+    browser.post(reverse("account_language"), {"language": "de"})
+    assert language() == "de"
+    assert [entry.details for entry in Entry.objects.filter(action="account.language_chosen")] == [{"language": "en"}, {"language": "de"}]
+
+
+def test_what_a_german_page_sends_is_understood() -> None:
+    """Numbers have commas on it, and what waits in hidden fields has points."""
+    owner = person(Role.INVESTIGATOR)
+    browser, made = german(owner), data_set(owner)
+    address = reverse("analysis:data_set", args=[made.slug])
+    fields = {one.get("name"): one.get("value") for one in page_of(browser.get(address)).xpath("//form[.//button[@value='submit']]//input")}
+    assert browser.post(address, {**fields, "epsilon": "0,5", "action": "submit"}).status_code == 302
+    made.refresh_from_db()
+    assert (made.epsilon, made.status) == (0.5, "waiting")
+    officer = german(person(Role.IRB_OFFICER))
+    (form,) = page_of(officer.get(address)).xpath("//form[.//button[@value='approve']]")
+    sent = {one.get("name"): one.get("value") for one in form.xpath(".//input[@type='hidden']")}
+    assert officer.post(address, {**sent, "action": "approve"}).status_code == 302
+    desk = reverse("analysis:data_set_questions", args=[made.slug])
+    asked = {"kind": "mean", "column": "background.grade", "low": "0,5", "high": "3,5", "exact": "epsilon", "epsilon": "0,2", "show": "1"}
+    shown = page_of(browser.get(desk, asked))
+    (document,) = shown.xpath("//input[@name='document']/@value")
+    assert json.loads(document)["low"] == 0.5
+    assert "Es kostet ε = 0,2" in shown.text_content()
+    assert browser.post(desk, {"document": document}).status_code == 302
+    assert all(re.fullmatch(r"\d+(\.\d+)?", value) for value in shown.xpath("//progress/@value | //progress/@max"))

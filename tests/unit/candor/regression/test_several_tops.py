@@ -1,0 +1,67 @@
+"""With half of 500 people cheating the likelihood has several tops, some of them at infinity: the results say so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from candor.errors import MethodError
+from candor.regression.fitted_model import AT_INFINITY, FittedModel
+from candor.regression.likelihood import derivatives
+from candor.regression.trait_regression import regress
+from tests.designs import DESIGNS
+from tests.unit.candor.regression.simulated import data_of, simulated
+
+DESIGN = DESIGNS["mirrored, cheaters say no"]
+
+
+def half_cheat(seed):
+    return simulated(DESIGN, n=500, seed=seed, honest=0.5)
+
+
+@pytest.mark.parametrize(("seed", "column"), [(18, "intercept"), (22, "arm: treatment"), (0, "intercept")])
+def test_a_highest_top_at_infinity_is_refused_and_its_column_named(seed, column):
+    """The command used to print the number at which its search gave up, with a standard error of billions."""
+    with pytest.raises(MethodError, match=f"'attention': the likelihood has no top: the coefficient of {column} grows without end"):
+        regress(half_cheat(seed), DESIGN, covariates=["age"])
+
+
+def test_intervals_reach_over_all_tops_that_the_answers_do_not_tell_apart():
+    model = FittedModel.of(data_of(half_cheat(6), DESIGN), yes_rate=0.0)
+    first, second = model.competing(level=0.95)
+    assert 0 < first.log_likelihood - second.log_likelihood < 0.2
+    errors = np.sqrt(np.diag(model.covariance()))
+    for index in range(3):
+        values = sorted((first.beta[index], second.beta[index]))
+        found = model.profile(index, error=float(errors[index]), level=0.95)
+        assert found.low is None or found.low < values[0]
+        assert found.high is None or found.high > values[1]
+    share = model.honest_share(level=0.95)
+    assert share.low < min(first.x, second.x) < max(first.x, second.x) < share.high
+
+
+def test_the_second_top_is_one_too():
+    """Oracle: the gradient is zero there, and the likelihood falls in every direction."""
+    data = data_of(half_cheat(6), DESIGN)
+    for top in FittedModel.of(data, yes_rate=0.0).competing(level=0.95):
+        gradient, curvature, _ = derivatives(data, top.beta, top.x, top.c)
+        assert gradient[:4] == pytest.approx(0, abs=1e-2)
+        assert np.linalg.eigvalsh(curvature[:4, :4]).max() < 0
+
+
+def test_a_lower_top_at_infinity_is_told_and_opens_the_intervals_of_its_coefficients():
+    found = regress(half_cheat(19), DESIGN, covariates=["age"])["attention"]
+    intercept, arm, age = found.coefficients
+    assert max(abs(one.value) for one in (intercept, arm, age)) < AT_INFINITY
+    assert (intercept.interval.low, arm.interval.high) == (None, None)
+    (note,) = (one for one in found.notes if "tops" in one)
+    assert note.startswith(
+        "The likelihood has 2 tops that the answers do not tell apart. At the highest 24% of the people cheat; at the next"
+    )
+    assert "21%, and the coefficient of intercept is infinite: some group would say yes never or always" in note
+    assert found.cheater_proportion.interval.low < 0.21 < 0.24 < found.cheater_proportion.interval.high
+
+
+def test_one_top_needs_no_words():
+    frame = simulated(DESIGN, n=2000, seed=4, honest=0.9)
+    assert regress(frame, DESIGN, covariates=["age"])["attention"].notes == ()
