@@ -51,7 +51,7 @@ def files_of(release: Release) -> dict[str, Any]:
 
 
 def background_of(record: dict[str, Any]) -> str:
-    """What is told of somebody, whatever the order of siblings."""
+    """The labels and values of somebody, whatever the order of siblings."""
     below = sorted(background_of(child) for child in record["children"])
     return json.dumps([record["quasi_identifiers"], record["sensitive"], below], sort_keys=True)
 
