@@ -23,6 +23,7 @@ from analysis.live.wording import (
     contrast_in_words,
     effect_sentence,
     missing_sentence,
+    missing_test_sentences,
     prevalence_sentence,
     specification_sentence,
 )
@@ -302,6 +303,8 @@ class LiveView:
                 yield effect_sentence(found, **names, stated_rate=self._stated_rate)
             yield from filter(None, (always_known_sentence(found, **names), bounds_sentence(effect)))
         yield from filter(None, [specification_sentence(outcome.specification_test, survey=self.definition.is_survey)])
+        yield from filter(None, [missing_sentence(outcome.missing, names=self.names.shown)])
+        yield from missing_test_sentences(outcome.missing, names=self.names.shown)
         yield from assignment_sentences(outcome.assignment)
 
     def _shown_arms(self, effect: Effect | SequentialEffect) -> dict[str, str]:

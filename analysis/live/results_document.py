@@ -15,6 +15,7 @@ from analysis.selectors import Work, state_of_work
 from analysis.stored_results import Balance, DirectGroup, MarkedEffect, MarkedSequence, NotYet, QuestionEstimate, Results, Subgroups
 from candor.clusters.inference import AssignmentInference
 from candor.equivalence.margins import MarginTest
+from candor.estimators.missing_answers import MissingAnswers
 from candor.estimators.multiplicity import FamilyTest
 from candor.results import CheaterProportion, Prevalence, SpecificationTest
 from surveys.batches.selectors import BatchProgress, batch_progress, shown_counts
@@ -45,6 +46,9 @@ class PlannedOutcome:
     prevalence: tuple[Prevalence, ...] = ()
     specification_test: SpecificationTest | None = None
     notes: tuple[str, ...] = ()
+    missing: Annotated[
+        MissingAnswers | None, Field(description="Null where everybody answered; without contrasts for blinded readers.")
+    ] = None
     assignment: Annotated[AssignmentInference | None, Field(description="Null unless sections were assigned as a whole.")] = None
 
 
@@ -245,5 +249,6 @@ def _planned_outcome(question: str, outcome: QuestionEstimate | NotYet) -> Plann
         prevalence=outcome.prevalence,
         specification_test=outcome.specification_test,
         notes=outcome.notes,
+        missing=outcome.missing,
         assignment=outcome.assignment,
     )

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from candor.clusters.inference import FEW_CLUSTERS, AssignmentInference
-from candor.estimators.missing_answers import MissingAnswers
+from candor.estimators.missing_answers import DIFFERENT, MissingAnswers
 from candor.results import Effect, Interval, SequentialEffect, SequentialTest, SequentialValue, SpecificationTest
 
 
@@ -156,8 +156,9 @@ def missing_sentence(missing: MissingAnswers | None, *, names: Mapping[str, str]
     said = _("%(missing)d of %(people)d people did not answer this question.") % numbers
     ranges = [
         _(
-            "“%(treatment)s” changes the share of yes against “%(control)s” by %(low)+d to %(high)+d in 100 of all people, whatever "
-            "they would have said, but for chance and for people who do not follow the die."
+            "Whatever they would have said, the estimated change of the share of yes from “%(control)s” to “%(treatment)s”, by the "
+            "difference in means, would lie between %(low)+d and %(high)+d in 100. These limits know nothing of chance, nor of people who "
+            "do not follow the die."
         )
         % {
             "treatment": names[one.treatment],
@@ -168,6 +169,36 @@ def missing_sentence(missing: MissingAnswers | None, *, names: Mapping[str, str]
         for one in missing.contrasts
     ]
     return " ".join([said, *ranges])
+
+
+def missing_test_sentences(missing: MissingAnswers | None, *, names: Mapping[str, str]) -> Iterator[str]:
+    """Whether answers are missing equally often everywhere, and Lee's bounds: for one look."""
+    if missing is None:
+        return
+    share = {"share": f"{100 * missing.p_value:.1f} %"}
+    if missing.p_value < DIFFERENT:
+        yield (
+            _(
+                "Answers are not missing equally often in all groups: chance alone would give such differences in %(share)s of studies. People "
+                "who answered may differ between the groups, which no estimate here corrects."
+            )
+            % share
+        )
+    else:
+        yield (
+            _("Answers are missing about equally often in all groups: chance alone would give such differences in %(share)s of studies.")
+            % share
+        )
+    for one in missing.contrasts:
+        yield _(
+            "Among people who would answer in both groups, the estimated change from “%(control)s” to “%(treatment)s” lies between "
+            "%(low)+d and %(high)+d in 100, if a group makes people answer more often, or less, but not both."
+        ) % {
+            "treatment": names[one.treatment],
+            "control": names[one.control],
+            "low": _down(one.lee[0] * 100),
+            "high": _up(one.lee[1] * 100),
+        }
 
 
 def contrast_in_words(treatment: str, control: str) -> str:

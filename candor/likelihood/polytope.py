@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 import numpy as np
@@ -36,10 +36,13 @@ class Polytope:
 
     design: Design
     kappa: float = 0.0
+    _matrix: FloatArray = field(init=False, repr=False, compare=False)
+    """The columns of (P_0 … P_{K−1}, x, C …), one row per cell."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.kappa <= 1:
             raise MethodError(f"kappa must lie in [0, 1], not {self.kappa!r}")
+        object.__setattr__(self, "_matrix", self._columns())
 
     @property
     def cheater_rates(self) -> int:
@@ -50,7 +53,7 @@ class Polytope:
 
     def free(self) -> MeansWithin:
         """Every parameter, in the coordinates (P_0 … P_{K−1}, x, C …)."""
-        return self._within(self._matrix(), len(self.design.arms))
+        return self._within(self._matrix, len(self.design.arms))
 
     def without_limits(self) -> MeansWithin:
         """Every table of means between 0 and 1 that the linear model gives, also with shares outside [0, 1], in orthogonal coordinates."""
@@ -75,7 +78,7 @@ class Polytope:
         """
         arms, treatment, control = len(self.design.arms), self.design.treatment_indexes[contrast], self.design.control_index
         effect = np.asarray(values, dtype=float)
-        matrix, kept = self._matrix(), [arm for arm in range(arms) if arm != treatment]
+        matrix, kept = self._matrix, [arm for arm in range(arms) if arm != treatment]
         reduced = np.broadcast_to(
             matrix[:, [*kept, *range(arms, matrix.shape[1])]], (*effect.shape, len(matrix), matrix.shape[1] - 1)
         ).copy()
@@ -89,15 +92,22 @@ class Polytope:
     def at_prevalence(self, arm: int, values: npt.ArrayLike) -> MeansWithin:
         """The parameters with the prevalence p of one arm at each of the values in [0, 1], shape (...)."""
         arms, prevalence = len(self.design.arms), np.asarray(values, dtype=float)
-        matrix = self._matrix()
+        matrix = self._matrix
         reduced = np.broadcast_to(np.delete(matrix, arm, axis=1), (*prevalence.shape, len(matrix), matrix.shape[1] - 1)).copy()
         reduced[..., arms - 1] += prevalence[..., None] * matrix[:, arm]
         return self._within(reduced, arms - 1)
 
+    def at_effects_and_prevalences(self, values: FloatArray) -> MeansWithin:
+        """`at_effect` and `at_prevalence` of everything, at values (contrasts + arms, ...): all have the same limits."""
+        contrasts = len(self.design.treatments)
+        effects = [self.at_effect(contrast, row) for contrast, row in enumerate(values[:contrasts])]
+        each = [*effects, *(self.at_prevalence(arm, row) for arm, row in enumerate(values[contrasts:]))]
+        return replace(each[0], matrix=np.stack([one.matrix for one in each]))
+
     def at_honest_proportion(self, values: npt.ArrayLike) -> MeansWithin:
         """The parameters with x at each of the values in [0, 1], shape (...), in the coordinates (p_0 … p_{K−1}, q …)."""
         arms, honest, rates = len(self.design.arms), np.asarray(values, dtype=float), self.cheater_rates
-        matrix = self._matrix()
+        matrix = self._matrix
         reduced = np.concatenate(
             [honest[..., None, None] * matrix[:, :arms], (1 - honest)[..., None, None] * matrix[:, arms + 1 :]], axis=-1
         )
@@ -118,8 +128,7 @@ class Polytope:
             inside=(lowest + highest) / 2,
         )
 
-    def _matrix(self) -> FloatArray:
-        """The columns of (P_0 … P_{K−1}, x, C …), one row per cell."""
+    def _columns(self) -> FloatArray:
         arms, subsamples = self.design.shape
         by_arm, ones = np.eye(arms), np.ones((subsamples, 1))
         honest = np.tile(self.design.forced_yes, arms)[:, None]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -156,30 +155,28 @@ def likelihood_region(counts: FloatArray, design: Design, *, level: float = 0.95
     statistic, p_value, df = model_test(table, polytope, free)
     largest, best = float(free.log_likelihood), _parameters(free.coordinates, design)
 
-    def shadow(at: Callable[[FloatArray], MeansWithin], start: float, *, lowest: float, critical: float) -> Ends:
+    def shadows(at: Callable[[FloatArray], MeansWithin], start: Sequence[float], *, lowest: FloatArray, critical: FloatArray) -> list[Ends]:
         def excess(values: FloatArray) -> FloatArray:
             ratio = 2 * (largest - maximise(table, at(values)).log_likelihood)
-            return np.asarray(np.sqrt(np.maximum(ratio, 0)) - critical)
+            return np.asarray(np.sqrt(np.maximum(ratio, 0)) - critical[:, None])
 
-        return _crossings(excess, start=start, lowest=lowest, highest=1.0, critical=critical)
+        return _crossings(excess, start=np.asarray(start), lowest=lowest, critical=critical)
 
-    def effect(contrast: int) -> Ends:
-        critical = quantile_for_effects(polytope, level=level)
-        return shadow(partial(polytope.at_effect, contrast), best.effects[contrast], lowest=-1.0, critical=critical)
-
-    def prevalence(arm: int) -> Ends:
-        return shadow(partial(polytope.at_prevalence, arm), best.prevalences[arm], lowest=0.0, critical=quantile(level))
-
+    contrasts, arms = len(design.treatments), len(design.arms)
+    (honest,) = shadows(
+        polytope.at_honest_proportion, [best.honest_proportion], lowest=np.zeros(1), critical=np.array([quantile_at_an_end(level)])
+    )
+    others = shadows(
+        polytope.at_effects_and_prevalences,
+        [*best.effects, *best.prevalences],
+        lowest=np.repeat([-1.0, 0.0], [contrasts, arms]),
+        critical=np.repeat([quantile_for_effects(polytope, level=level), quantile(level)], [contrasts, arms]),
+    )
     return LikelihoodRegion(
         best=best,
-        honest_proportion=shadow(
-            polytope.at_honest_proportion,
-            best.honest_proportion,
-            lowest=0.0,
-            critical=quantile_at_an_end(level),
-        ),
-        effects=tuple(map(effect, range(len(design.treatments)))),
-        prevalences=tuple(map(prevalence, range(len(design.arms)))),
+        honest_proportion=honest,
+        effects=tuple(others[:contrasts]),
+        prevalences=tuple(others[contrasts:]),
         **_left_open(free.coordinates, polytope),
         model_test=ModelTest(statistic=float(statistic), df=df, p_value=float(p_value)),
     )
@@ -226,21 +223,19 @@ def _to_the_end(shares: npt.ArrayLike) -> FloatArray:
     return np.where(found < NOBODY, 0.0, np.where(found > 1 - NOBODY, 1.0, found))
 
 
-def _crossings(excess: Callable[[FloatArray], FloatArray], *, start: float, lowest: float, highest: float, critical: float) -> Ends:
-    """Where the excess, −critical at the start, passes zero on both sides; the outermost value where it does not.
+def _crossings(excess: Callable[[FloatArray], FloatArray], *, start: FloatArray, lowest: FloatArray, critical: FloatArray) -> list[Ends]:
+    """Where each excess (N, 2), −critical (N,) at the start, passes zero on both sides; `lowest` or 1 where it does not.
 
     Notes
     -----
-    False position in Anderson & Björck's version, for both sides at once. The root of the likelihood ratio is nearly linear, so five steps
+    False position in Anderson & Björck's version, for all at once. The root of the likelihood ratio is nearly linear, so five steps
     are usual; halving takes over where it is not.
     """
-    far = np.array([lowest, highest])
+    far = np.stack([lowest, np.ones_like(lowest)], axis=-1)
     above = excess(far)
+    near, below = np.tile(start[:, None], 2), np.tile(-critical[:, None], 2)
     # Where nobody may be honest, every effect is possible, and there is no start.
-    if np.isnan(start) or np.all(above <= 0):
-        return lowest, highest
-    near, below = np.full(2, start), np.full(2, -critical)
-    open_ends = above <= 0
+    open_ends = (above <= 0) | np.isnan(near)
     end = far.copy()
     for attempt in range(ROUNDS):
         if np.all(open_ends):
@@ -257,7 +252,7 @@ def _crossings(excess: Callable[[FloatArray], FloatArray], *, start: float, lowe
         above = np.where(crossed, below, above * np.where(factor > 0, factor, 0.5))
         far = np.where(crossed, near, far)
         near, below = middle, found
-    return float(end[0]), float(end[1])
+    return [(low, high) for low, high in end.tolist()]
 
 
 def _left_open(coordinates: FloatArray, polytope: Polytope) -> dict[str, Any]:

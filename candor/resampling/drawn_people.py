@@ -35,7 +35,7 @@ def draw_people(drawn: FloatArray, rng: np.random.Generator) -> None:
     -----
     Independent Poisson counts with one mean are, *given their sum* T, Multinomial(T). A row begins with such counts, whose sum is expected
     two standard deviations below the number n of people; then n − T people are drawn one by one and added. A row with T > n (one in forty)
-    is emptied first, so that all of its people are drawn one by one. So the row is Multinomial(n) whatever T was: the distribution is exact.
+    is emptied first, so that all of its people are drawn one by one. A row is then exactly Multinomial(n), whatever T was.
 
     Two Poisson counts are read from a table at a random number of 16 bits. The parts of their probabilities that are smaller than 2⁻¹⁶ are
     left over, a chance of about 2⁻¹¹ together; then the counts are drawn from these parts.

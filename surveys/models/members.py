@@ -54,7 +54,7 @@ class InvitationLink(models.Model):
 
     @property
     def whole(self) -> Any:
-        """What the person is invited to; it has a title and an owner."""
+        """The study or data set of the invitation; it has a title and an owner."""
         raise NotImplementedError
 
     def get_role_display(self) -> str:

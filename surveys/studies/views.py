@@ -20,6 +20,7 @@ from surveys.privacy.words import privacy_in_words
 from surveys.retention.selectors import day_of_forgetting, forgets_soon
 from surveys.studies.consequences import consequences_of
 from surveys.studies.forms import WORDS, take_action
+from surveys.studies.listing import Listing
 from surveys.studies.readiness import to_do
 from surveys.studies.study_actions import actions_of
 from surveys.study_file import define
@@ -31,8 +32,9 @@ def studies(request: HttpRequest) -> HttpResponse:
     """The studies that this person may see."""
     user = user_of(request)
     with_results = set(studies_with_results_of(user).values_list("pk", flat=True))
-    rows = [(study, study.pk in with_results, batch_progress(study) if study.status in RUNNING else None) for study in studies_of(user)]
-    context = {"studies": rows, "asked": studies_as_analyst(user), "may_create": user.role in OWNER_ROLES}
+    listing = Listing(studies_of(user), request.GET.dict())
+    rows = [(study, study.pk in with_results, batch_progress(study) if study.status in RUNNING else None) for study in listing.page]
+    context = {"listing": listing, "studies": rows, "asked": studies_as_analyst(user), "may_create": user.role in OWNER_ROLES}
     return render(request, "surveys/investigator/study_list.html", context)
 
 

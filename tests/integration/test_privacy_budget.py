@@ -183,5 +183,5 @@ def test_the_list_of_exact_numbers_names_what_this_study_shows() -> None:
         whole = shown_exactly(definition(subgroups=["gender"]), reasons_for_counts=["The journal wants them."])
     assert len(plain) == 2
     assert len(whole) == 6
-    assert "Effects by the answers to “" in whole[3]
+    assert "Effects by the answers to “" in whole[4]
     assert whole[-1] == "Counts or records of background answers in a data package. The reason: The journal wants them."

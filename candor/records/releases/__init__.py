@@ -1,1 +1,1 @@
-"""What concerns several releases of the same records."""
+"""Several releases of the same records."""

@@ -38,7 +38,7 @@ class Again(NamedTuple):
 
 
 def manifest_of(release: Release, keys: Sequence[str]) -> bytes:
-    """What the next version of a release needs. It joins records to keys: encrypt it, and delete it with the operational data.
+    """The facts that the next version of a release needs. It joins records to keys: encrypt it, and delete it with the operational data.
 
     Parameters
     ----------

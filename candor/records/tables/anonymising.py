@@ -197,7 +197,7 @@ def _check(table: Table, quasi: Sequence[str], sensitive: Sequence[str], *, k: i
 def _demands(
     codes: Mapping[str, Nodes], diversity: Mapping[str, int], *, by: str, t: float | None
 ) -> tuple[dict[str, Accept], Part | None]:
-    """What classes must keep, by sensitive column; and, with t alone, which part of a class keeps it."""
+    """The rule that classes keep, by sensitive column; and, with t alone, the part of a class that keeps it."""
     accepts = {
         name: _accept(own, level=diversity.get(name, 0), by=by, t=t)
         for name, own in codes.items()

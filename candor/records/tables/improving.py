@@ -130,7 +130,7 @@ class _Search:
             self.joined += np.ascontiguousarray(joint[:, self.nodes[:, attribute]])[self.own[:, attribute]]
 
     def _costs_of_joining(self, at: Nodes | slice) -> Single:
-        """What all classes lose when a row joins them; its own class loses what it costs there already."""
+        """The loss of all classes when a row joins them; its own class loses what it costs there already."""
         joined = self.joined[at]
         return np.asarray(joined + self.sizes * (joined - self.costs))
 

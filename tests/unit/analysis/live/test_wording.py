@@ -1,7 +1,9 @@
 """Estimates in plain words."""
 
 from dataclasses import replace
+from itertools import product
 
+import numpy as np
 import pytest
 
 from analysis.live.wording import (
@@ -11,9 +13,11 @@ from analysis.live.wording import (
     cheater_sentence,
     effect_sentence,
     missing_sentence,
+    missing_test_sentences,
     specification_sentence,
 )
 from candor.designs.design import Design
+from candor.estimators.difference_in_means import difference_in_means_kernel
 from candor.estimators.missing_answers import missing_answers
 from candor.results import Effect, HonestTimesEffect, Interval, SequentialTest, SequentialValue, SpecificationTest
 
@@ -167,13 +171,29 @@ def test_bounds_carry_the_same_condition() -> None:
 
 
 def test_missing_answers_are_told_with_what_they_could_change() -> None:
-    """40 of 400 are missing, all in one arm: (.4 − .4)/.5 to (.6 − .4)/.5, see `missing_answers`. A blinded reader gets no contrast."""
+    """40 of 400 are missing, all in one arm: (.4 − .4)/.5 to (.6 − .4)/.5. The sentence is right in all 441 ways that they could have
+    answered. A blinded reader gets no contrast.
+    """
     subsamples = {"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}}
     design = Design.of(arms=("slides", "face"), control="slides", subsamples=subsamples)
-    found = missing_answers([[[60, 40], [60, 40]], [[40, 40], [40, 40]]], [[0, 0], [20, 20]], design=design)
+    counts = np.array([[[60.0, 40.0], [60.0, 40.0]], [[40.0, 40.0], [40.0, 40.0]]])
+    found = missing_answers(counts, [[0, 0], [20, 20]], design=design)
     assert found is not None
     said = missing_sentence(found, names={"slides": "Slides", "face": "Face"})
-    assert said.startswith("40 of 400 people did not answer this question. “Face” changes the share of yes ")
-    assert "against “Slides” by +0 to +40 in 100" in said
+    assert said.startswith(
+        "40 of 400 people did not answer this question. Whatever they would have said, the estimated change of the share "
+    )
+    assert "from “Slides” to “Face”, by the difference in means, would lie between +0 and +40 in 100" in said
+    completed = np.tile(counts, (21, 21, 1, 1, 1))
+    for first, second in product(range(21), repeat=2):
+        completed[first, second, 1] += [[20 - first, first], [20 - second, second]]
+    changes = difference_in_means_kernel(completed, design).honest_times_effect
+    assert (round(float(changes.min()), 6), round(float(changes.max()), 6)) == (0.0, 0.4)
+    tested = list(missing_test_sentences(found, names={"slides": "Slides", "face": "Face"}))
+    assert tested[0].startswith("Answers are not missing equally often in all groups: chance alone would give such differences in 0.0 % of")
+    assert "from “Slides” to “Face” lies between +0 and +50 in 100, if a group" in tested[1]  # Lee's bounds, by hand in docs/methods.md
+    alike = missing_answers(counts, [[10, 10], [10, 8]], design=design)
+    assert next(missing_test_sentences(alike, names={"slides": "Slides", "face": "Face"})).startswith("Answers are missing about equally")
+    assert list(missing_test_sentences(None, names={})) == []
     assert missing_sentence(replace(found, contrasts=()), names={}) == "40 of 400 people did not answer this question."
     assert missing_sentence(None, names={}) == ""
