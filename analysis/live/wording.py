@@ -179,8 +179,8 @@ def missing_test_sentences(missing: MissingAnswers | None, *, names: Mapping[str
     if missing.p_value < DIFFERENT:
         yield (
             _(
-                "Answers are not missing equally often in all groups: chance alone would give such differences in %(share)s of studies. People "
-                "who answered may differ between the groups, which no estimate here corrects."
+                "Answers are not missing equally often in all groups: chance alone would give such differences in %(share)s of studies. "
+                "People who answered may differ between the groups, which no estimate here corrects."
             )
             % share
         )
