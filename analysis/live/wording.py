@@ -156,7 +156,7 @@ def missing_sentence(missing: MissingAnswers | None, *, names: Mapping[str, str]
     said = _("%(missing)d of %(people)d people did not answer this question.") % numbers
     ranges = [
         _(
-            "Whatever they would have said, the estimated change of the share of yes from “%(control)s” to “%(treatment)s”, by the "
+            "With any answers of theirs, the estimated change of the share of yes from “%(control)s” to “%(treatment)s”, by the "
             "difference in means, would lie between %(low)+d and %(high)+d in 100. These limits know nothing of chance, nor of people who "
             "do not follow the die."
         )

@@ -111,7 +111,7 @@ def test_missing_answers_are_told_beside_the_findings(study: Study) -> None:
     results = compute(study)
     assert results["outcomes"]["attention"]["missing"]["missing"] == 7
     said = words_of(get(study))
-    assert said.count("7 of 200 people did not answer this question. Whatever they would have said, the estimated change") == 1
+    assert said.count("7 of 200 people did not answer this question. With any answers of theirs, the estimated change") == 1
     assert "7 of 200 people did not answer this question. Whatever" not in words_of(get(study, query="?blinded=1"))
     assert "7 of 200 people did not answer this question." in words_of(get(study, query="?blinded=1"))
 
