@@ -13,7 +13,8 @@ from candor.records.schema import ParameterError
 from candor.records.shuffling import shuffled
 from candor.records.trees import Forest
 
-MOST_ROUNDS = 200
+MOST_ROUNDS, BLANK = 200, 3.0
+"""A blank value costs as much as three labels: counts miss it, and what it had to do with the rest of its record."""
 
 
 @dataclass(slots=True)
@@ -195,7 +196,7 @@ class Repair:
     def _cheapest(self, orbit: Orbit, name: str, orbits: Sequence[Orbit]) -> None:
         """Blank the values of the whole orbit, drop its vertices, or pool it with a sibling orbit: what loses least."""
         values = orbit.values[name]
-        least, best = float(values.total() - values[None]), None
+        least, best = BLANK * (values.total() - values[None]), None
         if self.demands.fails(name, values):  # t alone is repaired by blanking
             for other in orbits:
                 alike = other.above is orbit.above and other is not orbit and other.places[0].kind == orbit.places[0].kind

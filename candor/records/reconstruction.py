@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from candor.errors import DataError, QuestionError
+from candor.privacy.conversion import rho_within
+from candor.privacy.noise import with_noise
+from candor.privacy.sensitivity import Sensitivity
+from candor.queries.exactness import MOST_EPSILON, share_of_budget
 from candor.records.auditing import INTERVAL
 from candor.records.hierarchies import Intervals, read_hierarchies, short
 
@@ -77,6 +82,11 @@ class Reconstruction:
     ------
     HierarchyError
         If the hierarchies are not as described.
+
+    Notes
+    -----
+    Of siblings at most one has a certain value, unless two show the same one somewhere in the file. So their chances are added, and a
+    sibling of MATH101 whose label is MATH1** is MATH102 if there are no others.
     """
 
     def __init__(
@@ -93,10 +103,16 @@ class Reconstruction:
         self.exact: Counter[tuple[str, str]] = Counter()
         self.told: dict[str, Counter[Any]] = {}
         self.ends: dict[str, tuple[float, float]] = {}
+        self.repeated: set[str] = set()
+        """Attributes of which two siblings show the same value somewhere: a course that was taken twice."""
         for record in records:
             self._collect(record)
         self.totals = totals or {}
         self.known: dict[Any, float] = {}
+        self.taken: dict[tuple[int, str], frozenset[str]] = {}
+        """For a vertex with a label of several leaves: those of them that its siblings have."""
+        for record in records:
+            self._deal(record)
 
     def _collect(self, vertex: Mapping[str, Any]) -> None:
         for name, label in vertex["quasi_identifiers"].items():
@@ -107,8 +123,33 @@ class Reconstruction:
         for name, value in vertex["sensitive"].items():
             if value is not None:
                 self.told.setdefault(name, Counter())[value] += 1
+        seen: set[tuple[str, str]] = set()
         for child in vertex["children"]:
+            for name, label in child["quasi_identifiers"].items():
+                if (name, str(label)) in seen and self._is_leaf(name, label):
+                    self.repeated.add(name)
+                seen.add((name, str(label)))
             self._collect(child)
+
+    def _deal(self, vertex: Mapping[str, Any]) -> None:
+        """Find the leaves that siblings surely have: those that are shown, and those of a label that as many siblings share as it has."""
+        labels: dict[str, dict[str, list[Any]]] = {}
+        for child in vertex["children"]:
+            for name, label in child["quasi_identifiers"].items():
+                if name not in self.repeated and str(label) in self.leaves.get(name, {}):
+                    labels.setdefault(name, {}).setdefault(str(label), []).append(child)
+            self._deal(child)
+        for name, found in labels.items():
+            taken: set[str] = set()
+            for label in sorted(found, key=lambda label: len(self.leaves[name][label])):
+                gone = taken.intersection(self.leaves[name][label])
+                if gone:
+                    self.taken |= {(id(child), name): frozenset(gone) for child in found[label]}
+                if len(found[label]) >= len(self.leaves[name][label]) - len(gone):
+                    taken.update(self.leaves[name][label])
+
+    def _is_leaf(self, name: str, label: Any) -> bool:
+        return not isinstance(label, str) or self.leaves.get(name, {}).get(label) == [label]
 
     def probabilities(self, query: Query) -> Floats:
         """For each record, the probability that it is counted.
@@ -127,20 +168,20 @@ class Reconstruction:
         found = 1.0
         for name, condition in query.labels.items():
             label = vertex["quasi_identifiers"].get(name)
-            found *= 0.0 if label is None else self._of_label(name, label, condition)
+            taken = self.taken.get((id(vertex), name), frozenset())
+            found *= 0.0 if label is None else self._of_label(name, label, condition, taken)
         for name, condition in query.values.items():
             if not found:
                 return 0.0
             found *= self._of_value(name, vertex["sensitive"], condition)
         if found and query.child is not None:
-            none = 1.0
-            for child in vertex["children"]:
-                none *= 1 - self._probability(child, query.child)
-            found *= 1 - none
+            chances = [self._probability(child, query.child) for child in vertex["children"]]
+            once = any(len(one) == 1 and name not in self.repeated for name, one in query.child.labels.items() if isinstance(one, list))
+            found *= min(1.0, sum(chances)) if once else 1 - prod(1 - chance for chance in chances)
         return found
 
-    def _of_label(self, name: str, label: Any, condition: Any) -> float:
-        key = name, str(label), repr(condition)
+    def _of_label(self, name: str, label: Any, condition: Any, taken: frozenset[str]) -> float:
+        key = name, str(label), repr(condition), taken
         if key not in self.known:
             if (ends := _ends(label)) is not None or name not in self.leaves:
                 self.known[key] = _share(ends or self.ends.get(name, (0.0, 0.0)), label, condition)
@@ -148,6 +189,7 @@ class Reconstruction:
                 leaves = self.leaves[name].get(str(label))
                 if leaves is None:
                     raise DataError(f"{name!r}: {label!r} is no label of its hierarchy")
+                leaves = [leaf for leaf in leaves if leaf not in taken] or leaves
                 weights = [self._weight(name, leaf) if len(leaves) > 1 else 1.0 for leaf in leaves]
                 met = sum(weight for leaf, weight in zip(leaves, weights, strict=True) if _meets(leaf, condition))
                 self.known[key] = met / sum(weights)
@@ -200,6 +242,51 @@ def average_relative_error(
         counts = certain + (rng.random((RECONSTRUCTIONS, len(open_))) < open_).sum(axis=1)
         errors.append(float(np.abs(counts - true).mean() / true))
     return (float(np.mean(errors)) if errors else float("nan")), left_out
+
+
+def desk_relative_error(original: Reconstruction, queries: Sequence[Query], *, epsilon: float, delta: float = 0.0) -> tuple[float, int]:
+    """How far the same counts would be from the true ones if a desk answered them with noise, for one budget in all.
+
+    Parameters
+    ----------
+    original : Reconstruction
+        Of the records as they were. For their keeper: the error itself is no protected number.
+    queries : sequence of Query
+    epsilon : float
+        For all queries together; each gets an equal share.
+    delta : float
+        0 for pure ε, with Laplace noise.
+
+    Returns
+    -------
+    error : float
+        AvRE, as `average_relative_error` has it; a negative count is answered as 0.
+    left_out : int
+
+    Raises
+    ------
+    QuestionError
+        If ε or δ is out of range, or there is no query.
+
+    Notes
+    -----
+    Changing one record changes each count by at most 1. Laplace or Gaussian noise is used, whichever is smaller for so many queries
+    (`candor.queries.exactness.share_of_budget`). Queries whose true count is 0 are asked and paid for, too.
+
+    References
+    ----------
+    Gursoy, Inan, Nergiz & Saygin (2017), §6.3, Fig. 5–7.
+    """
+    if not (0 < epsilon <= MOST_EPSILON and 0 <= delta < 1):
+        raise QuestionError(f"expected ε above 0 and at most {MOST_EPSILON:g}, and δ from 0 to below 1, found {epsilon:g} and {delta:g}")
+    one = Sensitivity(l1=1, l2_squared=1, linf=1)
+    share = share_of_budget(one, epsilon=epsilon, rho=rho_within(epsilon, delta) if delta else 0.0, questions=len(queries))
+    true = np.array([round(original.expected(query)) for query in queries], dtype=np.int64)
+    asked = np.tile(true[true > 0], (RECONSTRUCTIONS, 1))
+    if not asked.size:
+        return float("nan"), len(true)
+    noisy = with_noise(asked, sensitivity=one, rho=share.rho, epsilon=share.epsilon).values
+    return float((np.abs(np.maximum(noisy, 0) - asked) / asked).mean()), int((true == 0).sum())
 
 
 def _ends(label: Any) -> tuple[float, float] | None:

@@ -67,12 +67,17 @@ def _text(vertex: Record, depth: int) -> str:
     return json.dumps([sorted(vertex["quasi_identifiers"].items(), key=repr), below], ensure_ascii=False)
 
 
+def form_of(record: Record) -> str:
+    """The look of a record: all its labels, in any order of siblings."""
+    return _text(record, 64)
+
+
 KNOWLEDGE: dict[str, Callable[[Record], Any]] = {
     "labels of the root": lambda record: _text(record, 0),
     "labels of the children": lambda record: tuple(sorted(_text(child, 0) for child in record["children"])),
     "number of children": lambda record: len(record["children"]),
     "children with their children": lambda record: tuple(sorted(_text(child, 1) for child in record["children"])),
-    "all labels": lambda record: _text(record, 64),
+    "all labels": form_of,
 }
 LACKING = "a label that only this record lacks"
 
@@ -123,7 +128,7 @@ def risks(records: Sequence[Record]) -> Risks:
     """
     classes: dict[str, list[Record]] = defaultdict(list)
     for record in records:
-        classes[_text(record, 64)].append(record)
+        classes[form_of(record)].append(record)
     left: dict[str, Counter[int]] = defaultdict(Counter)
     certain: Counter[str] = Counter()
     for members in classes.values():

@@ -7,7 +7,8 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from analysis.learning.networks.questions import LARGEST_LOSS, circles_of, classes_of
+from analysis.learning.networks.questions import circles_of, classes_of
+from analysis.learning.one_loss import LARGEST_LOSS
 from analysis.ledger.questions import Json
 from analysis.sources.tables import Schema
 from surveys.journey.forms import read_number

@@ -4,7 +4,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from analysis.learning.networks.forms import NOISES, usual_amount
-from analysis.learning.networks.questions import LARGEST_LOSS
+from analysis.learning.one_loss import LARGEST_LOSS
 from analysis.ledger.questions import Json
 from surveys.journey.forms import read_number
 

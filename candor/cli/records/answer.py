@@ -14,7 +14,7 @@ from candor.cli.inputs import Input, InputFile
 from candor.cli.options import format_option
 from candor.cli.records import files
 from candor.records.reading import read_json
-from candor.records.reconstruction import Query, Reconstruction, average_relative_error, read_query
+from candor.records.reconstruction import Query, Reconstruction, average_relative_error, desk_relative_error, read_query
 
 
 @click.command()
@@ -24,6 +24,8 @@ from candor.records.reconstruction import Query, Reconstruction, average_relativ
 @click.option("--totals", "totals_path", type=InputFile(), help="JSON file: public totals of values by attribute, to weigh leaves by.")
 @files.records_option
 @files.roles_option
+@click.option("--epsilon", type=float, help="With --original: also the error of answers with noise, for this ε in all.")
+@click.option("--delta", type=float, default=0.0, show_default=True, help="The δ that goes with it; 0 for Laplace noise only.")
 @format_option
 def answer(
     published_path: Input,
@@ -32,6 +34,8 @@ def answer(
     totals_path: Input | None,
     original_path: Input | None,
     roles_path: Input | None,
+    epsilon: float | None,
+    delta: float,
     output_format: str,
 ) -> None:
     """Count records that meet a query; labels stand for any of their leaves. With --original the average relative error is said too."""
@@ -46,6 +50,12 @@ def answer(
         document["true"] = [original.expected(query) for query in asked]
         error, left_out = average_relative_error(original, published, asked, rng=np.random.default_rng())
         document |= {"average_relative_error": None if np.isnan(error) else error, "left_out": left_out}
+        if epsilon is not None:
+            with files.named("--epsilon"):
+                error, _ = desk_relative_error(original, asked, epsilon=epsilon, delta=delta)
+            document["desk_relative_error"] = None if np.isnan(error) else error
+    elif epsilon is not None:
+        raise InputError("--epsilon: expected --original, because noise is added to true counts")
     files.say(document, output_format, _lines(document))
 
 
@@ -70,3 +80,5 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     if "true" in document:
         error = document["average_relative_error"]
         yield "average relative error: " + ("–" if error is None else f"{error:.3f}") + f"; {document['left_out']} queries left out"
+    if (desk := document.get("desk_relative_error")) is not None:
+        yield f"average relative error of answers with noise: {desk:.3f}"

@@ -2,32 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
+from candor.cli.group import InputError
 from candor.cli.inputs import Input, InputFile
 from candor.cli.options import format_option
 from candor.cli.records import files
+from candor.records.hierarchies import read_hierarchies
+from candor.records.releases.intersection import intersection
 from candor.records.risk import risks
+from candor.records.tables.minimality import rows_given_away
 
 
 @click.command()
 @click.argument("published_path", metavar="OUT.json|OUT.csv", type=InputFile())
 @files.records_option
 @files.roles_option
+@click.option("--also", "other_path", type=InputFile(), help="Another release of the same records, to intersect this one with.")
+@files.hierarchies_option
+@click.option("--k", type=int, default=2, show_default=True, help="The k of the table, for --l.")
+@files.levels_option
 @format_option
-def risk(published_path: Input, original_path: Input | None, roles_path: Input | None, output_format: str) -> None:
+def risk(
+    published_path: Input,
+    original_path: Input | None,
+    roles_path: Input | None,
+    other_path: Input | None,
+    hierarchies_path: Path | None,
+    k: int,
+    levels: dict[str, int],
+    output_format: str,
+) -> None:
     """Say the risks of a file: linkage by what an attacker knows, insiders who know one value, values that are certain.
 
-    With --original, linkage is counted before and after.
+    With --original, linkage is counted before and after. With --also, two releases are intersected. With --l, --original and --hierarchies,
+    rows of a table are counted whose values are given away to somebody who knows that labels were coarsened only for the sake of ℓ.
     """
     roles = files.roles_in(roles_path) if roles_path is not None else None
-    document: dict[str, Any] = risks(files.checked_records(published_path, roles)).to_dict()
-    if original_path is not None:
-        document["before"] = risks(files.checked_records(original_path, roles)).to_dict()
+    published = files.checked_records(published_path, roles)
+    document: dict[str, Any] = risks(published).to_dict()
+    original = files.checked_records(original_path, roles) if original_path is not None else None
+    if original is not None:
+        document["before"] = risks(original).to_dict()
+    if other_path is not None:
+        document["intersection"] = intersection(published, files.checked_records(other_path, roles)).to_dict()
+    if demanded := {name: level for name, level in levels.items() if level > 1}:
+        if original is None or hierarchies_path is None:
+            raise InputError("--l: expected --original and --hierarchies, because the attack compares labels before and after")
+        document["minimality"] = _given_away(published, original, hierarchies_path, k=k, levels=demanded)
     files.say(document, output_format, _lines(document))
+
+
+def _given_away(
+    published: Sequence[Any], original: Sequence[Any], hierarchies_path: Path, *, k: int, levels: dict[str, int]
+) -> dict[str, int]:
+    names = sorted({name for record in original for name in record["quasi_identifiers"]})
+    trees = read_hierarchies(files.hierarchies_of(hierarchies_path))
+    if missing := [name for name in names if name not in trees]:
+        raise InputError(f"--hierarchies: the quasi-identifier {missing[0]!r} has no hierarchy")
+    for name in names:
+        for record in original:
+            trees[name].leaf(record["quasi_identifiers"][name])
+        trees[name].settle()
+    known = {name: trees[name] for name in names}
+    return {name: rows_given_away(published, original, known, name=name, k=k, level=level) for name, level in levels.items()}
 
 
 def _lines(document: dict[str, Any]) -> Iterator[str]:
@@ -42,3 +84,9 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
         yield f"  {name}: {one['singled_out']:.1%}; at most two are left: {one['two_left']:.1%}"
     yield "certain for everybody in the class"
     yield from (f"  {name}: {share:.1%} of the values" for name, share in document["certain"].items())
+    if (both := document.get("intersection")) is not None:
+        yield "with the other release"
+        yield f"  recognised: {both['recognised']}; singled out: {both['singled_out']}"
+    if (given := document.get("minimality")) is not None:
+        yield "given away by the algorithm"
+        yield from (f"  {name}: {number} rows" for name, number in given.items())

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from candor.errors import QuestionError
 from candor.records.anonymising import anonymize
 from candor.records.checking import violations
 from candor.records.hierarchies import from_chains
-from candor.records.reconstruction import Query, Reconstruction, average_relative_error, read_query
+from candor.records.reconstruction import Query, Reconstruction, average_relative_error, desk_relative_error, read_query
 from candor.records.risk import linked, risks
 from candor.records.schema import ParameterError
 from candor.records.tables.anatomy import buckets
@@ -112,12 +113,32 @@ def test_a_label_stands_for_each_of_its_leaves() -> None:
     ]
     asked = Reconstruction(records, HIERARCHIES)
     took = read_query({"child": {"labels": {"course": ["CS11"]}, "values": {"grade": ["A"]}}})
-    assert asked.expected(took) == pytest.approx(1 / 3 + 1 / 6)  # three courses below CS1*, six below CS**
+    assert asked.expected(took) == pytest.approx(1 / 6)  # the first has a B in CS11 and takes it once; there are six courses below CS**
+    another = read_query({"child": {"labels": {"course": ["CS12"]}, "values": {"grade": ["A"]}}})
+    assert asked.expected(another) == pytest.approx(1 / 2 + 1 / 6)  # three courses below CS1*, of which one is taken
+    twice = [*records, vertex({}, {}, [vertex({"course": "CS11"}, {"grade": "F"})] * 2)]
+    assert Reconstruction(twice, HIERARCHIES).expected(took) == pytest.approx(1 / 3 + 1 / 6)  # courses may be taken twice here
     women = read_query({"labels": {"gender": ["F"]}, "values": {"gpa": {"from": 3.5}}})
     assert asked.expected(women) == pytest.approx(0.5 + 0.5 * 0.5)  # a blank counts as the values that are told
     totals = {"course": {"CS11": 5, "CS12": 2, "CS13": 2, "CS21": 0, "CS22": 0, "CS23": 0}}
     weighted = Reconstruction(records, HIERARCHIES, totals)
-    assert weighted.expected(took) == pytest.approx(4 / 8 + 4 / 8.75)  # one CS11 of five is told; a leaf weighs at least 1/4
+    assert weighted.expected(took) == pytest.approx(4 / 8.75)  # one CS11 of five is told; a leaf weighs at least 1/4
+    assert weighted.expected(another) == pytest.approx(2 / 4 + 2 / 8.75)
+
+
+def test_the_desk_is_nearer_the_truth_with_more_epsilon_and_fewer_queries() -> None:
+    """Laplace noise of scale 1/ε has a mean size of about 1/ε; 200 draws keep within 30 % of it by more than six standard errors."""
+    original = Reconstruction([vertex({"gender": "F"})] * 400, HIERARCHIES)
+    women = Query(labels={"gender": ["F"]})
+    few = desk_relative_error(original, [women] * 2, epsilon=0.1)
+    assert few[1] == 0
+    assert few[0] == pytest.approx(2 / 0.1 / 400, rel=0.3)
+    many = desk_relative_error(original, [women] * 40 + [Query(labels={"gender": ["M"]})] * 10, epsilon=0.5, delta=1e-6)
+    assert many[1] == 10
+    assert many[0] < 0.6 * 50 / 0.5 / 400  # Gaussian noise grows with the root of the number of queries
+    for epsilon, delta in ((0.0, 0.0), (99.0, 0.0), (1.0, 1.0)):
+        with pytest.raises(QuestionError, match="expected ε above 0"):
+            desk_relative_error(original, [women], epsilon=epsilon, delta=delta)
 
 
 def test_the_error_of_answers_is_exact_on_the_original_and_queries_without_anybody_are_left_out() -> None:
@@ -213,8 +234,20 @@ def test_the_four_commands_work_together(tmp_path: Path, monkeypatch: pytest.Mon
     assert json.loads(done.stdout)["linked"]["all labels"] == 0
     query = json.dumps({"labels": {"gender": ["F"]}})
     done = candor(
-        "answer", "out.json", "--hierarchies", "hierarchies.json", "--query", query, "--original", "records.json", "--format", "json"
+        "answer",
+        "out.json",
+        "--hierarchies",
+        "hierarchies.json",
+        "--query",
+        query,
+        "--original",
+        "records.json",
+        "--format",
+        "json",
+        "--epsilon",
+        "1",
     )
+    assert 0 < json.loads(done.stdout)["desk_relative_error"] < 1
     assert json.loads(done.stdout)["true"] == [sum(one["quasi_identifiers"]["gender"] == "F" for one in students(60))]
     Path("table.csv").write_text(TRANSCRIPT)
     Path("roles.json").write_text(json.dumps(ROLES))

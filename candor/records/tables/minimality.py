@@ -1,0 +1,129 @@
+"""The attack of one who knows that labels were coarsened only where they had to be, for the sake of ℓ."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from candor.records.hierarchies import Hierarchy
+
+Labels = tuple[str, ...]
+
+
+def beliefs(sizes: Sequence[int], times: int, *, k: int, level: int) -> list[float]:
+    """How sure an attacker is that a row of each part of a class has a value, knowing that some part alone was not diverse.
+
+    Parameters
+    ----------
+    sizes : sequence of int, shape (parts,)
+        Rows of each part: those with the same values before, which the attacker knows from elsewhere.
+    times : int
+        Rows of the class with the value.
+    k, level : int
+        As demanded of the release; ℓ by frequency.
+
+    Returns
+    -------
+    list of float, shape (parts,)
+        Expected share of the value in each part. Without the attack it is `times`/(rows of the class) in all. Zeros when no distribution of
+        the values makes a part fail: then something else was the reason.
+
+    Notes
+    -----
+    Every assignment of values to rows is equally likely beforehand. It remains when a part of at least k rows has the value more often than
+    1/ℓ. Polynomials Σ_j C(n, j) x^j count the assignments.
+
+    References
+    ----------
+    Wong, Fu, Wang & Pei (2007), Minimality Attack in Privacy Preserving Data Publishing, VLDB, §3.
+
+    Examples
+    --------
+    Two rows alike and four others alike share a class, two of the six have the value, ℓ = 2. Only if the two have it did they fail.
+
+    >>> beliefs([2, 4], 2, k=2, level=2)
+    [1.0, 0.0]
+    """
+    ways = [np.array([comb(size, number) for number in range(size + 1)], dtype=float) for size in sizes]
+    fine = [own * [size < k or number * level <= size for number in range(size + 1)] for own, size in zip(ways, sizes, strict=True)]
+    every, none = _product(ways), _product(fine)
+    remaining = every[times] - none[times]
+    if remaining <= 1e-9 * every[times]:
+        return [0.0] * len(sizes)
+    found = []
+    for at, size in enumerate(sizes):
+        expected = 0.0
+        for counts, sign in ((ways, 1), (fine, -1)):
+            weighted = _product([own * np.arange(len(own)) if other == at else own for other, own in enumerate(counts)])
+            expected += sign * float(weighted[times])
+        found.append(expected / float(remaining) / size)
+    return found
+
+
+def _product(polynomials: Sequence[Any]) -> Any:
+    found = np.ones(1)
+    for own in polynomials:
+        found = np.convolve(found, own)
+    return found
+
+
+def rows_given_away(
+    published: Sequence[Mapping[str, Any]],
+    original: Sequence[Mapping[str, Any]],
+    trees: Mapping[str, Hierarchy],
+    *,
+    name: str,
+    k: int,
+    level: int,
+) -> int:
+    """How many rows have some sensitive value with a probability above 1/ℓ, for an attacker who knows all labels and the algorithm.
+
+    Parameters
+    ----------
+    published, original : sequence of dict
+        Records without children: the rows of a table.
+    trees : mapping of str to Hierarchy
+        Of each quasi-identifier.
+    name : str
+        The sensitive attribute.
+    k, level : int
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    Rows whose labels are covered by several classes are in one of them that the attacker does not know; they are not counted.
+    """
+    classes: dict[Labels, Counter[Any]] = defaultdict(Counter)
+    for row in published:
+        classes[_labels(row)][row["sensitive"].get(name)] += 1
+    parts: dict[Labels, Counter[Labels]] = defaultdict(Counter)
+    seen: dict[Labels, list[Labels]] = {}
+    names = sorted(trees)
+    for row in original:
+        own = _labels(row)
+        if own not in seen:
+            chains = [
+                {str(trees[one].labels[node]) for node in trees[one].chain(trees[one].leaf(row["quasi_identifiers"][one]))} for one in names
+            ]
+            seen[own] = [labels for labels in classes if all(label in chain for label, chain in zip(labels, chains, strict=True))]
+        if len(seen[own]) == 1:
+            parts[seen[own][0]][own] += 1
+    given = 0
+    for labels, sizes in parts.items():
+        values = classes[labels]
+        if len(sizes) < 2 or sizes.total() != values.total() or max(values.values()) * level > values.total():
+            continue
+        worst = np.max([beliefs(list(sizes.values()), times, k=k, level=level) for times in values.values()], axis=0)
+        given += sum(size for size, belief in zip(sizes.values(), worst, strict=True) if belief * level > 1 + 1e-9)
+    return given
+
+
+def _labels(row: Mapping[str, Any]) -> Labels:
+    return tuple(str(label) for _, label in sorted(row["quasi_identifiers"].items()))

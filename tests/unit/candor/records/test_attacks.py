@@ -1,0 +1,87 @@
+"""Attacks on several releases and on the algorithm: each succeeds where nothing protects from it, and fails where something does."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from candor.records.anonymising import anonymize, read_records
+from candor.records.hierarchies import read_hierarchies
+from candor.records.releases.intersection import alone_in_both, intersection
+from candor.records.tables.minimality import beliefs, rows_given_away
+from tests.unit.candor.records.students import HIERARCHIES, students, vertex
+from tests.unit.candor.records.test_risk_and_answers import candor
+
+RECORDS = [record | {"sensitive": {"gpa": at / 25}} for at, record in enumerate(students(100))]
+
+
+def test_other_classes_are_intersected_and_the_same_ones_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second release shows courses only; each record is recognised by its average."""
+    coarser = HIERARCHIES | {"gender": {"F": ["F", "*"], "M": ["M", "*"]}, "birth": {"interval": [8]}}
+    first = anonymize(RECORDS, HIERARCHIES, k=4)
+    classes = [one.members for one in first.classes]
+    turned = [list(rows) for rows in zip(*classes, strict=False)]
+    turned[0] += [row for one in classes for row in one[len(turned) :]]
+    other = anonymize(read_records(RECORDS, coarser), k=4, classes=turned)
+    same = anonymize(read_records(RECORDS, coarser), k=4, classes=classes)
+    assert alone_in_both(classes, turned) > 80
+    assert alone_in_both(classes, classes) == 0
+    found = intersection(first.records, other.records)
+    assert found.recognised == 100
+    # Classes may look alike; then fewer are singled out than are alone.
+    assert 20 < found.singled_out <= alone_in_both(classes, turned)
+    assert intersection(first.records, same.records).singled_out == 0
+    monkeypatch.chdir(tmp_path)
+    for name, release in (("one", first), ("two", other)):
+        Path(f"{name}.json").write_text(json.dumps(release.records))
+    done = candor("risk", "one.json", "--also", "two.json", "--format", "json")
+    assert json.loads(done.stdout)["intersection"] == found.to_dict()
+
+
+def test_what_is_told_to_several_recognises_nobody() -> None:
+    records = [vertex({}, {"gpa": 1.0}), vertex({}, {"gpa": 1.0}), vertex({}, {"gpa": None}), vertex({}, {"gpa": 2.0})]
+    assert intersection(records, records).to_dict() == {"recognised": 1, "singled_out": 0}
+
+
+def test_beliefs_are_those_of_all_assignments() -> None:
+    for sizes, times, k, level in (([2, 4], 2, 2, 2), ([3, 3, 2], 3, 3, 2), ([4, 1], 3, 2, 2), ([5, 3], 2, 3, 3)):
+        parts = [at for at, size in enumerate(sizes) for _ in range(size)]
+        kept = []
+        for having in itertools.combinations(range(len(parts)), times):
+            counts = [sum(parts[one] == at for one in having) for at in range(len(sizes))]
+            if any(size >= k and number * level > size for size, number in zip(sizes, counts, strict=True)):
+                kept.append(counts)
+        expected = [sum(counts[at] for counts in kept) / len(kept) / size for at, size in enumerate(sizes)]
+        assert beliefs(sizes, times, k=k, level=level) == pytest.approx(expected)
+    assert beliefs([1, 1], 1, k=2, level=2) == [0.0, 0.0]
+
+
+def test_minimal_coarsening_gives_rows_away_and_coarsening_for_k_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wong et al.: two rows of q1 share a value; only that made them q1 or q2. With fewer rows than k it is k that did."""
+    labels = {"q": {"q1": ["q1", "*"], "q2": ["q2", "*"]}}
+    originals = [vertex({"q": "q1"}, {"ill": "yes"})] * 2 + [vertex({"q": "q2"}, {"ill": ill}) for ill in ("no", "n", "o", "not")]
+    published = [one | {"quasi_identifiers": {"q": "*"}} for one in originals]
+    trees = read_hierarchies(labels)
+    assert rows_given_away(published, originals, trees, name="ill", k=2, level=2) == 2
+    assert rows_given_away(published, originals, trees, name="ill", k=5, level=2) == 0
+    assert rows_given_away(originals, originals, trees, name="ill", k=2, level=2) == 0
+    monkeypatch.chdir(tmp_path)
+
+    def table(name: str, rows: list[dict[str, Any]]) -> None:
+        lines = [f"{row['quasi_identifiers']['q']},{row['sensitive']['ill']}" for row in rows]
+        Path(name).write_text("\n".join(["q,ill", *lines]) + "\n")
+
+    table("out.csv", published)
+    table("table.csv", originals)
+    Path("H.json").write_text(json.dumps(labels))
+    Path("roles.json").write_text('{"q": "quasi_identifier", "ill": "sensitive"}')
+    shared = ["--roles", "roles.json", "--original", "table.csv", "--hierarchies", "H.json"]
+    done = candor("risk", "out.csv", *shared, "--k", "2", "--l", "ill=2", "--format", "json")
+    assert json.loads(done.stdout)["minimality"] == {"ill": 2}
+    done = candor("risk", "out.csv", *shared, "--k", "2", "--l", "ill=2")
+    assert "given away by the algorithm\n  ill: 2 rows\n" in done.stdout
+    assert "expected --original and --hierarchies" in candor("risk", "out.csv", "--roles", "roles.json", "--l", "ill=2").output
