@@ -7,8 +7,11 @@ and effects are numbers in [0, 1] and [-1, 1], not percentages.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from candor.errors import needing
 
 DIFFERENCE_IN_MEANS = "difference_in_means"
 EFFICIENT = "efficient"
@@ -17,6 +20,29 @@ HEADLINE = EFFICIENT
 """The method of the headline, of Δ and its test, and of the plan's power; its effects come first. Others stand beside it."""
 NOTABLE = 0.1
 """A standardised difference beyond this is usually worth a look (Austin 2009, Statistics in Medicine 28, 3083–3107)."""
+
+
+class InRows(ABC):
+    """Results that are a table too."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """One row for each number with its interval, as plain values; undefined values are None."""
+
+    def to_frame(self) -> Any:
+        """`rows` as a pandas DataFrame; ``polars.DataFrame(result.rows())`` makes one of polars.
+
+        Raises
+        ------
+        MissingPackageError
+            Where pandas is not installed.
+        """
+        with needing("frames"):
+            import pandas
+
+        return pandas.DataFrame(self.rows())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

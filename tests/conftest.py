@@ -18,6 +18,7 @@ from django.db.backends.base.operations import BaseDatabaseOperations
 from django.db.transaction import atomic
 from django.test import override_settings
 from django.urls import clear_url_caches
+from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from analysis.models.triggers import BUDGETS_NEVER_GROW, CHARGES_ARE_KEPT
@@ -52,6 +53,9 @@ LONGEST_FIRST = (
     "audits/test_privacy_budgets.py",
     "integration/test_database_roles.py",
     "audits/test_no_linked_records.py",
+    "browser/test_record_pages.py",
+    "integration/test_preparing_records.py",
+    "integration/test_protected_records.py",
     "browser/test_review.py",
     "unit/candor/estimators/test_estimate_contract.py",
     "browser/test_video_player.py",
@@ -69,6 +73,8 @@ LONGEST_FIRST = (
     "contracts/test_mechanisms.py",
 )
 FOLDERS_IN_ORDER = ("browser", "integration", "contracts", "simulation", "audits", "unit")
+WAITING = 2
+"""About so many test processes wait at any time."""
 # As many Redis databases as the tests have of their own.
 PROCESSES_AT_MOST = 32
 LONGEST_NAME = 200
@@ -83,14 +89,9 @@ hypothesis.settings.load_profile("repeatable")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """Half as many test processes again as processors: those that wait for a browser or a server leave theirs to the others."""
+    """More test processes than processors: those that wait for a browser or a server leave theirs to the others."""
     processors = yield
-    return min(processors + processors // 2, PROCESSES_AT_MOST)
-
-
-def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """The length of a long text names its test: processes tell each other every name, and every subprocess inherits it."""
-    return f"{argname} of {len(val):,}" if isinstance(val, str | bytes) and len(val) > LONGEST_NAME else None
+    return min(processors + max(processors // 2, WAITING), PROCESSES_AT_MOST)
 
 
 @pytest.hookimpl(trylast=True)
@@ -136,6 +137,13 @@ def static_files_found_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", remember)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_clients() -> None:
+    """Give servers longer than the five seconds of httpx: on a busy machine a right answer may take them."""
+    for wait in ("connect", "read", "write", "pool"):
+        setattr(DEFAULT_TIMEOUT_CONFIG, wait, 60)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role, User
-from analysis.data_sets import analysts as analysts_of
 from analysis.data_sets import services
 from analysis.data_sets.retention import usual_day
 from analysis.models import DataSet, Source
@@ -89,8 +88,8 @@ def data_set(owner: User | None = None, *, brought: Any = TABLE, file: str = "",
 
 def named(made: DataSet, analyst: User) -> None:
     """Invite somebody, who accepts."""
-    invitation, _token = analysts_of.invite(made, addressee=analyst.username, actor=made.owner)
-    analysts_of.accept(invitation, user=analyst)
+    invitation, _token = services.invite_analyst(made, addressee=analyst.username, actor=made.owner)
+    services.accept_invitation(invitation, user=analyst)
 
 
 def approved(owner: User | None = None, *, analysts: tuple[User, ...] = (), officer: User | None = None, **changes: Any) -> Source:

@@ -96,7 +96,7 @@ class Site:
         deadline = time.monotonic() + self.start_seconds
         while True:
             with suppress(httpx.TransportError):
-                if httpx.get(f"{self.url}/healthz").status_code == 200:
+                if httpx.get(f"{self.url}/healthz", timeout=5).status_code == 200:
                     return
             dead = [name for name, process in self.processes.items() if process.poll() is not None]
             if (dead and self.supervisor is None) or time.monotonic() > deadline:

@@ -89,9 +89,9 @@ class DeclaredColumnSerializer(serializers.Serializer[object]):
         child=serializers.CharField(max_length=LONGEST_NAME),
         required=False,
         max_length=MOST_VALUES,
-        help_text="Of a category: all of them.",
+        help_text="All values that a category has.",
     )
-    minimum = serializers.FloatField(required=False, help_text="Of a number: values outside the bounds are refused.")
+    minimum = serializers.FloatField(required=False, help_text="The bounds of a number; values outside them are refused.")
     maximum = serializers.FloatField(required=False)
     several = serializers.BooleanField(default=False, help_text="Whether a student has a value in each of several rows.")
 
@@ -152,7 +152,7 @@ class DeclaredTextsSerializer(serializers.Serializer[object]):
 
 
 class DeclarationSerializer(serializers.Serializer[object]):
-    """What a file holds, either as a table or as texts."""
+    """The content of a file, either as a table or as texts."""
 
     title = serializers.CharField(max_length=LONGEST_TITLE)
     about = serializers.CharField(max_length=LONGEST_ABOUT, help_text="Where the data come from, and what the students agreed to.")

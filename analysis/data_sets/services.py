@@ -1,10 +1,14 @@
-"""The life of a data set: brought, submitted, approved or sent back, deleted. Each step holds the data set's lock."""
+"""The life of a data set: brought, submitted, approved or sent back, deleted; and its analysts, who are invited, accept and are approved.
+
+Each step holds the data set's lock.
+"""
 
 from collections.abc import Collection
 from datetime import date
 from typing import IO
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
@@ -13,12 +17,15 @@ from accounts.models import User
 from analysis import actions
 from analysis.data_sets.errors import DataSetError
 from analysis.ledger.services import open_budget
-from analysis.models import DataSet, DataSetAnalyst, DataSetStatus, Snapshot, Source
+from analysis.models import DataSet, DataSetAnalyst, DataSetInvitation, DataSetStatus, Snapshot, Source
 from analysis.sources.brought import Brought
 from analysis.sources.seats import DataSetSeat
 from analysis.sources.services import delete_rows, store_table
 from audit.services import record
+from surveys.errors import SharingError
 from surveys.questions.plans import PrivacyBudget
+from surveys.sharing import services as sharing
+from surveys.sharing.selectors import still_open
 
 LONGEST_REASON = 2000
 LONGEST_SLUG = 40
@@ -44,7 +51,7 @@ def submit(data_set: DataSet, *, budget: PrivacyBudget, delete_on: date, actor: 
 
     Raises ValueError where δ is too large for so many students.
     """
-    data_set = locked(data_set, DataSetStatus.DRAFT)
+    data_set = _locked(data_set, DataSetStatus.DRAFT)
     budget.require_small_delta(students_of(data_set))
     data_set.status, data_set.submitted_on, data_set.reason = DataSetStatus.WAITING, timezone.localdate(), ""
     data_set.epsilon, data_set.delta, data_set.delete_on = budget.epsilon, budget.delta, delete_on
@@ -56,13 +63,13 @@ def submit(data_set: DataSet, *, budget: PrivacyBudget, delete_on: date, actor: 
 @transaction.atomic
 def approve(data_set: DataSet, *, budget: tuple[float, float], delete_on: str, analysts: Collection[int], actor: User) -> None:
     """Open the budget. Budget, day and analysts are those that the officer saw; analysts who came meanwhile wait on."""
-    data_set = locked(data_set, DataSetStatus.WAITING, reviewer=actor)
+    data_set = _locked(data_set, DataSetStatus.WAITING, reviewer=actor)
     if budget != (data_set.epsilon, data_set.delta) or delete_on != str(data_set.delete_on or ""):
         raise DataSetError(_("The budget or the day was changed meanwhile. Look at it again."))
     data_set.status, data_set.decided_by, data_set.decided_on = DataSetStatus.APPROVED, actor, timezone.localdate()
     data_set.save()
     open_budget(data_set.source, epsilon=budget[0], delta=budget[1])
-    names = let_in(data_set, analysts)
+    names = _let_in(data_set, analysts)
     details = {"epsilon": budget[0], "delta": budget[1], "delete_on": data_set.delete_on, "analysts": names}
     record(actor=actor, action=actions.DATA_SET_APPROVED, subject=data_set, details=details)
 
@@ -70,7 +77,7 @@ def approve(data_set: DataSet, *, budget: tuple[float, float], delete_on: str, a
 @transaction.atomic
 def send_back(data_set: DataSet, *, reason: str, actor: User) -> None:
     """The owner may change the budget and the analysts, and ask again."""
-    data_set = locked(data_set, DataSetStatus.WAITING, reviewer=actor)
+    data_set = _locked(data_set, DataSetStatus.WAITING, reviewer=actor)
     if not (reason := reason.strip()[:LONGEST_REASON]):
         raise DataSetError(_("Expected a reason in words, found none."))
     data_set.status, data_set.reason, data_set.epsilon, data_set.delta = DataSetStatus.DRAFT, reason, None, None
@@ -79,10 +86,70 @@ def send_back(data_set: DataSet, *, reason: str, actor: User) -> None:
     record(actor=actor, action=actions.DATA_SET_SENT_BACK, subject=data_set, details={"reason": reason})
 
 
+def waiting_invitations(data_set: DataSet) -> QuerySet[DataSetInvitation]:
+    """Those that can still be accepted."""
+    return still_open(DataSetInvitation).filter(data_set=data_set)
+
+
+@transaction.atomic
+def invite_analyst(data_set: DataSet, *, addressee: str, actor: User) -> tuple[DataSetInvitation, str]:
+    """Invite an e-mail address or an account; return the invitation and the token of its link, which nobody can read again."""
+    data_set = _locked(data_set)
+    invitation = DataSetInvitation(data_set=data_set)
+    token = sharing.address(invitation, to=addressee)
+    if invitation.user is not None:
+        _must_be_new(data_set, invitation.user)
+    invitation.save()
+    record(actor=actor, action=actions.ANALYST_INVITED, subject=data_set, details={"addressee": invitation.addressee})
+    return invitation, token
+
+
+@transaction.atomic
+def withdraw_invitation(data_set: DataSet, *, invitation_id: int, actor: User) -> None:
+    """Disable the invitation's link from now on."""
+    invitation = waiting_invitations(data_set).select_for_update(of=("self",)).filter(pk=invitation_id).first()
+    if invitation is None:
+        raise DataSetError(_("This invitation was accepted or withdrawn in the meantime."))
+    invitation.withdrawn = True
+    invitation.save(update_fields=["withdrawn"])
+    record(actor=actor, action=actions.ANALYST_UNINVITED, subject=data_set, details={"addressee": invitation.addressee})
+
+
+@transaction.atomic
+def accept_invitation(invitation: DataSetInvitation, *, user: User) -> DataSetAnalyst:
+    """Make this person an analyst, once. They may ask when an officer has approved them."""
+    data_set = _locked(invitation.data_set)
+    sharing.use(invitation, user=user)
+    _must_be_new(data_set, user)
+    analyst = DataSetAnalyst.objects.create(data_set=data_set, user=user)
+    record(actor=user, action=actions.ANALYST_ACCEPTED, subject=data_set, details={"user": user.username})
+    return analyst
+
+
+@transaction.atomic
+def approve_analysts(data_set: DataSet, *, analysts: Collection[int], actor: User) -> None:
+    """Approve analysts who came after the data set was approved: those that the officer saw."""
+    data_set = _locked(data_set, DataSetStatus.APPROVED, reviewer=actor)
+    names = _let_in(data_set, analysts)
+    if not names:
+        raise DataSetError(_("No analyst waits any more."))
+    record(actor=actor, action=actions.ANALYSTS_APPROVED, subject=data_set, details={"analysts": names})
+
+
+@transaction.atomic
+def remove_analyst(data_set: DataSet, *, user_id: int, actor: User) -> None:
+    """Remove somebody, or leave."""
+    analyst = DataSetAnalyst.objects.select_related("user").filter(data_set=data_set, user_id=user_id).first()
+    if analyst is None:
+        raise DataSetError(_("This person is not an analyst of the data set any more."))
+    analyst.delete()
+    record(actor=actor, action=actions.ANALYST_REMOVED, subject=data_set, details={"user": analyst.user.username})
+
+
 @transaction.atomic
 def delete(data_set: DataSet, *, actor: User | None) -> None:
     """Delete the rows for ever. Its answers and its ledger stay."""
-    data_set = locked(data_set)
+    data_set = _locked(data_set)
     data_set.forgotten_on = timezone.localdate()
     if data_set.status == DataSetStatus.WAITING:
         data_set.status, data_set.epsilon, data_set.delta = DataSetStatus.DRAFT, None, None
@@ -97,7 +164,7 @@ def students_of(data_set: DataSet) -> int:
     return found or 0
 
 
-def locked(data_set: DataSet, *expected: DataSetStatus, reviewer: User | None = None) -> DataSet:
+def _locked(data_set: DataSet, *expected: DataSetStatus, reviewer: User | None = None) -> DataSet:
     """The data set as it is now, which nobody else changes until the transaction ends."""
     found = DataSet.objects.select_for_update(of=("self",)).select_related("owner").get(pk=data_set.pk)
     if found.forgotten_on is not None:
@@ -109,7 +176,7 @@ def locked(data_set: DataSet, *expected: DataSetStatus, reviewer: User | None = 
     return found
 
 
-def let_in(data_set: DataSet, seen: Collection[int]) -> list[str]:
+def _let_in(data_set: DataSet, seen: Collection[int]) -> list[str]:
     """Approve these analysts, of those who wait; their names."""
     waiting = DataSetAnalyst.objects.filter(data_set=data_set, user__in=seen, approved_on=None)
     names = sorted(waiting.values_list("user__username", flat=True))
@@ -122,3 +189,8 @@ def _free_slug(title: str) -> str:
     wanted = slugify(title)[:LONGEST_SLUG].strip("-") or "data-set"
     taken = {RESERVED, *DataSet.objects.filter(slug__startswith=wanted).values_list("slug", flat=True)}
     return next(name for number in range(1, len(taken) + 2) if (name := wanted if number == 1 else f"{wanted}-{number}") not in taken)
+
+
+def _must_be_new(data_set: DataSet, user: User) -> None:
+    if user == data_set.owner or DataSetAnalyst.objects.filter(data_set=data_set, user=user).exists():
+        raise SharingError(_("%(name)s has a part in this data set already.") % {"name": user.username})

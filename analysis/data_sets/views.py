@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role, User
-from analysis.data_sets import analysts, services
+from analysis.data_sets import services
 from analysis.data_sets.errors import DataSetError
 from analysis.data_sets.forms import BringForm, BudgetForm, ReasonForm
 from analysis.models import DataSetAnalyst, DataSetInvitation, DataSetStatus
@@ -24,7 +24,7 @@ from analysis.sources.selectors import newest_snapshot, schema_of_snapshot
 from analysis.sources.tables import Role as ColumnRole
 from surveys.access import OWNER_ROLES
 from surveys.errors import SharingError
-from surveys.privacy.budgets import bought_by, budget_in_words, in_words
+from surveys.privacy.budgets import bought_by, budget_in_words, in_words, rarity
 from surveys.questions.plans import PrivacyBudget
 from surveys.reading.apart import NotReadError
 from surveys.sharing.selectors import open_invitation
@@ -100,7 +100,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     found = open_invitation(DataSetInvitation, token)
 
     def accept(user: User) -> HttpResponse:
-        analysts.accept(found, user=user)
+        services.accept_invitation(found, user=user)
         messages.success(request, _("You may ask questions when an IRB officer has approved you."))
         return redirect("analysis:data_sets")
 
@@ -137,10 +137,11 @@ def _context(request: HttpRequest, seat: DataSetSeat, errors: dict[str, str]) ->
         "form": form,
         "budget": budget,
         "buys": [in_words(one) for one in bought_by(budget, people=n)] if budget else [],
+        "rarity": rarity(budget) if budget else "",
         "meaning": budget_in_words(budget) if budget else [],
         "analysts": named,
         "waiting_analysts": [one for one in named if one.approved_on is None],
-        "invitations": analysts.waiting_invitations(found),
+        "invitations": services.waiting_invitations(found),
         "days": DAYS,
         "typed": request.POST.get("addressee", "") if errors else "",
         "deleted_soon": found in deleted_soon(found.owner),
@@ -181,29 +182,29 @@ def _send_back(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
 
 def _invite(request: HttpRequest, seat: DataSetSeat) -> dict[str, object]:
     """The link, which is shown once."""
-    found, token = analysts.invite(seat.data_set, addressee=request.POST.get("addressee", ""), actor=seat.user)
+    found, token = services.invite_analyst(seat.data_set, addressee=request.POST.get("addressee", ""), actor=seat.user)
     return offered_link(request, found, reverse("analysis:data_set_invitation", args=[token]))
 
 
 def _withdraw(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
     (invitation_id,) = _keys(request, "invitation")[:1] or (0,)
-    analysts.withdraw_invitation(seat.data_set, invitation_id=invitation_id, actor=seat.user)
+    services.withdraw_invitation(seat.data_set, invitation_id=invitation_id, actor=seat.user)
     return {}
 
 
 def _approve_analysts(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
-    analysts.approve_analysts(seat.data_set, analysts=_people(request), actor=seat.user)
+    services.approve_analysts(seat.data_set, analysts=_people(request), actor=seat.user)
     return {}
 
 
 def _remove_analyst(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
     (user_id,) = _people(request)[:1] or (0,)
-    analysts.remove_analyst(seat.data_set, user_id=user_id, actor=seat.user)
+    services.remove_analyst(seat.data_set, user_id=user_id, actor=seat.user)
     return {}
 
 
 def _leave(request: HttpRequest, seat: DataSetSeat) -> dict[str, str]:
-    analysts.remove_analyst(seat.data_set, user_id=seat.user.pk, actor=seat.user)
+    services.remove_analyst(seat.data_set, user_id=seat.user.pk, actor=seat.user)
     return {}
 
 

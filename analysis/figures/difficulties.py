@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.formats import number_format
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
@@ -27,7 +28,7 @@ def difficulties_figure(found: Mapping[str, Any], language: str) -> SafeString:
         rows,
         title=_("How difficult each quiz question is"),
         axis_title=_("logits: to the right harder, to the left easier than the quiz on average"),
-        write_row=lambda row: f"{row.value:+.2f} ({row.low:+.2f} to {row.high:+.2f})".replace("-", "−"),
+        write_row=lambda row: f"{_signed(row.value)} ({_signed(row.low)} … {_signed(row.high)})",
     )
     return mark_safe(drawing.svg())  # noqa: S308  # escaped by Drawing
 
@@ -36,6 +37,10 @@ def _text(label: object, language: str) -> str:
     if isinstance(label, Mapping):
         return str(label.get(language) or label.get("en") or label[min(label)])
     return str(label)
+
+
+def _signed(number: float | None) -> str:
+    return number_format(f"{number or 0:+.2f}").replace("-", "−")
 
 
 def _short(text: str) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from analysis.ledger.accounts import Account, account_of
 from analysis.ledger.errors import QuestionError
@@ -21,7 +21,7 @@ MECHANISMS = {LAPLACE: gettext_lazy("Laplace noise"), GAUSSIAN: gettext_lazy("Ga
 STATES = {
     "reserved": gettext_lazy("Reserved"),
     "drawn": gettext_lazy("Spent, not answered"),
-    "answered": gettext_lazy("Answered"),
+    "answered": pgettext_lazy("a charge", "Answered"),
     "returned": gettext_lazy("Returned"),
 }
 

@@ -156,7 +156,7 @@ def missing_sentence(missing: MissingAnswers | None, *, names: Mapping[str, str]
     said = _("%(missing)d of %(people)d people did not answer this question.") % numbers
     ranges = [
         _(
-            "Whatever they would have said, the estimated change of the share of yes from “%(control)s” to “%(treatment)s”, by the "
+            "With any answers of theirs, the estimated change of the share of yes from “%(control)s” to “%(treatment)s”, by the "
             "difference in means, would lie between %(low)+d and %(high)+d in 100. These limits know nothing of chance, nor of people who "
             "do not follow the die."
         )
@@ -179,8 +179,8 @@ def missing_test_sentences(missing: MissingAnswers | None, *, names: Mapping[str
     if missing.p_value < DIFFERENT:
         yield (
             _(
-                "Answers are not missing equally often in all groups: chance alone would give such differences in %(share)s of studies. People "
-                "who answered may differ between the groups, which no estimate here corrects."
+                "Answers are not missing equally often in all groups: chance alone would give such differences in %(share)s of studies. "
+                "People who answered may differ between the groups, which no estimate here corrects."
             )
             % share
         )

@@ -1,4 +1,4 @@
-"""What is possible with a study's records, as figures and tables, and the parts that are edited."""
+"""The possibilities of a study's records, as figures and tables, and the parts that are edited."""
 
 from __future__ import annotations
 

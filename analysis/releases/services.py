@@ -65,7 +65,7 @@ class Choices:
     simulated: bool = False
     """Bots' answers instead of people's."""
     protection: Mapping[str, Any] | None = None
-    """Parameters of protected records: k, class size, ℓ by sensitive question, share left out; None: the usual ones, or those that are public."""
+    """Protected records have k, class size, ℓ by sensitive question, share left out; None: the usual ones, or those that are public."""
 
 
 @transaction.atomic

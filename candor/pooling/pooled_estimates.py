@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from candor.designs.design import Design
-from candor.errors import DataError, MethodError, needing
+from candor.errors import DataError, MethodError
 from candor.figures.forest import ForestFigure, draw_forest, forest_svg
 from candor.pooling.matching import Renamed, common_names, contrasts, own_names, studies_with, studies_with_contrast
 from candor.pooling.pooled_contrasts import PooledContrast, PooledEstimand, StudyAnswer, pooled_contrast
 from candor.pooling.pooled_text import forest_rows, pooled_html, pooled_text
 from candor.pooling.studies import PooledStudy, StudySource, studies_of
+from candor.results import InRows
 
 ONE_STUDY = "Not pooled, because one study alone has it: {what}."
 DIFFERENT_TEXTS = "The studies asked in different words: {texts}. Whether that is one question is for you to say."
@@ -165,7 +166,7 @@ def _estimated(study: PooledStudy, question: str, *, level: float) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class PooledEstimates:
+class PooledEstimates(InRows):
     """The result of `candor.pool`: a `PooledContrast` for each question and contrast.
 
     Attributes
@@ -216,19 +217,6 @@ class PooledEstimates:
             for estimand in (one.effect, one.honest_times_effect)
             for row in _rows(estimand)
         ]
-
-    def to_frame(self) -> Any:
-        """`rows` as a pandas DataFrame.
-
-        Raises
-        ------
-        MissingPackageError
-            Where pandas is not installed.
-        """
-        with needing("frames"):
-            import pandas
-
-        return pandas.DataFrame(self.rows())
 
     def plot(self, axes: Any = None) -> Any:
         """The forest plot of the effects: an SVG document that displays itself in a notebook, or drawn on matplotlib axes."""

@@ -68,7 +68,7 @@ def _text(vertex: Record, depth: int) -> str:
 
 
 def form_of(record: Record) -> str:
-    """What a record looks like: all its labels, whatever the order of siblings."""
+    """The look of a record: all its labels, in any order of siblings."""
     return _text(record, 64)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
-from candor.errors import DataError, DesignError, MethodError, NotIdentifiedError, needing
+from candor.errors import DataError, DesignError, MethodError, NotIdentifiedError
 from candor.estimators.intervals import normal_quantile
 from candor.figures.forest import ForestFigure, draw_forest, forest_svg
 from candor.regression.coefficients import Coefficient, cheaters_of, coefficients_of, over_all_rates
@@ -20,7 +20,7 @@ from candor.regression.formulas import read_formula
 from candor.regression.likelihood import Data, prevalence
 from candor.regression.model_columns import ARM, ModelColumns, model_columns
 from candor.regression.regression_text import forest_rows, regression_html, regression_text
-from candor.results import CheaterProportion
+from candor.results import CheaterProportion, InRows
 from candor.studies.answers import AnswerColumns
 from candor.studies.frames import answers_in, text_of
 from candor.studies.written_values import MISSING, is_missing
@@ -270,7 +270,7 @@ def _require_answers(data: Data, *, design: Design, subsample: Any) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class TraitRegressions:
+class TraitRegressions(InRows):
     """The result of `candor.regress`: a `TraitRegression` for each outcome, by its name."""
 
     design: Design
@@ -319,19 +319,6 @@ class TraitRegressions:
             for name, found in self.outcomes.items()
             for one in found.coefficients
         ]
-
-    def to_frame(self) -> Any:
-        """`rows` as a pandas DataFrame.
-
-        Raises
-        ------
-        MissingPackageError
-            Where pandas is not installed.
-        """
-        with needing("frames"):
-            import pandas
-
-        return pandas.DataFrame(self.rows())
 
     def plot(self, axes: Any = None) -> Any:
         """Coefficients with their intervals: an SVG document that displays itself in a notebook, or drawn on matplotlib axes."""

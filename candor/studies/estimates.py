@@ -12,7 +12,7 @@ from candor.clusters.inference import AssignmentInference
 from candor.designs.design import Design
 from candor.designs.sources import DesignSource, read_design
 from candor.equivalence.margins import Worse
-from candor.errors import DataError, MethodError, needing
+from candor.errors import DataError, MethodError
 from candor.estimators.intervals import normal_quantile
 from candor.estimators.missing_answers import MissingAnswers, missing_answers
 from candor.estimators.sample_ratio import SampleRatio
@@ -21,7 +21,7 @@ from candor.figures.forest import ForestFigure, draw_forest, forest_svg
 from candor.resampling.bootstrap import Progress, with_bootstrap
 from candor.resampling.bootstrap import bootstrap as bootstrapped
 from candor.resampling.seeds import seed_of
-from candor.results import OutcomeEstimate
+from candor.results import InRows, OutcomeEstimate
 from candor.studies.answers import AnswerColumns, Answers, CollectedAnswers, resampled_people
 from candor.studies.assignment import AssignedBy, AssignmentResults
 from candor.studies.columns import ColumnChoice
@@ -264,7 +264,7 @@ def _notes(outcome: OutcomeEstimate, *, missing: int) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class StudyEstimates:
+class StudyEstimates(InRows):
     """The result of `candor.estimate`: an `OutcomeEstimate` for each outcome, by its name.
 
     Attributes
@@ -367,19 +367,6 @@ class StudyEstimates:
             for name, outcome in self.outcomes.items()
             for effect in outcome.effects
         ]
-
-    def to_frame(self) -> Any:
-        """`rows` as a pandas DataFrame; ``polars.DataFrame(result.rows())`` makes one of polars.
-
-        Raises
-        ------
-        MissingPackageError
-            Where pandas is not installed.
-        """
-        with needing("frames"):
-            import pandas
-
-        return pandas.DataFrame(self.rows())
 
     def plot(self, axes: Any = None) -> Any:
         """The forest plot: an SVG document that displays itself in a notebook, or drawn on the given matplotlib axes, which are returned.

@@ -66,7 +66,14 @@ PHASES = (
             Page(route="analysis:analytics", label=_("Analytics"), needs=""),
         ),
     ),
-    Phase(label=_("Publish"), statuses=(), pages=(Page(route="analysis:releases", label=_("Release")),)),
+    Phase(
+        label=_("Publish"),
+        statuses=(),
+        pages=(
+            Page(route="analysis:releases", label=_("Release")),
+            Page(route="analysis:records", label=_("Records"), needs="may_change"),
+        ),
+    ),
 )
 ALWAYS = (
     Page(route="surveys:people", label=_("People"), needs="may_see_results"),

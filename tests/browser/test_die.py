@@ -213,9 +213,17 @@ def test_the_keyboard_goes_from_the_button_to_the_result_and_not_to_an_answer(at
 
 def test_the_die_lies_still_for_people_who_do_not_want_motion(at_questions: Callable[..., Page]) -> None:
     page = at_questions(reduced_motion="reduce")
+    page.evaluate(
+        """() => {
+            const [set, waits] = [setTimeout, []];
+            globalThis.setTimeout = (then, wait = 0) => { waits.push(wait); return set(then, wait); };
+            globalThis.waits = waits;
+        }"""
+    )
     button(page, "Roll the die").click()
     assert page.evaluate("document.getAnimations().length") == 0
-    expect(page.get_by_role("status")).to_have_text(re.compile("^Answer"), timeout=500)
+    expect(page.get_by_role("status")).to_have_text(re.compile("^Answer"))
+    assert set(page.evaluate("waits")) == {0}, "the result comes at once"
 
 
 def test_drawing_a_face_is_exactly_fair_for_every_die(at_questions: Callable[..., Page]) -> None:

@@ -71,7 +71,6 @@ def test_records_are_prepared_chosen_read_by_the_officer_and_checked_by_anybody(
     tmp_path: Path,
 ) -> None:
     def look(page: Page) -> None:
-        page.screenshot(path=f"/tmp/w/protect-shot-{width}-{look.n}.png", full_page=True)
         assert_accessible(page)
         assert_fits(page)
 

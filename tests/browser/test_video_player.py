@@ -27,7 +27,7 @@ def desk() -> Desk:
     return lecture_site.desk
 
 
-def eventually(page: Page, script: str, expected: Callable[[Any], bool], *, seconds: float = 12.0) -> Any:
+def eventually(page: Page, script: str, expected: Callable[[Any], bool], *, seconds: float = 60) -> Any:
     """The result of `script` on the video, once it is as expected."""
     end = time.monotonic() + seconds
     while not expected(value := say(page, script)):

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-ROLLING = 5_000
+ROLLING = 60_000
 
 
 def question(page: Page, text: str) -> Locator:

@@ -174,7 +174,7 @@ def test_nginx_names_the_same_addresses_and_sizes() -> None:
 def upload(site: Site, path: str, *, headers: str = "", chunked: bool = False) -> tuple[int, int, str]:
     """Stream 600 MB: the bytes that were taken before the server ended it, the largest file that it held meanwhile, and its answer."""
     sent, largest = 0, 0
-    with socket.create_connection(("127.0.0.1", site.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", site.port), timeout=60) as connection:
         length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {HUGE}"
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/html\r\nContent-Type: multipart/form-data; boundary=x\r\n"
         connection.sendall(f"{head}{length}\r\n{headers}\r\n".encode())
@@ -189,6 +189,7 @@ def upload(site: Site, path: str, *, headers: str = "", chunked: bool = False) -
                 largest = max(largest, bytes_in_files_of(site))
         largest = max(largest, bytes_in_files_of(site))
         answer = b""
+        connection.settimeout(60)
         with contextlib.suppress(OSError):
             answer = connection.recv(4096)
     return sent, largest, answer.decode(errors="replace")

@@ -163,14 +163,14 @@ def test_no_study_file_breaks_the_api_or_the_import_page(body: bytes) -> None:
     assert uploaded(client, "a.yaml", body).status_code == 422
 
 
-def test_eight_thousand_unknown_keys_cost_less_than_a_second() -> None:
+def test_eight_thousand_unknown_keys_cost_seconds_at_most() -> None:
     """71 kB blocked a thread for minutes: each problem was compared with each other. Both processes' time is counted."""
     client = logged_in(person(Role.INVESTIGATOR))
     client.get(reverse("surveys:import_study"))
     before = processor_seconds()
     answer = client.post(API + "studies/", data=BROKEN_YAML["8,000 unknown keys"], content_type="application/yaml")
     assert answer.json()["detail"].endswith("And 7,900 more.")
-    assert processor_seconds() - before < 1
+    assert processor_seconds() - before < 5  # half a second on a quiet machine
 
 
 def processor_seconds() -> float:

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from accounts.models import Role, TokenScope
 from accounts.services import issue_token
-from analysis.data_sets import analysts, services
+from analysis.data_sets import services
 from analysis.data_sets.errors import DataSetError
 from analysis.data_sets.retention import usual_day
 from analysis.ledger.selectors import asked_before
@@ -208,7 +208,7 @@ def test_an_analyst_who_comes_later_waits_for_an_officer_who_saw_the_name() -> N
     assert logged_in(late).get(page(source)).status_code == 404
     assert "An analyst waits" in words(logged_in(officer).get(reverse("analysis:inbox")))
     with pytest.raises(DataSetError, match="Another IRB officer decides"):
-        analysts.approve_analysts(made, analysts=[later.pk], actor=later)
+        services.approve_analysts(made, analysts=[later.pk], actor=later)
     assert logged_in(officer).post(page(source), {"action": "approve-analysts", "analyst": late.pk}).status_code == 302
     assert list(DataSetAnalyst.objects.filter(approved_on=None).values_list("user", flat=True)) == [later.pk]
     browser = logged_in(late)

@@ -131,7 +131,7 @@ def test_ctrl_c_ends_it_and_the_next_start_takes_seconds_and_keeps_the_data(demo
     assert before >= BOTS / 2
     assert demo.stop("web", signal.SIGINT) == 0
     demo.start("web")
-    assert demo.processor_seconds() < 10  # on an otherwise idle machine, the time it takes
+    assert demo.processor_seconds() < 20  # three on an idle machine
     assert finished(demo) == before
     assert printed(demo, "Password") == password
     assert "Traceback" not in demo.log()

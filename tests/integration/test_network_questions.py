@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.learning.networks.questions import HALF_WIDTHS
+from analysis.learning.one_loss import HALF_WIDTHS
 from analysis.ledger import services
 from analysis.ledger.errors import QuestionError
 from analysis.ledger.selectors import Asked, asked_before

@@ -79,7 +79,7 @@ class Proxy:
 
     def logged(self, room: str) -> list[str]:
         """The lines of the access log about a room, once there are any."""
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             if found := [line for line in self.log.read_text().splitlines() if room in line]:
                 return found
@@ -153,7 +153,7 @@ def proxy(nginx_program: str, application: Web, tmp_path: Path) -> Iterator[Prox
 
 
 def _wait_for(process: subprocess.Popen[str], *, port: int) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while process.poll() is None and time.monotonic() < deadline:
         try:
             httpx.get(
@@ -201,7 +201,7 @@ UPLOAD = "/studies/lecture-videos/build/arms/slides/"
 
 def announced(proxy: Proxy, path: str, length: int) -> int:
     """The status for a body of which only the length was sent."""
-    connection = http.client.HTTPSConnection(*proxy.address, context=proxy.trusting, timeout=10)
+    connection = http.client.HTTPSConnection(*proxy.address, context=proxy.trusting, timeout=60)
     connection.putrequest("POST", path)
     connection.putheader("Content-Length", str(length))
     connection.endheaders()
@@ -225,7 +225,7 @@ def test_more_than_64_kilobytes_is_refused_elsewhere(proxy: Proxy, path: str) ->
 
 def test_no_body_is_written_to_the_proxys_disk(proxy: Proxy) -> None:
     """A large body goes straight on: its head reaches the application, which asks for a login, while the body is still on its way."""
-    connection = http.client.HTTPSConnection(*proxy.address, context=proxy.trusting, timeout=10)
+    connection = http.client.HTTPSConnection(*proxy.address, context=proxy.trusting, timeout=60)
     connection.putrequest("POST", UPLOAD)
     connection.putheader("Content-Length", "500000000")
     connection.putheader("X-Refuse", "1")
@@ -239,7 +239,7 @@ def test_no_body_is_written_to_the_proxys_disk(proxy: Proxy) -> None:
 def test_an_outage_is_told_as_one_also_to_a_large_upload(proxy: Proxy, application: Web, length: int) -> None:
     application.shutdown()
     application.server_close()
-    connection = http.client.HTTPSConnection(*proxy.address, context=proxy.trusting, timeout=10)
+    connection = http.client.HTTPSConnection(*proxy.address, context=proxy.trusting, timeout=60)
     connection.putrequest("POST", UPLOAD)
     connection.putheader("Content-Length", str(length))
     connection.endheaders()

@@ -182,6 +182,6 @@ def test_the_list_of_exact_numbers_names_what_this_study_shows() -> None:
         plain = shown_exactly(definition(background=None))
         whole = shown_exactly(definition(subgroups=["gender"]), reasons_for_counts=["The journal wants them."])
     assert len(plain) == 2
-    assert len(whole) == 5
-    assert "Effects by the answers to “" in whole[3]
+    assert len(whole) == 6
+    assert "Effects by the answers to “" in whole[4]
     assert whole[-1] == "Counts or records of background answers in a data package. The reason: The journal wants them."

@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 from accounts.models import Role
+from analysis.answers.study_records import records_of
 from analysis.models import Release
 from analysis.packages.errors import ReleaseError
+from analysis.packages.rows import Row
 from analysis.releases import protecting, services
 from analysis.releases.keys import signing_key
 from analysis.releases.people import selection_of
@@ -22,6 +24,7 @@ from analysis.releases.protecting import opened
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.record_promises import faults_in
 from candor.records import clustering, shuffling
+from candor.records.auditing import Audit
 from candor.records.checking import violations
 from surveys.batches.rules import LEAST
 from surveys.journey import services as participation
@@ -51,7 +54,7 @@ def files_of(release: Release) -> dict[str, Any]:
 
 
 def background_of(record: dict[str, Any]) -> str:
-    """All that is told of somebody, in any order of siblings."""
+    """The labels and values of somebody, whatever the order of siblings."""
     below = sorted(background_of(child) for child in record["children"])
     return json.dumps([record["quasi_identifiers"], record["sensitive"], below], sort_keys=True)
 
@@ -248,3 +251,31 @@ def test_a_study_that_is_too_small_or_a_diversity_that_is_too_large_is_refused(s
 def test_parameters_that_mean_nothing_are_refused(study: Study, protection: dict[str, Any], said: str) -> None:
     with pytest.raises(ReleaseError, match=said):
         services.start_release(study, choices=replace(CHOICES, background="records", protection=protection), site=SITE, actor=study.owner)
+
+
+def test_nobody_or_ten_people_are_left_out(study: Study) -> None:
+    """data.csv has the answers of all: those of one who is left out would be the difference between the two files."""
+    definition = definition_of(study)
+    hierarchies = protecting.hierarchies_for(study, definition)
+    row = Row(arm="slides", subsample="1", answers=(1,))
+    for outliers, left in ((3, {0}), (0, {0}), (12, {0, *range(LEAST, 13)})):
+        told = [{"gender": "woman", "year": 1}] * 900 + [
+            {"gender": "man", "year": 8, "courses": [{"course": "probability", "grade": 50}] * (place % 8)} for place in range(outliers)
+        ]
+        people = [protecting.Person(key=str(place), row=row, background=one) for place, one in enumerate(told)]
+        chosen = {"k": 5, "class_size": 5, "l": {}, "suppress": 0.02, "hierarchies": hierarchies}
+        protected = protecting.protect(people, definition, chosen, questions=["attention"])
+        assert protected.suppressed in left
+        assert len(protected.records) + protected.suppressed == len(people)
+
+
+def test_the_order_of_people_is_in_no_file(study: Study) -> None:
+    """The curator's audit, which compares neighbours in both orders; it finds an order that was kept."""
+    people = protecting_people(study, shift=0)
+    definition, chosen = definition_of(study), parameters(study)
+    protected = protecting.protect(people, definition, chosen, questions=["attention", "comprehension"])
+    originals = records_of(definition.background, [one.background for one in people])
+    audit = Audit(originals, chosen["hierarchies"])
+    published = [{name: part for name, part in record.items() if name != "released"} for record in protected.records]
+    assert list(audit.violations(published)) == []
+    assert [one.rule for one in audit.violations(originals)] == ["order"]

@@ -152,6 +152,15 @@ def test_exact_counts_need_a_reason_which_the_package_and_the_pages_repeat() -> 
     assert REASON in page
 
 
+def test_protected_records_need_a_reason_too_because_no_noise_is_in_them() -> None:
+    study = study_with_budget(epsilon=10, delta=1e-4)
+    with pytest.raises(ReleaseError, match="Write why"):
+        started_release(study, background="records")
+    release = built_release(study, background="records", reason_for_exact_counts=REASON)
+    statement = files_of(release)["README.md"].decode()
+    assert f"Records of background answers are in this release, outside of the study's privacy budget. The reason: {REASON}" in statement
+
+
 def test_the_reason_for_a_package_stands_beside_every_guarantee_as_soon_as_its_counts_can_be_seen() -> None:
     """Those who run the study and officers look at a package before it is public; that it is discarded afterwards takes nothing back."""
     study = asked_study()

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from accounts.models import Language, Role, User
 from accounts.services import choose_language
-from analysis.data_sets.analysts import invite
+from analysis.data_sets.services import invite_analyst
 from analysis.ledger.services import ask
 from analysis.models import Asking
 from audit.models import Entry
@@ -64,7 +64,7 @@ def test_pages_in_german_are_german_as_a_whole() -> None:
     ask(marks, {"kind": "statistic", "question": {"kind": "most_common", "column": "background.major", "epsilon": 0.1}}, actor=owner)
     for asking in Asking.objects.all():
         work_on(asking)
-    _invitation, token = invite(draft, addressee="eve@example.org", actor=owner)
+    _invitation, token = invite_analyst(draft, addressee="eve@example.org", actor=owner)
     pages = [reverse(f"analysis:analytics{page}", args=[source.whole.slug]) for page in ("", "_difficulties", "_questions", "_ledger")]
     pages += [f"{pages[2]}?kind={kind}&show=1&exact=epsilon&epsilon=x" for kind in documents(source)]
     pages += [f"{pages[2]}?{urlencode(typed(source), doseq=True)}"]

@@ -44,6 +44,7 @@ def test_the_overview_says_where_the_study_is_and_opens_its_phase(status: StudyS
         ("surveys:review", "Review", "Decisions"),
         ("analysis:results", "Results", "Results"),
         ("analysis:releases", "Publish", "Release"),
+        ("analysis:records", "Publish", "Records"),
     ],
 )
 def test_a_page_opens_its_own_phase(route: str, phase: str, page: str) -> None:

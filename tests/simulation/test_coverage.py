@@ -51,7 +51,7 @@ def test_every_shadow_of_the_region_covers_also_at_the_worst_places(setting):
     """4,000 trials: a coverage of .94 gives less than .935 − .0134 = .9216, four standard errors, hardly ever."""
     found = from_counts(setting, replicates=4000, rng=setting.rng(2021, "region test"))
     shadows = {name: share for name, share in found.items() if name.endswith("likelihood region") or name.startswith("no contradiction")}
-    assert len(shadows) in (3, 5)
+    assert len(shadows) in (3, 5, 6)
     assert min(shadows.values()) > SMALLEST - 4 * (0.95 * 0.05 / 4000) ** 0.5, shadows
 
 

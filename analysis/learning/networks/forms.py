@@ -2,11 +2,13 @@
 
 from django import forms
 from django.http import QueryDict
+from django.utils.formats import number_format
 from django.utils.functional import Promise
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from analysis.learning.networks.questions import LARGEST_LOSS, circles_of, classes_of
+from analysis.learning.networks.questions import circles_of, classes_of
+from analysis.learning.one_loss import LARGEST_LOSS
 from analysis.ledger.questions import Json
 from analysis.sources.tables import Schema
 from surveys.journey.forms import read_number
@@ -22,12 +24,16 @@ OF_CLASSES: tuple[tuple[str, Promise], ...] = (
 NOISES = (("epsilon", _("ε: pure, with Laplace noise")), ("rho", _("ρ: zCDP, with Gaussian noise")))
 
 
+def usual_amount() -> str:
+    return str(number_format("0.1"))
+
+
 class NetworkForm(forms.Form):
     kind = forms.ChoiceField(label=_("What to release"), error_messages={"required": _("Choose what to release.")})
     circle = forms.ChoiceField(label=_("The question about friends"))
     classes = forms.ChoiceField(label=_("The question that names the class"), required=False)
     noise = forms.ChoiceField(label=_("How the loss is counted"), choices=NOISES, initial="epsilon")
-    amount = forms.CharField(label=_("How much to spend"), initial="0.1", error_messages={"required": _("Write how much to spend.")})
+    amount = forms.CharField(label=_("How much to spend"), initial=usual_amount, error_messages={"required": _("Write how much to spend.")})
 
     def __init__(self, data: QueryDict | None = None, *, schema: Schema) -> None:
         super().__init__(data)

@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _
 from pydantic import Field, model_validator
 
 from analysis.learning.networks.words import cell_in_words
+from analysis.learning.one_loss import HALF_WIDTHS, AtOneLoss
 from analysis.ledger.errors import QuestionError
-from analysis.ledger.questions import AnswerRow, AnswerTable, Json, Question, question_kind
+from analysis.ledger.questions import AnswerRow, AnswerTable, Json, question_kind
 from analysis.sources.tables import Array, Column, Kind, Role, Schema, Table
 from candor.networks.circles import NO_LIST, Circles, Thresholds
 from candor.networks.class_means import release as class_means
@@ -19,33 +20,21 @@ from candor.networks.class_types import release as class_types
 from candor.networks.degrees import release as degrees
 from candor.networks.ties import release as ties
 from candor.privacy.losses import Loss
-from candor.privacy.noise import Noisy, laplace_sd
+from candor.privacy.noise import Noisy
 from candor.privacy.sensitivity import Sensitivity
 from surveys.questions.parts import Name, some
 
-LARGEST_LOSS = 10.0
 BACKGROUND = "background."
-HALF_WIDTHS = {"discrete Gaussian": 1.96, "discrete Laplace": math.log(20) / math.sqrt(2)}
-"""Half of a 95 % interval of the noise, in its standard deviations."""
-Amount = Annotated[float, Field(gt=0, le=LARGEST_LOSS, allow_inf_nan=False)]
 
 
-class NetworkQuestion(Question):
-    """A question about a circle, at a loss of `epsilon` (Laplace noise) or of `rho` (Gaussian noise)."""
+class NetworkQuestion(AtOneLoss):
+    """A question about a circle."""
 
     circle: Name
-    epsilon: Amount | None = None
-    rho: Amount | None = None
-
-    @model_validator(mode="after")
-    def _one_loss(self) -> Self:
-        if (self.epsilon is None) == (self.rho is None):
-            raise ValueError(f"expected either epsilon or rho, found {self.epsilon} and {self.rho}")
-        return self
 
     def price(self, schema: Schema, n: int) -> Loss:
         self._label(schema)
-        return Loss.pure(self.epsilon) if self.epsilon is not None else Loss.zcdp(self.rho or 0.0)
+        return self.loss
 
     def release(self, exact: Any) -> tuple[Json, Loss]:
         noisy = self._with_noise(exact, rho=self.rho, epsilon=self.epsilon)
@@ -53,10 +42,7 @@ class NetworkQuestion(Question):
 
     def half_width(self, schema: Schema) -> float:
         """Half of a 95 % interval for each number of the answer, before anybody spends."""
-        sensitivity = self._sensitivity()
-        if self.epsilon is not None:
-            return HALF_WIDTHS["discrete Laplace"] * laplace_sd(sensitivity.l1 / self.epsilon)
-        return HALF_WIDTHS["discrete Gaussian"] * math.sqrt(sensitivity.l2_squared / (2 * (self.rho or 0.0)))
+        return self.half_width_at(self._sensitivity())
 
     def expects(self, schema: Schema, n: int) -> float:
         """A usual size of the numbers in the answer: an error as large as this tells nothing."""

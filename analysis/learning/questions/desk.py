@@ -43,7 +43,7 @@ class Offer:
     error: float | None
     error_in: str
     of_value: tuple[float, float] | None
-    """Of a quantile: ± of the value if values were spread evenly, and the width of a bin."""
+    """± of a quantile’s value if values were spread evenly, and the width of a bin."""
     mostly_noise: bool
     obstacle: str
     account: Account

@@ -42,6 +42,15 @@ HOW_EXACT = (
     ("error", gettext_lazy("Exact to ± this much")),
     ("epsilon", gettext_lazy("Spend this ε")),
 )
+LABELS = {
+    "questions": gettext_lazy("Number of questions"),
+    "error": gettext_lazy("Exact to ±"),
+    "epsilon": "ε",
+    "low": gettext_lazy("Lower bound"),
+    "high": gettext_lazy("Upper bound"),
+    "parts": gettext_lazy("Groups of a number"),
+    "entries": gettext_lazy("Entries of one student"),
+}
 USUAL_QUESTIONS, USUAL_PARTS, MOST_PARTS = 10, 4, 100
 NAMES, NUMBERS, ANY = Category, Number, (Category, Number)
 # The choices of columns that each kind asks for: parameter, its label, the columns, how many.
@@ -173,8 +182,10 @@ class DeskForm:
 
     @property
     def summary(self) -> list[dict[str, str]]:
-        """The errors in the order of the fields, for the links above the form."""
-        return [{"field": field, "message": message} for field, message in self.errors.items()]
+        """The errors with the labels of their fields, for the links above the form."""
+        named = {name: str(label) for name, label, _kinds, _number in COLUMNS.get(self.kind, ())} | LABELS
+        found = [(named.get(field, ""), field, message) for field, message in self.errors.items()]
+        return [{"field": field, "message": f"{label}: {message}" if label else message} for label, field, message in found]
 
     def _document(self) -> dict[str, Any]:
         document: dict[str, Any] = {"kind": self.kind}

@@ -3,15 +3,17 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from analysis.learning.networks.forms import NOISES
-from analysis.learning.networks.questions import LARGEST_LOSS
+from analysis.learning.networks.forms import NOISES, usual_amount
+from analysis.learning.one_loss import LARGEST_LOSS
 from analysis.ledger.questions import Json
 from surveys.journey.forms import read_number
 
 
 class TopicsForm(forms.Form):
     noise = forms.ChoiceField(label=_("How the loss is counted"), choices=NOISES, initial="rho")
-    amount = forms.CharField(label=_("The whole term costs"), initial="0.1", error_messages={"required": _("Write how much to spend.")})
+    amount = forms.CharField(
+        label=_("The whole term costs"), initial=usual_amount, error_messages={"required": _("Write how much to spend.")}
+    )
 
     def clean_amount(self) -> float:
         number, error = read_number(self.cleaned_data["amount"].strip(), minimum=0, maximum=LARGEST_LOSS)

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from analysis.learning.networks.questions import LARGEST_LOSS
+from analysis.learning.one_loss import LARGEST_LOSS
 from analysis.learning.topics.offers import Offer
 from analysis.ledger.selectors import Asked
 

@@ -1,18 +1,17 @@
 """The question how many students wrote about each topic in each week, and how. `candor/texts` computes and proves it."""
 
 import math
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from django.utils.translation import gettext as _
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from analysis.learning.networks.questions import HALF_WIDTHS, LARGEST_LOSS
+from analysis.learning.one_loss import HALF_WIDTHS, LARGEST_LOSS, AtOneLoss
 from analysis.ledger.errors import QuestionError
-from analysis.ledger.questions import Json, Question, question_kind
+from analysis.ledger.questions import Json, question_kind
 from analysis.sources.tables import Column, Role, Schema, Table
 from candor.privacy.losses import Loss
-from candor.privacy.noise import laplace_sd
 from candor.texts.topic_table.release import private_topic_tables, sensitivity, topic_tables
 
 SMALLEST_LOSS = 1e-6
@@ -21,30 +20,21 @@ Amount = Annotated[float, Field(ge=SMALLEST_LOSS, le=LARGEST_LOSS, allow_inf_nan
 
 
 @question_kind
-class Topics(Question):
-    """All tables of the term, at a loss of `epsilon` (Laplace noise) or of `rho` (Gaussian noise) for the term as a whole."""
+class Topics(AtOneLoss):
+    """All tables of the term, at one loss for the term as a whole."""
 
     kind: Literal["topics"] = "topics"
     epsilon: Amount | None = None
     rho: Amount | None = None
 
-    @model_validator(mode="after")
-    def _one_loss(self) -> Self:
-        if (self.epsilon is None) == (self.rho is None):
-            raise ValueError(f"expected either epsilon or rho, found {self.epsilon} and {self.rho}")
-        return self
-
     def price(self, schema: Schema, n: int) -> Loss:
         topics_of(schema)
-        return Loss.pure(self.epsilon) if self.epsilon is not None else Loss.zcdp(self.rho or 0.0)
+        return self.loss
 
     def half_width(self, schema: Schema) -> int:
         """Half of a 95 % interval of each count, before anybody spends."""
         weeks, cap = term_of(schema)
-        own = sensitivity(cap=cap, weeks=weeks)
-        if self.epsilon is not None:
-            return math.ceil(HALF_WIDTHS["discrete Laplace"] * laplace_sd(own.l1 / self.epsilon))
-        return math.ceil(HALF_WIDTHS["discrete Gaussian"] * math.sqrt(own.l2_squared / (2 * (self.rho or 0.0))))
+        return math.ceil(self.half_width_at(sensitivity(cap=cap, weeks=weeks)))
 
     def exact(self, table: Table) -> Any:
         topics = topics_of(table.schema)

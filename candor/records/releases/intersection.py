@@ -15,7 +15,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intersection:
-    """What two releases tell together.
+    """The knowledge that two releases give together.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ def intersection(first: Sequence[Record], second: Sequence[Record]) -> Intersect
     Notes
     -----
     A record is recognised by the sensitive values of its root and what was released with it, when no other record of either file has the
-    same. Of its class in the first release those remain that are in its class in the second, or are not recognised. Assumption: the
+    same. Members of its class in the first release remain when they are in its class in the second, or are not recognised. Assumption: the
     attacker knows all labels of one student, so that both classes are known.
 
     References
@@ -88,7 +88,7 @@ def alone_in_both(first: Iterable[Iterable[int]], second: Iterable[Iterable[int]
 
 
 def _signature(record: Record, names: Iterable[str]) -> str | None:
-    """What a record is recognised by; None when nothing is told."""
+    """The marks by which a record is recognised; None when nothing is told."""
     told = {name: record["sensitive"].get(name) for name in names}
     if None in told.values() or not (told or record.get("released")):
         return None

@@ -92,6 +92,19 @@ def test_adjusted_estimates_gain_from_generalised_covariates_and_find_no_effect(
     json.dumps(found, allow_nan=False)
 
 
+def test_a_survey_has_risks_and_nothing_to_compare() -> None:
+    alone = Design.of(
+        arms=("all",),
+        control="all",
+        subsamples={"1": {"forced_no": "2/6", "forced_yes": "1/6"}, "2": {"forced_no": "1/6", "forced_yes": "2/6"}},
+    )
+    records = people(60)
+    for one in records:
+        one["released"]["arm"] = "all"
+    found = results_of_records(records, {**PROTOCOL, "design": alone.to_document()}, level=0.95)
+    assert set(found) == {"covariates", "n", "risks"}
+
+
 def test_too_few_answers_are_said_and_the_rest_is_there() -> None:
     records = people(8)
     for one in records[1:]:

@@ -31,15 +31,15 @@ def test_users_in_two_threads_may_leave_in_any_order(library):
     def other():
         with single_threaded_blas():
             inside.set()
-            leave.wait(5)
+            leave.wait(60)
 
     thread = threading.Thread(target=other)
     with single_threaded_blas():
         thread.start()
-        assert inside.wait(5)
+        assert inside.wait(60)
     assert library["threads"] == 1
     leave.set()
-    thread.join(5)
+    thread.join(60)
     assert library["threads"] == 4
 
 

@@ -1,0 +1,39 @@
+"""Questions whose asker states one loss: ε, paid with Laplace noise, or ρ, paid with Gaussian noise."""
+
+import math
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from analysis.ledger.questions import Question
+from candor.privacy.losses import Loss
+from candor.privacy.noise import laplace_sd
+from candor.privacy.sensitivity import Sensitivity
+
+LARGEST_LOSS = 10.0
+HALF_WIDTHS = {"discrete Gaussian": 1.96, "discrete Laplace": math.log(20) / math.sqrt(2)}
+"""Half of a 95 % interval of the noise, in its standard deviations."""
+Amount = Annotated[float, Field(gt=0, le=LARGEST_LOSS, allow_inf_nan=False)]
+
+
+class AtOneLoss(Question):
+    """A question at a loss of `epsilon` (Laplace noise) or of `rho` (Gaussian noise)."""
+
+    epsilon: Amount | None = None
+    rho: Amount | None = None
+
+    @model_validator(mode="after")
+    def _one_loss(self) -> Self:
+        if (self.epsilon is None) == (self.rho is None):
+            raise ValueError(f"expected either epsilon or rho, found {self.epsilon} and {self.rho}")
+        return self
+
+    @property
+    def loss(self) -> Loss:
+        return Loss.pure(self.epsilon) if self.epsilon is not None else Loss.zcdp(self.rho or 0.0)
+
+    def half_width_at(self, sensitivity: Sensitivity) -> float:
+        """Half of a 95 % interval of the noise, before anybody spends."""
+        if self.epsilon is not None:
+            return HALF_WIDTHS["discrete Laplace"] * laplace_sd(sensitivity.l1 / self.epsilon)
+        return HALF_WIDTHS["discrete Gaussian"] * math.sqrt(sensitivity.l2_squared / (2 * (self.rho or 0.0)))
