@@ -49,31 +49,31 @@ LABELS: dict[str, Any] = {
 
 @pytest.mark.parametrize("k", [5, 12])
 def test_the_insider_risk_is_that_of_instructors_who_look_themselves(k: int) -> None:
-    release = anonymize(students(400, seed=3), HIERARCHIES, k=k)
-    rng, records = random.Random(1), release.records
+    """Every instructor of every course looks through the whole file: no draws, so that both must be the same."""
+    records = anonymize(students(400, seed=3), HIERARCHIES, k=k).records
 
     def label_form(record: Any) -> str:
         return json.dumps([record["quasi_identifiers"], sorted(label_form(child) for child in record["children"])])
 
-    forms = [label_form(record) for record in records]
-    singled_out, looked = 0, 0
-    for _ in range(3000):
-        at = rng.randrange(len(records))
-        if not records[at]["children"]:
-            continue
-        course = rng.choice(records[at]["children"])
-        same = [
-            other
-            for form, other in zip(forms, records, strict=True)
-            if form == forms[at]
-            and any(
+    classes: dict[str, list[Any]] = {}
+    for record in records:
+        classes.setdefault(label_form(record), []).append(record)
+    left = [
+        sum(
+            any(
                 one["quasi_identifiers"] == course["quasi_identifiers"] and one["sensitive"] == course["sensitive"]
                 for one in other["children"]
             )
-        ]
-        weight = len(records[at]["children"])
-        singled_out, looked = singled_out + weight * (len(same) == 1), looked + weight
-    assert risks(records).insider["grade"].singled_out == pytest.approx(singled_out / looked, abs=0.06)
+            for other in members
+        )
+        for members in classes.values()
+        for record in members
+        for course in record["children"]
+    ]
+    found = risks(records).insider["grade"]
+    assert found.singled_out == pytest.approx(left.count(1) / len(left), abs=1e-9)
+    assert found.two_left == pytest.approx(sum(number <= 2 for number in left) / len(left), abs=1e-9)
+    assert found.mean_match == pytest.approx(sum(1 / number for number in left) / len(left), abs=1e-9)
 
 
 def test_linkage_by_hand_before_and_after() -> None:
