@@ -74,15 +74,15 @@ class Forms:
         """The number of what a vertex shows itself; refuses what it should not show."""
         if extra := sorted(set(vertex) - {*FIELDS, "auxiliary"} - ({"released"} if depth == 0 else set())):
             raise _MalformedError("extra field", repr(extra[0]), vertex)
+        if type(vertex["children"]) is not list or any(type(vertex.get(one, {})) is not dict for one in ("auxiliary", "released")):
+            raise _MalformedError("fields", f"expected a list of children, auxiliary and released as objects, found {vertex!r:.80}", vertex)
         labels = [*vertex["quasi_identifiers"].items()]
         unconfirmed = [one for one in vertex.get("auxiliary", {}).items() if one[0] not in self.auxiliary]
         if wrong := [label for _, label in (*labels, *unconfirmed) if type(label) not in (str, int)]:
             raise _MalformedError("labels", f"expected texts or whole numbers, found {wrong[0]!r:.60}", vertex)
-        if type(vertex["children"]) is not list:
-            raise _MalformedError("fields", f"expected a list of children, found {vertex['children']!r:.60}", vertex)
         for name, value in vertex.get("released", {}).items():
-            plain = [*value.values()] if isinstance(value, dict) and name == "answers" else [value]
-            if name not in ("arm", "subsample") and any(answer not in (0, 1, None) for answer in plain):
+            answers = [*value.values()] if name == "answers" and type(value) is dict else ["not answers"]
+            if not (type(value) is str if name in ("arm", "subsample") else all(one in (0, 1, None) for one in answers)):
                 raise _MalformedError("extra field", f"released: expected arm, subsample, answers, found {name!r}", vertex)
         told: tuple[Any, ...] = tuple(sorted((name, type(label).__name__, label) for name, label in labels))
         told += ("auxiliary", *sorted((name, repr(label)) for name, label in unconfirmed)) if unconfirmed else ()

@@ -67,6 +67,10 @@ BREAKING: dict[str, tuple[str, Callable[[list[Any]], object]]] = {
         "extra field",
         lambda records: [one.update(released={"row": at}) for at, one in enumerate(records)],
     ),
+    "a row number hides in an answer": ("extra field", lambda records: [one.update(released={"row": 1}) for one in records]),
+    "a row number hides in the arm": ("extra field", lambda records: [one.update(released={"arm": at}) for at, one in enumerate(records)]),
+    "a release is no object": ("fields", lambda records: records[0].update(released=3)),
+    "auxiliary attributes are no object": ("fields", lambda records: records[0].update(auxiliary=[1])),
     "an index column is added": (
         "k",
         lambda records: [record["quasi_identifiers"].update(index=at) for at, record in enumerate(records)],
