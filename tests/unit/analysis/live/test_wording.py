@@ -180,9 +180,7 @@ def test_missing_answers_are_told_with_what_they_could_change() -> None:
     found = missing_answers(counts, [[0, 0], [20, 20]], design=design)
     assert found is not None
     said = missing_sentence(found, names={"slides": "Slides", "face": "Face"})
-    assert said.startswith(
-        "40 of 400 people did not answer this question. With any answers of theirs, the estimated change of the share "
-    )
+    assert said.startswith("40 of 400 people did not answer this question. With any answers of theirs, the estimated change of the share ")
     assert "from “Slides” to “Face”, by the difference in means, would lie between +0 and +40 in 100" in said
     completed = np.tile(counts, (21, 21, 1, 1, 1))
     for first, second in product(range(21), repeat=2):
