@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from accounts.access import in_own_language
 from analysis import methods_page, views
 from analysis.api import files, plans, results
 from analysis.data_sets import views as data_sets
@@ -41,7 +42,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/analytics/networks/", networks, name="analytics_networks"),
     path("studies/<slug:slug>/analytics/difficulties/", learning.difficulties, name="analytics_difficulties"),
     path("studies/<slug:slug>/analytics/difficulties/<int:number>.json", learning.difficulties_file, name="analytics_difficulties_file"),
-    path("studies/<slug:slug>/build/budget/", BudgetPage.as_view(), name="build_budget"),
+    path("studies/<slug:slug>/build/budget/", in_own_language(BudgetPage.as_view()), name="build_budget"),
     path("studies/<slug:slug>/analytics/questions/", questions, name="analytics_questions"),
     path("studies/<slug:slug>/analytics/ledger/", ledger, name="analytics_ledger"),
     path("data-sets/", data_sets.data_sets, name="data_sets"),

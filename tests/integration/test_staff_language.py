@@ -16,7 +16,7 @@ from analysis.ledger.services import ask
 from analysis.models import Asking
 from audit.models import Entry
 from tests.data_sets import TEXTS, approved, data_set
-from tests.factories import logged_in, page_of, person
+from tests.factories import draft_study, logged_in, page_of, person
 from tests.integration.test_network_questions import source_of_circles
 from tests.integration.test_question_desk import documents, typed
 from tests.jobs import work_on
@@ -73,6 +73,8 @@ def test_pages_in_german_are_german_as_a_whole() -> None:
     pages += [reverse("analysis:data_set_topics", args=[sets[0]]), reverse("analysis:data_set_difficulties", args=[sets[1]])]
     pages += [reverse(name) for name in ("analysis:data_sets", "analysis:bring_data", "analysis:inbox", "account")]
     pages += [reverse("analysis:data_set_invitation", args=[token])]
+    budgets = [reverse("analysis:build_budget", args=[one.slug]) for one in (source.whole, draft_study(owner=owner, slug="a-draft"))]
+    pages += [*budgets, f"{budgets[1]}?wanted=on"]
     content = (
         json.dumps(source.whole.definition, ensure_ascii=False)
         + " Diaries Marks of a course From elsewhere. Draft A test. difficulties.json "
