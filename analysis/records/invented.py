@@ -39,7 +39,7 @@ def example(questions: Sequence[BackgroundQuestion], hierarchies: Mapping[str, C
     from candor.records.anonymising import anonymize
 
     records = records_of(questions, invented_people(questions, random.Random(1)))  # noqa: S311  # nobody's answers
-    marked = [{**record, "released": {"arm": place}} for place, record in enumerate(records)]
+    marked = [{**record, "released": {"arm": str(place)}} for place, record in enumerate(records)]
     release = anonymize(marked, hierarchies, k=size)
-    after = {record["released"]["arm"]: record for record in release.records}
+    after = {int(record["released"]["arm"]): record for record in release.records}
     return [{"before": list(lines_of(records[place])), "after": list(lines_of(after[place]))} for place in sorted(after)[:SHOWN]]

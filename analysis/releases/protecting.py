@@ -104,7 +104,7 @@ def protect(people: Sequence[Person], definition: StudyDefinition, protection: M
     from candor.records.loss import losses  # NumPy's friends, which web processes can do without
 
     records = [
-        {**tree, "released": {"arm": place}}
+        {**tree, "released": {"arm": str(place)}}
         for place, tree in enumerate(records_of(definition.background, [one.background for one in people]))
     ]
     release = _anonymised(records, protection, share=protection["suppress"])
@@ -112,7 +112,7 @@ def protect(people: Sequence[Person], definition: StudyDefinition, protection: M
         release = _anonymised(records, protection, share=0)
     trees: dict[str, Record | None] = dict.fromkeys(one.key for one in people)
     for record in release.records:
-        trees[people[record["released"]["arm"]].key] = {name: part for name, part in record.items() if name != "released"}
+        trees[people[int(record["released"]["arm"])].key] = {name: part for name, part in record.items() if name != "released"}
     return _with_answers(people, trees, questions=questions, loss=losses(release).to_dict())
 
 

@@ -176,7 +176,7 @@ def test_the_reason_for_a_package_stands_beside_every_guarantee_as_soon_as_its_c
 def test_a_study_without_a_budget_has_no_ledger_to_release() -> None:
     study = closed_study()
     page = html.fromstring(logged_in(study.owner).get(reverse("analysis:releases", args=[study.slug])).content)
-    assert page.xpath('//input[@name="background"]/@value') == ["left_out", "counts"]
+    assert page.xpath('//input[@name="background"]/@value') == ["left_out", "counts", "records"]
     assert page.xpath('//input[@name="reason_for_exact_counts"]') == []
     with pytest.raises(ReleaseError, match="no privacy budget"):
         built_release(study, background="noisy_counts")

@@ -70,9 +70,9 @@ def test_intervals_from_generalised_covariates_cover_and_lie_between(k: int, mon
     """A coverage below .93 or above .97 in truth explains so few or so many hits of these trials with a probability of one in a million."""
     monkeypatch.setattr(clustering, "secret_generator", lambda: np.random.default_rng(11))
     rng, drawn = np.random.default_rng(20261123 + k), people(random.Random(k))
-    marked = [{**record, "released": {"arm": place}} for place, record in enumerate(records_of(QUESTIONS, drawn))]
+    marked = [{**record, "released": {"arm": str(place)}} for place, record in enumerate(records_of(QUESTIONS, drawn))]
     release = anonymize(marked, suggested_hierarchies(QUESTIONS), k=k, suppress=0)
-    records = sorted(release.records, key=lambda record: record["released"]["arm"])
+    records = sorted(release.records, key=lambda record: int(record["released"]["arm"]))
     covariates = {"generalised": covariates_of(records), "private": private_covariates(QUESTIONS, drawn)}
     baseline = np.array([shares(person) for person in drawn])
     hits = dict.fromkeys((DOUBLY_ROBUST, EFFICIENT_WITH_COVARIATES), 0)

@@ -187,6 +187,8 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "StudyStatus": "surveys.models.StudyStatus",
         "RunStatus": "analysis.models.RunStatus",
+        "SweepStatus": "analysis.models.SweepStatus",
+        "ReleaseStatus": "analysis.models.ReleaseStatus",
         "CrowdStatus": "surveys.models.BotRunStatus",
         "DataSetStatus": "analysis.models.DataSetStatus",
         "WebhookEvent": "webhooks.models.Event",
