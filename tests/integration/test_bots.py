@@ -55,12 +55,19 @@ def population(study: Study, *, behaviour: Behaviour = Behaviour.ALWAYS_NO, habi
 def send_one(
     study: Study, crowd: Population, *, seed: int, browser: httpx.Client, ticket: str | None = None, patience_seconds: float = 0
 ) -> Ending:
-    """One bot through the pages, in a browser without memory of the last."""
+    """One bot through the pages."""
+    return walker(study, crowd, seed=seed, browser=browser, ticket=ticket, patience_seconds=patience_seconds).walk()
+
+
+def walker(
+    study: Study, crowd: Population, *, seed: int, browser: httpx.Client, ticket: str | None = None, patience_seconds: float = 0
+) -> Walker:
+    """One bot before the first page, in a browser without memory of the last."""
     browser.cookies.clear()
     browser.cookies.set(BOT_COOKIE, bot_ticket(study.slug) if ticket is None else ticket)
     protocol = protocol_in_force(study)
     rng = np.random.default_rng(seed)
-    walker = Walker(
+    return Walker(
         client=browser,
         address=f"http://localhost{address_of(study)}",
         bot=crowd.draw(rng),
@@ -70,7 +77,21 @@ def send_one(
         rng=rng,
         patience_seconds=patience_seconds,
     )
-    return walker.walk()
+
+
+def test_a_bot_reads_its_text_and_knows_its_arm_by_it(browser: httpx.Client) -> None:
+    arms = [{"name": name, "label": name, "reading": {"text": f"The text of **{name}**.", "seconds": 60}} for name in ("one", "other")]
+    allocation = {"planned_participants": 48, "scheme": "permuted_block", "block_multiples": [1]}
+    arms = [{"name": "nothing", "label": "Nothing"}, *arms]
+    study = recruiting_study(accepts_bots=True, arms=arms, control="nothing", allocation=allocation)
+    crowd, known = population(study), dict[object, str]()
+    for seed in range(6):  # one block: each arm in both subsamples
+        bot = walker(study, crowd, seed=seed, browser=browser)
+        assert bot.walk() == Ending.FINISHED
+        person = Participant.objects.exclude(pk__in=known).get()
+        known[person.pk] = bot.arm
+        assert bot.arm == person.arm
+    assert Counter(known.values()) == {"nothing": 2, "one": 2, "other": 2}
 
 
 def test_a_bot_answers_everything_and_is_marked_as_a_bot(study: Study, browser: httpx.Client) -> None:
