@@ -100,7 +100,7 @@ def test_an_officer_who_is_an_analyst_reads_no_entry_about_the_data_set() -> Non
     assert analyst.get(about[secret]).status_code == 200
 
     def entries(browser: Client) -> set[str]:
-        lines = b"".join(browser.get(reverse("surveys:export_log")).streaming_content).decode()  # type: ignore[attr-defined]
+        lines = b"".join(browser.get(reverse("surveys:export_log")).streaming_content).decode()
         read = browser.get(reverse("surveys:api_log"), {"kind": "data_set."}).json()["entries"]
         assert {one["subject_id"] for one in read} == {key for key in keys if f'"subject_id":"{key}"' in lines.replace(" ", "")}
         return {one["subject_id"] for one in read}
