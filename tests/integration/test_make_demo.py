@@ -56,7 +56,7 @@ class Demo:
     terminals: list[Terminal] = field(default_factory=list)
 
     def start(self) -> Terminal:
-        """Run `make demo` until it answers that it is well."""
+        """Run `make demo` until it answers that it is well and has said its last line."""
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith(("DJANGO_", "DATABASE_", "REDIS_", "PYTEST_"))
         }
@@ -71,7 +71,8 @@ class Demo:
         while terminal.read():
             assert time.monotonic() < deadline, f"not ready after {START_SECONDS} s:\n{terminal.text}"
             try:
-                if httpx.get(f"http://127.0.0.1:{self.port}/healthz").json()["status"] == "ok":
+                healthy = httpx.get(f"http://127.0.0.1:{self.port}/healthz").json()["status"] == "ok"
+                if healthy and "Ctrl-C stops it" in terminal.text:
                     return terminal
             except httpx.TransportError:
                 continue
