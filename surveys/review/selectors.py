@@ -10,18 +10,20 @@ from django.utils import timezone
 from accounts.models import User
 from surveys.access import Seat, studies_of
 from surveys.models import RUNNING, Comment, PacketSection, Protocol, Study, StudyStatus, Verdict
+from surveys.review.signing import reviewer_of
 
 ENDS_SOON = timedelta(days=60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A study that waits for a decision. `own`: whether this officer has a part in it."""
+    """A study that waits for a decision. `own`: whether this officer has a part in it. `reviewer`: to whom it is assigned."""
 
     study: Study
     days: int
     open_threads: int
     own: bool
+    reviewer: User | None
 
     @property
     def kind(self) -> str:
@@ -40,7 +42,7 @@ class Queue:
 
 def queue_of(officer: User) -> Queue:
     """The points for the officer's attention. Waiting first, the oldest first."""
-    seen = studies_of(officer).select_related("owner", "submitted", "protocol")
+    seen = studies_of(officer).select_related("owner", "submitted", "protocol", "reviewer")
     today = timezone.localdate()
     running = seen.filter(status__in=(StudyStatus.APPROVED, StudyStatus.RECRUITING, StudyStatus.PAUSED))
     return Queue(
@@ -62,6 +64,7 @@ def _waiting(study: Study, officer: User, today: date) -> Waiting:
         days=(today - (study.submitted_on or today)).days,
         open_threads=sum(thread.is_open for thread in threads_of(study).values()),
         own=not Seat(officer, study).may_review,
+        reviewer=reviewer_of(study),
     )
 
 

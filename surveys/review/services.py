@@ -21,6 +21,7 @@ from surveys.models import RUNNING, Comment, Decision, Study, StudyStatus, Verdi
 from surveys.preregistration.services import preregister
 from surveys.privacy.limits import reason_is_needed
 from surveys.retention.selectors import REMINDER_DAYS
+from surveys.review.signing import require_reviewer, require_second_reader, submitted_to
 from surveys.study_file import define
 
 DAYS_OF_AN_APPROVAL = 365
@@ -42,15 +43,18 @@ def approve(
     In a running study newcomers see that protocol from now on, but nobody is taken in until the investigator resumes. A renewal lets
     a study go on that recruits, unless it comes with conditions: these have to be acknowledged before anybody else is taken in.
     `version` is the one that the officer has read: another one that came in meanwhile is not approved by mistake. A protocol whose answers
-    together lose more privacy than the officers' limit needs a reason.
+    together lose more privacy than the officers' limit needs a reason. Where the installation asks for a second reader, another officer has
+    signed every part of it first.
     """
-    study = _submitted(study, actor=actor, version=version)
+    study, submitted = submitted_to(study, actor=actor, version=version)
     today = timezone.localdate()
     valid_until = valid_until or today + timedelta(days=DAYS_OF_AN_APPROVAL)
     if not today <= valid_until <= last_possible_day():
         expected = _("Expected a day from %(first)s to %(last)s, found %(found)s.")
         raise ValidationError({"valid_until": expected % {"first": today, "last": last_possible_day(), "found": valid_until}})
-    if study.submitted and not reason.strip() and (needed := reason_is_needed(define(study.submitted.definition))):
+    if settings.SECOND_READER:
+        require_second_reader(study, submitted, actor=actor)
+    if not reason.strip() and (needed := reason_is_needed(define(submitted.definition))):
         raise ValidationError({"reason": needed})
     decision = _decide(study, Verdict.APPROVED, actor=actor, reason=reason, conditions=conditions, valid_until=valid_until)
     if study.status == StudyStatus.IN_REVIEW:
@@ -82,7 +86,7 @@ def reject(study: Study, *, actor: User, reason: str, version: int | None = None
 def suspend(study: Study, *, actor: User, reason: str) -> Study:
     """Stop recruiting at once; only an officer can lift it. Participants who have begun may finish, as in any pause."""
     study = locked(study)
-    _require_reviewer(study, actor)
+    require_reviewer(study, actor)
     if study.status not in RUNNING or study.suspended:
         raise TransitionError(_("Only a running study that is not suspended yet can be suspended."))
     _decide(study, Verdict.SUSPENDED, actor=actor, reason=reason)
@@ -98,7 +102,7 @@ def suspend(study: Study, *, actor: User, reason: str) -> Study:
 def lift_suspension(study: Study, *, actor: User, reason: str) -> Study:
     """The study stays paused; its investigator may resume it."""
     study = locked(study)
-    _require_reviewer(study, actor)
+    require_reviewer(study, actor)
     if not study.suspended:
         raise TransitionError(_("This study is not suspended."))
     _decide(study, Verdict.LIFTED, actor=actor, reason=reason)
@@ -171,7 +175,7 @@ def remind_of_ends() -> None:
 
 
 def _send_back(study: Study, verdict: Verdict, *, actor: User, reason: str, version: int | None, action: str) -> Study:
-    study = _submitted(study, actor=actor, version=version)
+    study, _submitted = submitted_to(study, actor=actor, version=version)
     decision = _decide(study, verdict, actor=actor, reason=reason)
     if study.status == StudyStatus.IN_REVIEW:
         take_step(study, StudyStatus.DRAFT)
@@ -182,23 +186,6 @@ def _send_back(study: Study, verdict: Verdict, *, actor: User, reason: str, vers
     return study
 
 
-def _submitted(study: Study, *, actor: User, version: int | None) -> Study:
-    """The study, locked, if this officer may decide on the submitted version and has read that very version."""
-    study = locked(study)
-    _require_reviewer(study, actor)
-    if study.submitted is None:
-        raise TransitionError(_("Nothing of this study waits for a decision. Somebody else may have decided already."))
-    if version is not None and version != study.submitted.version:
-        newer = _("You have read version %(read)s, but version %(waits)s waits for a decision now.")
-        raise TransitionError(newer % {"read": version, "waits": study.submitted.version})
-    return study
-
-
-def _require_reviewer(study: Study, actor: User) -> None:
-    if not Seat(actor, study).may_review:
-        raise TransitionError(_("Only an IRB officer who has no part in the study can decide about it."))
-
-
 def _decide(study: Study, verdict: Verdict, *, actor: User, reason: str, conditions: str = "", valid_until: date | None = None) -> Decision:
     decision = Decision(
         study=study,
@@ -207,6 +194,7 @@ def _decide(study: Study, verdict: Verdict, *, actor: User, reason: str, conditi
         reason=reason.strip(),
         conditions=conditions.strip(),
         valid_until=valid_until,
+        submitted_on=None if verdict in (Verdict.SUSPENDED, Verdict.LIFTED) else study.submitted_on,
         decided_by=actor,
         decided_on=timezone.localdate(),
     )

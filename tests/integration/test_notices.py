@@ -17,6 +17,7 @@ from analysis.releases import services
 from audit.models import Entry
 from surveys.models import MemberRole, Study, StudyMember, StudyStatus
 from surveys.review import services as reviews
+from surveys.review import signing
 from surveys.studies import services as studies
 from surveys.tasks import expire_approvals
 from tests.factories import definition, draft_study, logged_in, page_of, person, recruiting_study, study_in
@@ -191,6 +192,12 @@ def test_everybody_can_stop_the_messages_and_that_is_in_the_log(sent: Sent, offi
         assert addressees(sent(studies.submit_for_review, draft_study(slug=f"study-{wanted}"), actor=person(Role.ADMINISTRATOR))) == told
         entry = Entry.objects.filter(action="account.notices_changed").latest("sequence")
         assert (entry.actor_id, entry.details) == (officer.pk, {"wanted": wanted == "1"})
+
+
+def test_an_assignment_is_told_to_its_officer_alone(sent: Sent, officer: User, other_officer: User, waiting: Study) -> None:
+    assert addressees(sent(signing.assign, waiting, actor=officer, reviewer=other_officer.username)) == ["other"]
+    assert sent(signing.assign, waiting, actor=officer, reviewer=other_officer.username) == []
+    assert sent(signing.assign, waiting, actor=officer, reviewer="") == []
 
 
 @pytest.mark.parametrize(
