@@ -22,9 +22,8 @@ from surveys.privacy.limits import limit
 from surveys.privacy.services import set_limit
 from surveys.protocols import protocol_for
 from surveys.review import services as reviews
-from surveys.review import signing
 from surveys.review.packets import changes_since, packet_of
-from surveys.review.selectors import last_reviewed_before, threads_of
+from surveys.review.selectors import last_reviewed_before, reviewer_of, signed_in, threads_of
 from surveys.review.serializers import (
     AssignSerializer,
     CommentSerializer,
@@ -35,7 +34,6 @@ from surveys.review.serializers import (
     ReviewSerializer,
     SignSerializer,
 )
-from surveys.review.signing import reviewer_of, signed_in
 
 MOST_DIGITS = 9
 """Longest number of a version; longer ones are invalid."""
@@ -75,7 +73,7 @@ class Review(APIView):
 class Reviewer(APIView):
     """The officer to whom the review of a study is assigned. Other officers may decide as well."""
 
-    roles = (Role.IRB_OFFICER,)
+    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_assign", request=AssignSerializer, responses=ReviewSerializer)
     def put(self, request: Request, slug: str) -> Response:
@@ -83,13 +81,13 @@ class Reviewer(APIView):
         study = access_study(user, slug).study
         asked = AssignSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        return Response(_review(signing.assign(study, actor=user, **asked.validated_data)))
+        return Response(_review(reviews.assign(study, actor=user, **asked.validated_data)))
 
 
 class SignOffs(APIView):
     """An officer's signature under one part of the version that waits for a decision."""
 
-    roles = (Role.IRB_OFFICER,)
+    roles = tuple(Role)
 
     @extend_schema(operation_id="studies_sign", request=SignSerializer, responses=ReviewSerializer)
     def post(self, request: Request, slug: str) -> Response:
@@ -97,7 +95,7 @@ class SignOffs(APIView):
         study = access_study(user, slug).study
         asked = SignSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        signing.sign(study, actor=user, **asked.validated_data)
+        reviews.sign(study, actor=user, **asked.validated_data)
         return Response(_review(study))
 
 

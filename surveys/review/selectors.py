@@ -1,4 +1,4 @@
-"""Reads the data of reviews: the officers' queue, threads of comments, consents by version."""
+"""Reads the data of reviews: the officers' queue, threads of comments, signatures, and who may review."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,10 +7,9 @@ from datetime import date, timedelta
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Role, User
 from surveys.access import Seat, studies_of
-from surveys.models import RUNNING, Comment, PacketSection, Protocol, Study, StudyStatus, Verdict
-from surveys.review.signing import reviewer_of
+from surveys.models import RUNNING, SIGNED_PARTS, Comment, PacketSection, Protocol, SignOff, Study, StudyStatus, Verdict
 
 ENDS_SOON = timedelta(days=60)
 
@@ -94,3 +93,41 @@ def last_reviewed_before(protocol: Protocol) -> Protocol | None:
         study=protocol.study_id, version__lt=protocol.version, decisions__verdict__in=(Verdict.APPROVED, Verdict.CHANGES, Verdict.REJECTED)
     )
     return reviewed.order_by("-version").first()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signed:
+    """The officers' signatures under one version, by part."""
+
+    by_part: Mapping[str, tuple[User, ...]]
+    parts: int = len(SIGNED_PARTS)
+
+    @property
+    def counts(self) -> dict[User, int]:
+        """How many parts each officer has signed."""
+        officers = [officer for signers in self.by_part.values() for officer in signers]
+        return {officer: officers.count(officer) for officer in dict.fromkeys(officers)}
+
+    def readers(self) -> list[User]:
+        """The officers who have signed every part."""
+        return [officer for officer, count in self.counts.items() if count == self.parts]
+
+
+def signed_in(protocol: Protocol | None) -> Signed:
+    """Every signature under this version, with an empty tuple for a part that nobody signed."""
+    found: dict[str, tuple[User, ...]] = dict.fromkeys(SIGNED_PARTS, ())
+    for one in SignOff.objects.filter(protocol=protocol).select_related("officer") if protocol and protocol.pk else ():
+        found[one.part] += (one.officer,)
+    return Signed(by_part=found)
+
+
+def possible_reviewers(study: Study) -> list[User]:
+    """The officers who may review this study."""
+    officers = User.objects.filter(role=Role.IRB_OFFICER, is_active=True).order_by("username")
+    return [officer for officer in officers if Seat(officer, study).may_review]
+
+
+def reviewer_of(study: Study) -> User | None:
+    """The officer to whom the review is assigned; nobody, if that officer may not review it any more."""
+    assigned = study.reviewer
+    return assigned if assigned is not None and assigned.is_active and Seat(assigned, study).may_review else None

@@ -27,13 +27,11 @@ from surveys.privacy.services import set_limit
 from surveys.privacy.words import certainty
 from surveys.protocols import ProtocolView, protocol_for
 from surveys.review import services as reviews
-from surveys.review import signing
 from surveys.review.checklist import CHECKLIST, reading_minutes
 from surveys.review.decisions import decisions_of
 from surveys.review.forms import DECISION_WORDS, PrivacyLimitForm
 from surveys.review.packets import changes_since, packet_of
-from surveys.review.selectors import last_reviewed_before, threads_of
-from surveys.review.signing import possible_reviewers, reviewer_of, signed_in
+from surveys.review.selectors import last_reviewed_before, possible_reviewers, reviewer_of, signed_in, threads_of
 
 
 @require_role(Role.IRB_OFFICER)
@@ -152,24 +150,24 @@ def comment(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(reverse("surveys:protocol", args=[slug]) + _anchor(section))
 
 
-@require_role(Role.IRB_OFFICER)
+@require_role(*Role)
 @require_POST
 def sign(request: HttpRequest, slug: str, version: int) -> HttpResponse:
     """A signature under one part of the version that waits for a decision, or the end of a signature."""
     user, part = user_of(request), request.POST.get("part", "")
     study = access_study(user, slug).study
     signed = request.POST.get("signed") == "1"
-    _attempt(request, lambda: signing.sign(study, actor=user, part=part, version=version, signed=signed))
+    _attempt(request, lambda: reviews.sign(study, actor=user, part=part, version=version, signed=signed))
     return redirect(reverse("surveys:protocol_version", args=[slug, version]) + _anchor(part))
 
 
-@require_role(Role.IRB_OFFICER)
+@require_role(*Role)
 @require_POST
 def assign(request: HttpRequest, slug: str) -> HttpResponse:
     """The officer to whom the review is assigned, chosen by any officer who may review the study."""
     user = user_of(request)
     study = access_study(user, slug).study
-    _attempt(request, lambda: signing.assign(study, actor=user, reviewer=request.POST.get("reviewer", "")))
+    _attempt(request, lambda: reviews.assign(study, actor=user, reviewer=request.POST.get("reviewer", "")))
     return redirect("surveys:review", slug)
 
 

@@ -17,7 +17,6 @@ from analysis.releases import services
 from audit.models import Entry
 from surveys.models import MemberRole, Study, StudyMember, StudyStatus
 from surveys.review import services as reviews
-from surveys.review import signing
 from surveys.studies import services as studies
 from surveys.tasks import expire_approvals
 from tests.factories import definition, draft_study, logged_in, page_of, person, recruiting_study, study_in
@@ -195,9 +194,9 @@ def test_everybody_can_stop_the_messages_and_that_is_in_the_log(sent: Sent, offi
 
 
 def test_an_assignment_is_told_to_its_officer_alone(sent: Sent, officer: User, other_officer: User, waiting: Study) -> None:
-    assert addressees(sent(signing.assign, waiting, actor=officer, reviewer=other_officer.username)) == ["other"]
-    assert sent(signing.assign, waiting, actor=officer, reviewer=other_officer.username) == []
-    assert sent(signing.assign, waiting, actor=officer, reviewer="") == []
+    assert addressees(sent(reviews.assign, waiting, actor=officer, reviewer=other_officer.username)) == ["other"]
+    assert sent(reviews.assign, waiting, actor=officer, reviewer=other_officer.username) == []
+    assert sent(reviews.assign, waiting, actor=officer, reviewer="") == []
 
 
 @pytest.mark.parametrize(

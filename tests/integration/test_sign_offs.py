@@ -18,7 +18,7 @@ from audit.models import Entry
 from surveys.errors import TransitionError
 from surveys.models import SIGNED_PARTS, MemberRole, PacketSection, SignOff, Study, StudyMember, StudyStatus
 from surveys.review import services as reviews
-from surveys.review import signing
+from surveys.review.selectors import reviewer_of, signed_in
 from surveys.studies import services as studies
 from tests.api_requests import get, post, problem
 from tests.factories import definition, logged_in, page_of, person, study_in
@@ -44,11 +44,11 @@ def study() -> Study:
 
 def sign_all(study: Study, officer: User, *, version: int = 1) -> None:
     for part in SIGNED_PARTS:
-        signing.sign(study, actor=officer, part=part, version=version)
+        reviews.sign(study, actor=officer, part=part, version=version)
 
 
 def counts(study: Study) -> dict[str, int]:
-    return {one.username: count for one, count in signing.signed_in(study.submitted).counts.items()}
+    return {one.username: count for one, count in signed_in(study.submitted).counts.items()}
 
 
 def test_an_officer_signs_a_part_on_the_page_and_takes_it_back(study: Study, officer: User) -> None:
@@ -72,16 +72,16 @@ def test_an_officer_signs_a_part_on_the_page_and_takes_it_back(study: Study, off
 
 
 def test_a_signature_is_under_the_version_that_was_read(study: Study, officer: User) -> None:
-    signing.sign(study, actor=officer, part="consent", version=1)
+    reviews.sign(study, actor=officer, part="consent", version=1)
     reviews.ask_for_changes(study, actor=officer, reason="Say how long it takes.")
     study.refresh_from_db()
     changed = studies.change_definition(study, definition=definition(consent="## Anew\n\nTwenty minutes."), actor=study.owner)
     study = studies.submit_for_review(changed, actor=study.owner)
     assert counts(study) == {}
     with pytest.raises(TransitionError, match="You have read version 1, but version 2 waits"):
-        signing.sign(study, actor=officer, part="consent", version=1)
+        reviews.sign(study, actor=officer, part="consent", version=1)
     with pytest.raises(ValidationError, match="There is no such part"):
-        signing.sign(study, actor=officer, part="nothing", version=2)
+        reviews.sign(study, actor=officer, part="nothing", version=2)
     assert SignOff.objects.count() == 1
 
 
@@ -89,22 +89,22 @@ def test_nobody_signs_a_study_of_their_own_or_one_that_does_not_wait(study: Stud
     StudyMember.objects.create(study=study, user=second, role=MemberRole.VIEWER)
     for outsider in (second, study.owner):
         with pytest.raises(TransitionError, match="no part in the study"):
-            signing.sign(study, actor=outsider, part="consent", version=1)
+            reviews.sign(study, actor=outsider, part="consent", version=1)
     reviews.approve(study, actor=officer)
     with pytest.raises(TransitionError, match="Nothing of this study waits"):
-        signing.sign(study, actor=officer, part="consent", version=1)
+        reviews.sign(study, actor=officer, part="consent", version=1)
 
 
 def test_a_second_reader_signs_every_part_before_the_approval(study: Study, officer: User, second: User, settings: Any) -> None:
     settings.SECOND_READER = True
     sign_all(study, officer)
     for part in SIGNED_PARTS[1:]:
-        signing.sign(study, actor=second, part=part, version=1)
+        reviews.sign(study, actor=second, part=part, version=1)
     with pytest.raises(TransitionError, match="asks for a second reader"):
         reviews.approve(study, actor=officer)
     refused = problem(post(logged_in(officer), f"studies/{study.slug}/actions/approve/", {}), 409)
     assert "second reader" in refused["detail"]
-    signing.sign(study, actor=second, part=SIGNED_PARTS[0], version=1)
+    reviews.sign(study, actor=second, part=SIGNED_PARTS[0], version=1)
     assert reviews.approve(study, actor=officer).status == StudyStatus.APPROVED
 
 
@@ -127,11 +127,11 @@ def test_a_review_is_assigned_to_somebody_who_may_review(study: Study, officer: 
     assert get(officer, "review/")["waiting"][0]["reviewer"] == "sven"
     for wrong in ("part-taker", study.owner.username, "nobody"):
         with pytest.raises(ValidationError, match="Expected the user name of an IRB officer"):
-            signing.assign(study, actor=officer, reviewer=wrong)
+            reviews.assign(study, actor=officer, reviewer=wrong)
     change_role(user=second, role=Role.ANALYST, actor=person(Role.ADMINISTRATOR))
     study.refresh_from_db()
-    assert signing.reviewer_of(study) is None
-    assert signing.assign(study, actor=officer, reviewer="").reviewer is None
+    assert reviewer_of(study) is None
+    assert reviews.assign(study, actor=officer, reviewer="").reviewer is None
     details = [one.details for one in Entry.objects.filter(action="study.assigned").order_by("sequence")]
     assert details == [{"reviewer": "sven"}, {"reviewer": ""}]
 

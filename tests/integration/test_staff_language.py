@@ -71,7 +71,7 @@ def test_pages_in_german_are_german_as_a_whole() -> None:
     sets = (diaries.whole.slug, marks.whole.slug, draft.slug)
     pages += [reverse(f"analysis:{page}", args=[one]) for one in sets for page in ("data_set", "data_set_questions", "data_set_ledger")]
     pages += [reverse("analysis:data_set_topics", args=[sets[0]]), reverse("analysis:data_set_difficulties", args=[sets[1]])]
-    pages += [reverse(name) for name in ("analysis:data_sets", "analysis:bring_data", "analysis:inbox", "analysis:decisions", "account")]
+    pages += [reverse(name) for name in ("analysis:data_sets", "analysis:bring_data", "analysis:inbox", "account")]
     pages += [reverse("analysis:data_set_invitation", args=[token])]
     budgets = [reverse("analysis:build_budget", args=[one.slug]) for one in (source.whole, draft_study(owner=owner, slug="a-draft"))]
     pages += [*budgets, f"{budgets[1]}?wanted=on"]
@@ -79,6 +79,7 @@ def test_pages_in_german_are_german_as_a_whole() -> None:
         json.dumps(source.whole.definition, ensure_ascii=False)
         + " Diaries Marks of a course From elsewhere. Draft A test. difficulties.json "
     )
+    must_be_german(officer, [reverse("analysis:decisions"), f"{reverse('analysis:decisions')}?first=2000-01-01&last=2000-06-30"], content)
     must_be_german(owner, pages, content + "recursion, base case exam, test law, art eve@example.org ")
 
 
