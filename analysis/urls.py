@@ -28,7 +28,7 @@ from analysis.ledger.api import DataSetLedger, FrozenBudget, FrozenDataSetBudget
 from analysis.ledger.views import ledger
 from analysis.preregistration.api import PreregistrationReport
 from analysis.preregistration.views import report
-from analysis.records.api import BuildRecords, Records, StopRecords
+from analysis.records.api import BuildRecords, ConfirmRecords, Records, StopRecords
 from analysis.records.views import records
 from analysis.rehearsal.api import Rehearsal, StopRehearsal
 from analysis.rehearsal.views import rehearsal
@@ -73,6 +73,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/<slug:slug>/rehearsal/stop/", StopRehearsal.as_view(), name="api_stop_rehearsal"),
     path("api/v1/studies/<slug:slug>/records/", Records.as_view(), name="api_records"),
     path("api/v1/studies/<slug:slug>/records/stop/", StopRecords.as_view(), name="api_stop_records"),
+    path("api/v1/studies/<slug:slug>/records/confirm/", ConfirmRecords.as_view(), name="api_confirm_records"),
     path("api/v1/studies/<slug:slug>/records/build/", BuildRecords.as_view(), name="api_build_records"),
     path("api/v1/studies/<slug:slug>/diagnosis/", Diagnoses.as_view(), name="api_diagnosis"),
     path("api/v1/studies/<slug:slug>/diagnosis/stop/", StopDiagnosis.as_view(), name="api_stop_diagnosis"),

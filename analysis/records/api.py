@@ -1,5 +1,6 @@
 """Protected records for programs: what is possible, the build of a release, and the checker's verdict."""
 
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -8,13 +9,20 @@ from rest_framework.views import APIView
 from accounts.models import Role
 from accounts.tokens.api_access import person_of
 from analysis.answers.study_records import roles_of, words_of
-from analysis.models import BackgroundHandling, RecordSweep
-from analysis.records.serializers import SIMULATED, BuildRequestSerializer, RecordsSerializer, SweepRequestSerializer
+from analysis.models import BackgroundHandling, RecordSweep, ReleaseStatus
+from analysis.packages.errors import ReleaseError
+from analysis.records.serializers import (
+    SIMULATED,
+    BuildRequestSerializer,
+    ConfirmRequestSerializer,
+    RecordsSerializer,
+    SweepRequestSerializer,
+)
 from analysis.records.services import start_sweep, stop_sweep
 from analysis.releases.protecting import hierarchies_for
 from analysis.releases.selectors import releases
-from analysis.releases.services import start_release
-from surveys.access import Seat, access_own_study
+from analysis.releases.services import confirm_auxiliary, start_release
+from surveys.access import Seat, access_own_study, access_study
 from surveys.protocols import definition_for
 from surveys.request_bodies import BoundedJson
 
@@ -66,6 +74,25 @@ class BuildRecords(APIView):
         sent = BuildRequestSerializer(data=request.data)
         sent.is_valid(raise_exception=True)
         start_release(seat.study, choices=sent.choices(), site=request.build_absolute_uri("/").rstrip("/"), actor=user)
+        return Response(_state(seat), status=202)
+
+
+class ConfirmRecords(APIView):
+    """An IRB officer confirms by name auxiliary answers that are published as they are; the package is then built again."""
+
+    roles = tuple(Role)
+    parser_classes = (BoundedJson,)
+
+    @extend_schema(operation_id="studies_confirm_records", request=ConfirmRequestSerializer, responses={202: RecordsSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        user = person_of(request)
+        seat = access_study(user, slug)
+        sent = ConfirmRequestSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        asked = releases().filter(study=seat.study, status=ReleaseStatus.REQUESTED, background=BackgroundHandling.RECORDS).first()
+        if asked is None:
+            raise ReleaseError(_("No release with protected records waits for a decision."))
+        confirm_auxiliary(asked, names=sent.validated_data["attributes"], actor=user)
         return Response(_state(seat), status=202)
 
 

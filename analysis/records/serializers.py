@@ -28,6 +28,19 @@ class BuildRequestSerializer(SweepRequestSerializer):
         child=WholeField(low=0, high=LARGEST_LEVEL), required=False, help_text="ℓ by sensitive question; 0 demands nothing."
     )
     suppress = NumberField(low=0, high=MOST_LEFT_OUT, required=False, help_text="Largest share of people left out.")
+    as_labels = serializers.ListField(
+        child=serializers.CharField(max_length=100),
+        max_length=100,
+        required=False,
+        help_text="Sensitive questions treated as quasi-identifiers.",
+    )
+    anatomy = serializers.BooleanField(required=False, help_text="Shuffle sensitive values among those who look alike.")
+    asked = serializers.ListField(
+        child=serializers.CharField(max_length=100),
+        max_length=100,
+        required=False,
+        help_text="Auxiliary questions that an officer is asked to publish as they are.",
+    )
     reason = serializers.CharField(
         max_length=1000, default="", allow_blank=True, help_text="Why outside of the privacy budget, where the study has one."
     )
@@ -35,8 +48,9 @@ class BuildRequestSerializer(SweepRequestSerializer):
     def choices(self) -> Choices:
         """Without any parameter: the usual ones, or those that are public already."""
         given = self.validated_data
-        names = {"k": "k", "class_size": "class_size", "diversity": "l", "suppress": "suppress"}
-        protection = {name: given[field] for field, name in names.items() if field in given}
+        names = {"diversity": "l"}
+        chosen = ("k", "class_size", "diversity", "suppress", "as_labels", "anatomy", "asked")
+        protection = {names.get(field, field): given[field] for field in chosen if field in given}
         if protection:
             protection = {**USUAL, "class_size": max(protection.get("k", USUAL["k"]), USUAL["class_size"]), **protection}
         return Choices(
@@ -50,6 +64,12 @@ class BuildRequestSerializer(SweepRequestSerializer):
             simulated=given["whose"] == SIMULATED,
             protection=protection or None,
         )
+
+
+class ConfirmRequestSerializer(serializers.Serializer[object]):
+    attributes = serializers.ListField(
+        child=serializers.CharField(max_length=100), min_length=1, max_length=100, help_text="Auxiliary questions, each by name."
+    )
 
 
 class AttributeSerializer(serializers.Serializer[object]):

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.answers.study_records import Chains, Record, records_of, sensitive_of, suggested_hierarchies
+from analysis.answers.study_records import Chains, Record, as_published, records_of, sensitive_of, suggested_hierarchies
 from analysis.models import RecordSweep
 from analysis.records.invented import example
 from analysis.releases.people import selection_of
@@ -31,7 +31,7 @@ def sweep_one(sweep: RecordSweep) -> None:
     """Try the next class size. The sweep then waits for its next one, so that other work comes in between."""
     definition = protocol_in_force(sweep.study).definition
     chosen = selection_of(sweep.study, simulated=sweep.simulated, questions=(), with_background=True)
-    records = records_of(definition.background, chosen.background)
+    records = records_of(as_published(definition.background, {}), chosen.background)
     part = sweep.plan[len(sweep.found)]
     found = [*sweep.found, {**part, **looked_at(records, sweep.hierarchies, definition, **part)}]
     shown = sweep.example or example(definition.background, sweep.hierarchies, size=EXAMPLE_SIZE)
@@ -79,7 +79,7 @@ def queries(definition: StudyDefinition, rng: random.Random) -> list[Any]:
     """Counts of people with one answer and another one: a label of the root, and a label or value of the root or of a child."""
     from candor.records.reconstruction import read_query
 
-    hierarchies = suggested_hierarchies(definition.background)
+    hierarchies = suggested_hierarchies(as_published(definition.background, {}))
     below = {f"{question.name}." for question in definition.background if question.kind == "group"}
     several = {question.name for question in definition.background if question.kind == "multiple_choice"}
     labels = [(name, leaf) for name, chains in hierarchies.items() for leaf in chains if len(chains) > 1]

@@ -1,5 +1,6 @@
 """The pages on which protected records are prepared, chosen and read; and the same for programs."""
 
+import re
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from analysis.models import RecordHierarchies, RecordSweep, Release
 from analysis.packages.errors import ReleaseError
 from analysis.records.indented import to_chains, to_list
 from analysis.records.services import start_sweep
+from analysis.releases import services
 from audit.models import Entry
 from surveys.journey import services as participation
 from surveys.models import Participant, Study
@@ -143,11 +145,15 @@ def test_the_form_of_a_release_takes_the_parameters_or_says_what_is_wrong(study:
     assert wrong.status_code == 422
     for said in ("k: expected a whole number from 2", "Share left out", "ℓ of courses.grade: expected a whole number"):
         assert said in text_of(wrong)
-    client.post(releases, fields(**{"l-courses.grade": "2"}))
+    at_odds = client.post(releases, fields(as_labels="courses.grade", asked="nothing", **{"l-courses.grade": "2"}))
+    for said in ("ℓ: expected sensitive questions", "Expected some of the questions devices, found nothing."):
+        assert said in text_of(at_odds)
+    client.post(releases, fields(anatomy="on", asked="devices", **{"l-courses.grade": "2"}))
     release = Release.objects.get()
     assert release.protection is not None
     kept = {name: value for name, value in release.protection.items() if name != "hierarchies"}
-    assert kept == {"k": 4, "class_size": 4, "l": {"courses.grade": 2}, "suppress": 0.02}
+    numbers = {"k": 4, "class_size": 4, "l": {"courses.grade": 2}, "suppress": 0.02}
+    assert kept == {**numbers, "as_labels": [], "anatomy": True, "asked": ["devices"], "auxiliary": []}
     [started] = Entry.objects.filter(action="release.started").values_list("details", flat=True)
     assert started["protection"] == kept
 
@@ -169,6 +175,7 @@ def test_the_officer_reads_the_verdict_and_everybody_the_same_numbers(study: Stu
     compute(study)
     mine = text_of(logged_in(study.owner).get(reverse("analysis:releases_one", args=[study.slug, release.pk])))
     assert "With the answers themselves, for you alone" in mine
+    assert re.search(r"× \d\.\d\d", mine)
     Release.objects.filter(pk=release.pk).update(status="discarded", package=None)
     public = published_release(study, officer=officer, **RECORDS)
     numbers = public.summary["records"]["risks"]
@@ -177,6 +184,31 @@ def test_the_officer_reads_the_verdict_and_everybody_the_same_numbers(study: Stu
         assert said in page
     again = text_of(logged_in(study.owner).get(reverse("analysis:releases", args=[study.slug])))
     assert "A new version publishes the same records" in again
+
+
+def test_the_officer_confirms_on_the_page_or_by_a_program(study: Study) -> None:
+    chosen = RECORDS["protection"] | {"asked": ["devices"], "anatomy": True}
+    release, officer = requested_release(study, **RECORDS | {"protection": chosen}), person(Role.IRB_OFFICER)
+    page, reader = reverse("analysis:releases_one", args=[study.slug, release.pk]), logged_in(officer)
+    asked = text_of(reader.get(page))
+    for said in ("Publish these answers as they are", "Many of them together identify", "of 96 people would share", "shuffled", "m/ℓ"):
+        assert said in asked
+    assert "Confirm these" not in text_of(logged_in(study.owner).get(page))
+    assert "by name" in text_of(reader.post(page, {"step": "confirm"}, follow=True))
+    reader.post(page, {"step": "confirm", "attributes": ["devices"]})
+    work_on(release)
+    services.request_approval(Release.objects.get(), actor=study.owner)
+    again = text_of(reader.get(page))
+    assert "confirmed by name that these are published as they are: devices" in again
+    assert "Confirm these" not in again
+    services.discard(Release.objects.get(), actor=study.owner)
+    requested_release(study, **RECORDS | {"protection": chosen})
+    path = f"studies/{study.slug}/records/confirm/"
+    problem(post(reader, path, {"attributes": []}), 400)
+    assert "found gender" in problem(post(reader, path, {"attributes": ["gender"]}), 409)["detail"]
+    assert "Only an IRB officer" in problem(post(logged_in(study.owner), path, {"attributes": ["devices"]}), 409)["detail"]
+    assert post(reader, path, {"attributes": ["devices"]}).status_code == 202
+    assert "No release" in problem(post(reader, path, {"attributes": ["devices"]}), 409)["detail"]
 
 
 def test_a_program_does_the_same(study: Study) -> None:
