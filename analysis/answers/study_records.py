@@ -79,6 +79,28 @@ def named(questions: Sequence[BackgroundQuestion], role: Role, *, language: str 
     return found
 
 
+def values_of(questions: Sequence[BackgroundQuestion]) -> dict[str, list[str]]:
+    """All values in which each sensitive attribute can be published, lowest first where they have an order."""
+    parts: list[tuple[str, Simple | Circle]] = []
+    for question in questions:
+        if isinstance(question, Group):
+            parts += [(attribute_of(question.name, field.name), field) for field in question.fields]
+        elif not isinstance(question, ShortText):
+            parts.append((question.name, question))
+    found: dict[str, list[str]] = {}
+    for name, part in parts:
+        if part.role != "sensitive":
+            continue
+        match part:
+            case Circle():
+                found |= {attribute_of(name, own): [str(one) for one in range(most + 1)] for own, most in _parts_of(part)}
+            case Number():
+                found[name] = [label for label, _low in _ends_of(part)]
+            case _:
+                found[name] = [option.name for option in part.options]
+    return found
+
+
 def as_published(questions: Sequence[BackgroundQuestion], protection: Mapping[str, Any]) -> list[BackgroundQuestion]:
     """The questions in the roles in which they are published: quasi-identifiers are sensitive ones that shall be treated so
     (`as_labels`), and auxiliary ones that no officer confirmed (`auxiliary`).

@@ -1,5 +1,7 @@
 """Protected records for programs: what is possible, the build of a release, and the checker's verdict."""
 
+from dataclasses import asdict
+
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -15,6 +17,7 @@ from analysis.records.serializers import (
     SIMULATED,
     BuildRequestSerializer,
     ConfirmRequestSerializer,
+    RecordsOrQuerySerializer,
     RecordsSerializer,
     SweepRequestSerializer,
 )
@@ -75,6 +78,29 @@ class BuildRecords(APIView):
         sent.is_valid(raise_exception=True)
         start_release(seat.study, choices=sent.choices(), site=request.build_absolute_uri("/").rstrip("/"), actor=user)
         return Response(_state(seat), status=202)
+
+
+class RecordsOrQuery(APIView):
+    """The same counts from protected records and from a desk with noise. Trying all class sizes (`studies_try_records`) finds them."""
+
+    roles = tuple(Role)
+
+    @extend_schema(operation_id="studies_records_or_query", responses=RecordsOrQuerySerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        study = access_own_study(person_of(request), slug).study
+        from analysis.records.comparison import comparison_of
+
+        sweep = RecordSweep.objects.filter(study=study).first()
+        found = comparison_of(sweep)
+        shown = {
+            "study": study.slug,
+            "status": sweep and sweep.status,
+            "queries": found and found.queries,
+            "left_out": found and found.left_out,
+            "records": [asdict(one) for one in found.records] if found else [],
+            "desk": [{"epsilon": epsilon, "error": error} for epsilon, error in found.desk] if found else [],
+        }
+        return Response(RecordsOrQuerySerializer(shown).data)
 
 
 class ConfirmRecords(APIView):

@@ -1,5 +1,6 @@
 """The pages on which protected records are prepared, chosen and read; and the same for programs."""
 
+import random
 import re
 from typing import Any
 
@@ -8,11 +9,12 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Role
-from analysis.answers.study_records import suggested_hierarchies
+from analysis.answers.study_records import suggested_hierarchies, values_of
 from analysis.models import RecordHierarchies, RecordSweep, Release
 from analysis.packages.errors import ReleaseError
 from analysis.records.indented import to_chains, to_list
 from analysis.records.services import start_sweep
+from analysis.records.sweeping import queries
 from analysis.releases import services
 from audit.models import Entry
 from surveys.journey import services as participation
@@ -69,7 +71,7 @@ def test_a_sweep_says_what_is_possible_and_shows_nobodys_record(study: Study) ->
     work_off(sweep)
     sweep.refresh_from_db()
     assert (sweep.status, len(sweep.found), sweep.due_at) == ("done", len(sweep.plan), None)
-    plain = [one for one in sweep.found if one["level"] == 0]
+    plain = [one for one in sweep.found if one.get("level") == 0]
     assert [one["prosecutor"] for one in plain] == sorted((one["prosecutor"] for one in plain), reverse=True)
     assert plain[0]["loss"] < plain[-1]["loss"]
     assert plain[0]["largest"]["courses.grade"] >= 2
@@ -78,6 +80,19 @@ def test_a_sweep_says_what_is_possible_and_shows_nobodys_record(study: Study) ->
     assert len(shown.xpath('//figure//*[local-name()="svg"]')) >= 3
     assert len(shown.xpath('//table//tbody/tr[.//*[contains(text(), "gender: ")]]')) == 20
     assert "Largest possible ℓ" in text_of(client.get(address(study)))
+    compared = page_of(client.get(reverse("analysis:records_or_query", args=[study.slug])))
+    assert len(compared.xpath("//figure")) == 2
+    [anonymise, query] = compared.xpath("//figure//table")
+    assert len(anonymise.xpath(".//tbody/tr")) == 6
+    assert [row.xpath("string(th)") for row in query.xpath(".//tbody/tr")] == ["0.5", "1", "2", "4", "10"]
+    assert "Records with classes of 5 are wrong by" in text_of(client.get(reverse("analysis:records_or_query", args=[study.slug])))
+    told = get(study.owner, f"studies/{study.slug}/records/or-query/")
+    assert (told["status"], told["queries"], len(told["records"])) == ("done", 40, 6)
+    desk = {one["epsilon"]: one["error"] for one in told["desk"]}
+    assert desk[10] < desk[0.5]
+    for one in told["records"]:
+        better = [epsilon for epsilon, error in desk.items() if error <= one["error"]]
+        assert one["as_good_as"] == min(better, default=None)
 
 
 def test_a_sweep_that_is_stopped_keeps_what_it_found_and_one_of_too_few_people_is_refused(study: Study) -> None:
@@ -90,6 +105,29 @@ def test_a_sweep_that_is_stopped_keeps_what_it_found_and_one_of_too_few_people_i
     assert "Stopped after 1 of" in text_of(client.get(address(study)))
     with pytest.raises(ReleaseError, match="once the study is closed"):
         start_sweep(draft_study(slug="another-study"), simulated=False, actor=study.owner)
+
+
+def test_the_comparison_starts_and_stops_the_same_search(study: Study) -> None:
+    client, page = logged_in(study.owner), reverse("analysis:records_or_query", args=[study.slug])
+    assert "Ask both" in text_of(client.get(page))
+    assert get(study.owner, f"studies/{study.slug}/records/or-query/")["status"] is None
+    client.post(page, {"action": "start", "data": "people"})
+    assert "are tried." in text_of(client.get(page))
+    assert "The search was stopped." in text_of(client.post(page, {"action": "stop"}, follow=True))
+    assert "Choose what is to be done." in text_of(client.post(page, {}, follow=True))
+    assert "Which answers better?" not in text_of(client.get(page))
+    refused = draft_study(slug="another-study", owner=study.owner)
+    other = reverse("analysis:records_or_query", args=[refused.slug])
+    assert "once the study is closed" in text_of(client.post(other, {"action": "start"}, follow=True))
+
+
+def test_counts_are_of_a_label_and_of_success(study: Study) -> None:
+    asked = queries(protocol_in_force(study).definition, random.Random(1))
+    assert len(asked) == 40
+    grades = [one.child.values["courses.grade"] for one in asked if one.child is not None and one.child.values]
+    assert len(grades) == 20
+    assert all(labels == values_of(protocol_in_force(study).definition.background)["courses.grade"][5:] for labels in grades)
+    assert all(one.child.labels for one in asked if one.child is not None and one.child.values)
 
 
 def test_a_withdrawal_deletes_what_was_found_with_the_person(study: Study) -> None:
