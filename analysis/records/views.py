@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts.access import require_role, user_of
+from accounts.access import in_own_language, require_role, user_of
 from accounts.models import Role, User
 from analysis.models import RecordSweep
 from analysis.packages.errors import ReleaseError
@@ -24,6 +24,7 @@ SIMULATED = "simulated"
 
 @never_cache
 @require_role(*Role)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def records_or_query(request: HttpRequest, slug: str) -> HttpResponse:
     """The same counts from records and from a desk. POST starts or stops the search, which is that of the page of records."""
@@ -53,6 +54,7 @@ def records_or_query(request: HttpRequest, slug: str) -> HttpResponse:
 
 @never_cache
 @require_role(*Role)
+@in_own_language
 @require_http_methods(["GET", "HEAD", "POST"])
 def records(request: HttpRequest, slug: str) -> HttpResponse:
     """POST edits a hierarchy, or starts or stops the look at what is possible."""
