@@ -11,15 +11,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.db import OperationalError
 
 from accounts.models import Role
 from analysis.answers.study_records import records_of
-from analysis.models import Release
+from analysis.models import RecordSweep, Release
 from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import Row
+from analysis.records import sweeping
+from analysis.records.indented import to_chains
+from analysis.records.services import save_hierarchy, start_sweep
 from analysis.releases import protecting, services
 from analysis.releases.keys import signing_key
-from analysis.releases.people import selection_of
+from analysis.releases.people import released_people, selection_of
 from analysis.releases.protecting import opened
 from candor.packages.archive import PUBLIC_KEY, SIGNATURE, SUMS, files_in, signed, zip_of
 from candor.packages.record_promises import faults_in
@@ -28,6 +32,7 @@ from candor.records.auditing import Audit
 from candor.records.checking import violations
 from candor.records.releases.intersection import intersection
 from candor.records.risk import form_of
+from jobs import tasks
 from surveys.batches.rules import LEAST
 from surveys.journey import services as participation
 from surveys.models import Participant, Study
@@ -35,7 +40,7 @@ from surveys.protocols import protocol_in_force
 from surveys.retention.services import forget_operational_data
 from surveys.tokens import hash_of_withdrawal_code
 from tests.factories import document, person
-from tests.jobs import work_on
+from tests.jobs import fall_silent, work_on
 from tests.releases import CHOICES, SITE, built_release, closed_study, package_of, published_release, requested_release, started_release
 
 pytestmark = pytest.mark.django_db
@@ -303,6 +308,62 @@ def test_a_build_that_saw_somebody_who_withdrew_meanwhile_begins_again(study: St
     release.refresh_from_db()
     assert release.status == "built"
     assert len(files_of(release)["records.json"]) == 96 - LEAST
+
+
+def full_disk(*_given: Any, **_named: Any) -> Any:
+    raise OperationalError('could not extend file "base/1/2": No space left on device')
+
+
+@pytest.mark.parametrize("last", ["write", "finish"])
+def test_a_full_disk_during_the_build_leaves_nothing_half_written(study: Study, monkeypatch: pytest.MonkeyPatch, last: str) -> None:
+    """While the rows are stored, or with everything made; the failure cannot be noted either, and a later worker finds room again."""
+    release = started_release(study, **RECORDS)
+    with monkeypatch.context() as full:
+        full.setattr(Release, last, full_disk)
+        full.setattr(Release, "fail", full_disk)
+        with pytest.raises(OperationalError, match="No space left"):
+            work_on(release)
+    release.refresh_from_db()
+    assert (release.status, release.package, release.manifest, release.summary, release.files) == ("building", None, None, {}, [])
+    assert (release.data is None) == (last == "write")
+    with pytest.raises(ReleaseError, match="It may have changed"):
+        services.request_approval(release, actor=study.owner)
+    fall_silent(release)
+    tasks.sweep()
+    work_on(release)
+    release.refresh_from_db()
+    assert (release.status, release.data) == ("built", None), release.error
+    assert faults_in(files_in(package_of(release))) == []
+
+
+def test_a_withdrawal_between_the_sweep_and_the_build_is_in_neither(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a sweep found with somebody is deleted, also while a worker looks; the build has never seen them."""
+    looking = sweeping.looked_at
+
+    def withdraw_meanwhile(records: Any, *given: Any, **named: Any) -> Any:
+        assert len(records) == 96
+        participation.withdraw(study, code=CODE)
+        return looking(records, *given, **named)
+
+    monkeypatch.setattr(sweeping, "looked_at", withdraw_meanwhile)
+    work_on(start_sweep(study, simulated=False, actor=study.owner))
+    assert not RecordSweep.objects.exists()
+    release = built_release(study, **RECORDS)
+    assert len(files_of(release)["records.json"]) == 96 - LEAST
+    trees = opened(bytes(release.manifest or b""))["trees"]
+    there = {str(key) for key in released_people(study, simulated=False).values_list("pk", flat=True)}
+    assert set(trees) == there
+
+
+def test_hierarchies_edited_after_a_first_release_change_nothing_of_the_second(study: Study) -> None:
+    """Finer labels for the same people would tell what the first release blanked or coarsened."""
+    listed = "anybody\n  woman\n  man\n  other\nnot answered"
+    first = published_release(study, **RECORDS)
+    leaves = list(protecting.hierarchies_for(study, definition_of(study))["gender"])
+    save_hierarchy(study, attribute="gender", chains=to_chains(listed, leaves=leaves), actor=study.owner)
+    second = built_release(study, background="records")
+    assert files_of(second)["hierarchies.json"] == files_of(first)["hierarchies.json"]
+    assert Counter(map(background_of, files_of(second)["records.json"])) == Counter(map(background_of, files_of(first)["records.json"]))
 
 
 def test_records_that_the_checker_refuses_are_neither_built_nor_approved(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
