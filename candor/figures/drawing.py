@@ -108,13 +108,13 @@ class Drawing:
         >>> with drawing.mark("first", "half", value=0.5, low=None):
         ...     drawing.dot(10, 5, "estimate", radius=2)
         >>> print(drawing.svg().splitlines()[3])
-        <g data-mark="first" data-value="0.5"><title>first: half</title>
+        <g class="mark" data-mark="first" data-value="0.5"><title>first: half</title>
         """
         found = {key: value if isinstance(value, int) else float(value) for key, value in numbers.items() if value is not None}
         self.readings.append(Reading(name=name, words=words, numbers=found))
         data = "".join(f' data-{key}="{value!r}"' for key, value in found.items())
         title = f"{name}: {words}" if words else name
-        self._marks.append(f"<g data-mark={quoteattr(name)}{data}><title>{escape(title)}</title>")
+        self._marks.append(f'<g class="mark" data-mark={quoteattr(name)}{data}><title>{escape(title)}</title>')
         yield
         self._marks.append("</g>")
 

@@ -1,6 +1,6 @@
 /**
- * Living figures: every point of a figure (`data-mark`, written by candor.figures.drawing) can be focused and read by mouse, touch and
- * keyboard, and a part can be enlarged. It reads what the page holds and asks the server for nothing; without it each point has a title.
+ * Every point of a figure (`data-mark`, written by candor.figures.drawing) can be read by mouse, touch and keyboard, and a part enlarged.
+ * All that is read stands in the page; without this script each point has a title.
  */
 
 const MOST = 16;
@@ -54,7 +54,7 @@ class Living {
     if (mark === document.activeElement) for (const one of this.marks) one.setAttribute("tabindex", one === mark ? "0" : "-1");
   }
 
-  /** Nobody points at a point: what has the focus is read, else how to read, where that helps. */
+  /** What has the focus is read, else how to read. */
   rest(event) {
     if (this.focused) return this.read(this.focused);
     for (const one of this.marks) one.classList.remove("is-read");
@@ -85,7 +85,7 @@ class Living {
     }
   }
 
-  /** A mouse may drag over a part; a finger scrolls the page, and its tap reads. */
+  /** A mouse drags over a part; a finger scrolls, and its tap reads. */
   grasp(event) {
     if (event.pointerType === "touch" || event.button || event.target.closest("a")) return;
     event.preventDefault();
@@ -126,7 +126,6 @@ class Living {
     this.show({ x, y, width, height }, true);
   }
 
-  /** Bring a point into view that lies outside of the enlarged part. */
   follow(mark) {
     const { x, y } = this.centre(mark);
     const { x: left, y: top, width, height } = this.current;
@@ -139,17 +138,18 @@ class Living {
     this.view = scale < 1 ? view : undefined;
     this.svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
     this.svg.classList.toggle("is-enlarged", scale < 1);
+    this.svg.style.setProperty("--scale", scale);
     this.svg.style.fontSize = scale < 1 ? `${this.letters * scale}px` : "";
     for (const dot of this.svg.querySelectorAll("circle")) dot.style.r = scale < 1 ? `${dot.getAttribute("r") * scale}px` : "";
     for (const text of this.svg.querySelectorAll("[data-axis]")) {
       const [x, y] = ["x", "y"].map((name) => Number(text.getAttribute(name)));
-      const shift = text.dataset.axis === "x" ? [0, view.y + view.height - 4 * scale - y] : [view.x + 40 * scale - x, 0];
+      const shift = text.dataset.axis === "x" ? [0, view.y + view.height - 4 * scale - y] : [view.x + 40 * scale - x, 5 * scale - 5];
       text.setAttribute("transform", scale < 1 ? `translate(${shift})` : "");
     }
     this.all.hidden = !this.view;
     if (this.view) views.set(this.name, view);
     else views.delete(this.name);
-    const status = this.line.querySelector("[role=status]");
+    const status = this.line.querySelector("[aria-live]");
     if (told) status.textContent = this.view ? status.dataset.larger : status.dataset.all;
   }
 
