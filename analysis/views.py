@@ -14,6 +14,7 @@ from analysis import services
 from analysis.figures.shown import shown_figure
 from analysis.live.downloads import Download, figure_file, table_file
 from analysis.live.drawings import figures_of
+from analysis.live.matrix import matrix_of
 from analysis.live.page import LiveView, live_view
 from analysis.models import Blinding, RunKind
 from analysis.selectors import state_of_work
@@ -49,6 +50,7 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
         "run": {"status": work["first_results"].status, "n": live.first.n if live and live.first else None, "progress": None},
         "work": work["full_results"],
         "outcomes": list(live.outcomes()) if live else [],
+        "matrix": matrix_of(live) if live else None,
         "figures": {name: shown_figure(draw) for name, draw in figures_of(live).items()} if live else {},
         "state": state,
         "blinded_for_all": blinded_for_all,
