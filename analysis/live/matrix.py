@@ -4,7 +4,7 @@ Each number is that of the stored results: of the planned analysis once it is th
 Readers who are blinded see neither effects nor arms here.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Self
 
@@ -14,10 +14,9 @@ from pydantic import Field
 from analysis.figures.intervals import ends_of
 from analysis.live.blinding import ArmNames
 from analysis.live.page import LiveView
-from analysis.live.wording import FoundEffect, down, up
+from analysis.live.wording import FoundEffect, contrast_in_words, down, up
 from analysis.stored_results import MarkedSequence, QuestionEstimate
 from candor.results import CheaterProportion, Interval, Prevalence, SequentialEffect, SequentialPrevalence, SequentialValue
-from surveys.definition import SensitiveQuestion
 
 MORE, FEWER, CHANCE, EARLY, CONTRADICTED = "more", "fewer", "chance", "early", "contradicted"
 
@@ -87,17 +86,21 @@ class ShownNumber:
     ends: str
     verdict: str = ""
     words: str = ""
+    arm: str = ""
+    """The name of the arm, or of the treatment, by which a script finds the number; empty for cheaters."""
 
     @classmethod
     def share(cls, one: Estimated | None) -> Self | None:
-        return None if one is None else cls(value=_of_100(one.value), ends=_between(one, str))
+        if one is None:
+            return None
+        return cls(value=_of_100(one.value), ends=_between(one, str), arm=one.arm if isinstance(one, ArmShare) else "")
 
     @classmethod
     def effect(cls, cell: Cell | None) -> Self | None:
         if cell is None:
             return None
-        value = _of_100(cell.value, signed)
-        return cls(value=value, ends=_between(cell, signed), verdict=cell.verdict, words=verdict_in_words(cell.verdict))
+        value, words = _of_100(cell.value, signed), verdict_in_words(cell.verdict)
+        return cls(value=value, ends=_between(cell, signed), verdict=cell.verdict, words=words, arm=cell.treatment)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,32 +144,40 @@ def matrix_rows(live: LiveView) -> Iterator[MatrixRow]:
 
 def matrix_of(live: LiveView) -> Matrix | None:
     """The table for the page; None before there is anything."""
-    rows = tuple(matrix_rows(live))
-    if not rows:
-        return None
-    places = {question.name: (number, question.text.in_language(live.language)) for number, question in enumerate(_shown(live), start=1)}
+    texts = {
+        question.name: question.text.in_language(live.language) for question in live.definition.questions if live.newest(question.name)
+    }
+    return matrix_table(tuple(matrix_rows(live)), texts=texts, names=live.names.shown, is_survey=live.definition.is_survey)
+
+
+def matrix_table(rows: Sequence[MatrixRow], *, texts: Mapping[str, str], names: Mapping[str, str], is_survey: bool) -> Matrix | None:
+    """The rows with words: questions are numbered in the order of their `texts`, arms have their `names`. None without rows."""
+    places = {question: number for number, question in enumerate(texts, start=1)}
     contrasts = list(dict.fromkeys((one.treatment, one.control) for row in rows for one in row.effects))
     arms = list(dict.fromkeys(one.arm for row in rows for one in row.prevalence))
+    heads = [contrast_in_words(names[treatment], names[control]) for treatment, control in contrasts]
     shown = []
     for row in rows:
-        number, text = places[row.question]
         cells, shares = {(one.treatment, one.control): one for one in row.effects}, {one.arm: one for one in row.prevalence}
+        effects = (ShownNumber.effect(cells.get(pair)) for pair in contrasts)
         shown.append(
             ShownRow(
-                number=number,
-                text=text,
+                number=places[row.question],
+                text=texts[row.question],
                 row=row,
-                effects=tuple((live.contrast(*pair), ShownNumber.effect(cells.get(pair))) for pair in contrasts),
-                shares=tuple((live.names.shown[arm], ShownNumber.share(shares.get(arm))) for arm in arms),
+                effects=tuple(zip(heads, effects, strict=True)),
+                shares=tuple((names[arm], ShownNumber.share(shares.get(arm))) for arm in arms),
                 cheaters=ShownNumber.share(row.cheater_proportion),
             )
         )
+    if not rows:
+        return None
     return Matrix(
-        contrasts=tuple(live.contrast(*pair) for pair in contrasts),
-        arms=tuple(live.names.shown[arm] for arm in arms),
+        contrasts=tuple(heads),
+        arms=tuple(names[arm] for arm in arms),
         rows=tuple(shown),
         planned=any(row.planned for row in rows),
-        is_survey=live.definition.is_survey,
+        is_survey=is_survey,
     )
 
 
@@ -206,11 +217,6 @@ def _between(one: Estimated, write: Callable[[int], str]) -> str:
     if one.low is None or one.high is None:
         return ""
     return _("(%(low)s to %(high)s)") % {"low": write(down(one.low * 100)), "high": write(up(one.high * 100))}
-
-
-def _shown(live: LiveView) -> list[SensitiveQuestion]:
-    """The questions in the order of their sections on the page, which number them."""
-    return [question for question in live.definition.questions if live.newest(question.name) is not None]
 
 
 def _row(question: str, found: MarkedSequence | QuestionEstimate, *, n: int, live: LiveView) -> MatrixRow:
