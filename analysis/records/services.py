@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from analysis import actions
+from analysis.answers.record_schemas import schema_of_study
 from analysis.answers.study_records import Chains
 from analysis.models import RecordHierarchies, RecordSweep, SweepStatus
 from analysis.packages.errors import ReleaseError
@@ -56,7 +57,7 @@ def start_sweep(study: Study, *, simulated: bool, actor: User) -> RecordSweep:
         study=study,
         simulated=simulated,
         hierarchies=hierarchies_for(study, definition),
-        plan=plan_of(definition),
+        plan=plan_of(schema_of_study(definition)),
         due_at=timezone.now(),
     )
     sweep.full_clean()

@@ -6,13 +6,13 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.answers.study_records import Chains, Record, records_of, sensitive_of, suggested_hierarchies
+from analysis.answers.record_schemas import SENSITIVE, RecordSchema, schema_of_study
+from analysis.answers.study_records import Chains, Record, records_of
 from analysis.models import RecordSweep
 from analysis.records.invented import example
 from analysis.releases.people import selection_of
 from candor.errors import MethodError
 from jobs.registry import HEAVY, job
-from surveys.definition import StudyDefinition
 from surveys.protocols import protocol_in_force
 
 SIZES, LEVELS = (2, 3, 5, 8, 12, 20), (0, 2, 3)
@@ -20,9 +20,9 @@ EXAMPLE_SIZE = 5
 QUERIES = 40
 
 
-def plan_of(definition: StudyDefinition) -> list[dict[str, int]]:
+def plan_of(schema: RecordSchema) -> list[dict[str, int]]:
     """Every class size, with each ℓ where there are sensitive questions. The loss follows from the size; k may be anything up to it."""
-    levels = LEVELS if sensitive_of(definition.background) else LEVELS[:1]
+    levels = LEVELS if schema.sensitive else LEVELS[:1]
     return [{"size": size, "level": level} for level in levels for size in SIZES if size >= level]
 
 
@@ -33,7 +33,7 @@ def sweep_one(sweep: RecordSweep) -> None:
     chosen = selection_of(sweep.study, simulated=sweep.simulated, questions=(), with_background=True)
     records = records_of(definition.background, chosen.background)
     part = sweep.plan[len(sweep.found)]
-    found = [*sweep.found, {**part, **looked_at(records, sweep.hierarchies, definition, **part)}]
+    found = [*sweep.found, {**part, **looked_at(records, sweep.hierarchies, schema_of_study(definition), **part)}]
     shown = sweep.example or example(definition.background, sweep.hierarchies, size=EXAMPLE_SIZE)
     if len(found) < len(sweep.plan):
         sweep.wait(attempts=0, found=found, example=shown)
@@ -42,7 +42,7 @@ def sweep_one(sweep: RecordSweep) -> None:
 
 
 def looked_at(
-    records: Sequence[Record], hierarchies: Mapping[str, Chains], definition: StudyDefinition, *, size: int, level: int
+    records: Sequence[Record], hierarchies: Mapping[str, Chains], schema: RecordSchema, *, size: int, level: int
 ) -> dict[str, Any]:
     """Loss, error of counts, and risks; or why there are none. ℓ is demanded of every question that allows it."""
     import numpy as np
@@ -60,7 +60,7 @@ def looked_at(
     except MethodError as why:
         return {"impossible": str(why)}
     risk, lost = risks(release.records), losses(release)
-    asked = queries(definition, random.Random(1))  # noqa: S311  # the same questions for every part
+    asked = queries(schema, random.Random(1))  # noqa: S311  # the same questions for every part
     wrong, _left_out = average_relative_error(
         Reconstruction(records, hierarchies), Reconstruction(release.records, hierarchies), asked, rng=np.random.default_rng(1)
     )
@@ -75,16 +75,14 @@ def looked_at(
     }
 
 
-def queries(definition: StudyDefinition, rng: random.Random) -> list[Any]:
+def queries(schema: RecordSchema, rng: random.Random) -> list[Any]:
     """Counts of people with one answer and another one: a label of the root, and a label or value of the root or of a child."""
     from candor.records.reconstruction import read_query
 
-    hierarchies = suggested_hierarchies(definition.background)
-    below = {f"{question.name}." for question in definition.background if question.kind == "group"}
-    several = {question.name for question in definition.background if question.kind == "multiple_choice"}
-    labels = [(name, leaf) for name, chains in hierarchies.items() for leaf in chains if len(chains) > 1]
-    nested = [one for one in labels if one[0] in several or one[0].startswith(tuple(below))]
-    plain = [one for one in labels if one not in nested]
+    coarse = {name: chains for name, chains in schema.hierarchies.items() if len(chains) > 1 and schema.roles.get(name) != SENSITIVE}
+    labels = [(name, leaf) for name, chains in coarse.items() for leaf in chains]
+    nested = [one for one in labels if one[0] in schema.nested]
+    plain = [one for one in labels if one[0] not in schema.nested]
     found = []
     for _query in range(QUERIES if plain else 0):
         name, leaf = rng.choice(plain)

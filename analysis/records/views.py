@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.access import require_role, user_of
 from accounts.models import Role
+from analysis.answers.record_schemas import schema_of_study
 from analysis.models import RecordSweep
 from analysis.packages.errors import ReleaseError
 from analysis.records.indented import to_chains
@@ -57,7 +58,7 @@ def records(request: HttpRequest, slug: str) -> HttpResponse:
     why = [" ".join(one.obstacles) or no_records(study, simulated=one.simulated) for one in sets]
     context = {
         "study": study,
-        "attributes": attributes_of(study, definition),
+        "attributes": attributes_of(schema_of_study(definition), hierarchies_for(study, definition)),
         "view": sweep and sweep_view(sweep),
         "obstacles": [said for said in dict.fromkeys(why) if said],
         "data": [one for one, said in zip(sets, why, strict=True) if not said],

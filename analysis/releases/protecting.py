@@ -7,14 +7,14 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from analysis.answers.study_records import Chains, Record, records_of, sensitive_of, suggested_hierarchies
+from analysis.answers.study_records import Chains, Record, records_of, suggested_hierarchies
 from analysis.models import RecordHierarchies, Release
 from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import Row
@@ -51,15 +51,15 @@ class Protected:
     trees: Mapping[str, Record | None]
 
 
-def checked_choices(chosen: Mapping[str, Any], definition: StudyDefinition) -> dict[str, Any]:
+def checked_choices(chosen: Mapping[str, Any], sensitive: Collection[str]) -> dict[str, Any]:
     """The parameters of protected records, if they are possible for some answers; ReleaseError with all that is wrong."""
     found = {name: chosen.get(name, usual) for name, usual in USUAL.items()}
-    if faults := faults_of_choices(found, definition):
+    if faults := faults_of_choices(found, sensitive):
         raise ReleaseError(" ".join(faults.values()))
     return {**found, "l": {name: level for name, level in sorted(found["l"].items()) if level}}
 
 
-def faults_of_choices(chosen: Mapping[str, Any], definition: StudyDefinition) -> dict[str, str]:
+def faults_of_choices(chosen: Mapping[str, Any], sensitive: Collection[str]) -> dict[str, str]:
     """A sentence for each parameter that is not possible, by its name; ℓ of an attribute is `l-` and its name."""
     k, size, levels, share = chosen["k"], chosen["class_size"], chosen["l"], chosen["suppress"]
     faults = {}
@@ -76,11 +76,10 @@ def faults_of_choices(chosen: Mapping[str, Any], definition: StudyDefinition) ->
             "most": MOST_LEFT_OUT,
             "found": share,
         }
-    known = sensitive_of(definition.background)
     for name, level in levels.items():
-        if name not in known:
+        if name not in sensitive:
             faults[f"l-{name}"] = _("ℓ: expected sensitive questions (%(known)s), found %(found)s.") % {
-                "known": ", ".join(known) or _("there are none"),
+                "known": ", ".join(sensitive) or _("there are none"),
                 "found": name,
             }
         elif not _is_whole(level, 0, LARGEST_LEVEL):

@@ -6,35 +6,34 @@ from typing import Any
 
 from django.http import QueryDict
 
-from analysis.answers.study_records import sensitive_of, words_of
-from analysis.models import Release
 from analysis.releases.protecting import USUAL, faults_of_choices
 from candor.written_numbers import typed_number
-from surveys.definition import StudyDefinition
 
 PER_CENT = 100
 
 
 @dataclass(slots=True, kw_only=True)
 class RecordChoices:
-    """The texts in the fields, by name. `fixed`: the parameters that are public already, and cannot be chosen again."""
+    """The texts in the fields, by name. `sensitive`: the words of attributes whose values may be diverse. `fixed`: the parameters that are public already, and cannot be chosen again."""
 
-    definition: StudyDefinition
+    sensitive: Mapping[str, str]
     values: Mapping[str, str]
     fixed: Mapping[str, Any] | None = None
     errors: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def empty(cls, definition: StudyDefinition, *, last: Release | None, fixed: Mapping[str, Any] | None) -> "RecordChoices":
-        kept: Mapping[str, Any] = fixed or (last and last.protection) or USUAL
-        levels = {f"l-{name}": str(kept["l"].get(name, 0)) for name in sensitive_of(definition.background)}
+    def empty(
+        cls, sensitive: Mapping[str, str], *, last: Mapping[str, Any] | None, fixed: Mapping[str, Any] | None = None
+    ) -> "RecordChoices":
+        kept: Mapping[str, Any] = fixed or last or USUAL
+        levels = {f"l-{name}": str(kept["l"].get(name, 0)) for name in sensitive}
         values = {"k": str(kept["k"]), "class_size": str(kept["class_size"]), "suppress": f"{kept['suppress'] * PER_CENT:g}", **levels}
-        return cls(definition=definition, values=values, fixed=fixed)
+        return cls(sensitive=sensitive, values=values, fixed=fixed)
 
     @classmethod
-    def sent(cls, definition: StudyDefinition, data: QueryDict, *, fixed: Mapping[str, Any] | None) -> "RecordChoices":
-        names = ("k", "class_size", "suppress", *(f"l-{name}" for name in sensitive_of(definition.background)))
-        return cls(definition=definition, values={name: data.get(name, "").strip() for name in names}, fixed=fixed)
+    def sent(cls, sensitive: Mapping[str, str], data: QueryDict, *, fixed: Mapping[str, Any] | None = None) -> "RecordChoices":
+        names = ("k", "class_size", "suppress", *(f"l-{name}" for name in sensitive))
+        return cls(sensitive=sensitive, values={name: data.get(name, "").strip() for name in names}, fixed=fixed)
 
     @property
     def chosen(self) -> dict[str, Any] | None:
@@ -46,19 +45,17 @@ class RecordChoices:
             "k": _whole(self.values["k"]),
             "class_size": _whole(self.values["class_size"]),
             "suppress": self.values["suppress"] if share is None else float(share / PER_CENT),
-            "l": {name: _whole(self.values[f"l-{name}"] or "0") for name in sensitive_of(self.definition.background)},
+            "l": {name: _whole(self.values[f"l-{name}"] or "0") for name in self.sensitive},
         }
 
     @property
     def levels(self) -> list[tuple[str, str, str, str]]:
         """The name of the field of every sensitive attribute, its question, its text, and the mistake in it."""
-        words = words_of(self.definition.background, self.definition.languages[0])
-        names = sensitive_of(self.definition.background)
-        return [(f"l-{name}", words[name], self.values[f"l-{name}"], self.errors.get(f"l-{name}", "")) for name in names]
+        return [(f"l-{name}", words, self.values[f"l-{name}"], self.errors.get(f"l-{name}", "")) for name, words in self.sensitive.items()]
 
     def check(self) -> dict[str, str]:
         if (chosen := self.chosen) is not None:
-            self.errors = faults_of_choices(chosen, self.definition)
+            self.errors = faults_of_choices(chosen, self.sensitive)
         return self.errors
 
 

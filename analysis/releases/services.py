@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from analysis import actions
+from analysis.answers.study_records import sensitive_of
 from analysis.models import OPEN_RELEASES, PUBLIC_RELEASES, BackgroundHandling, Release, ReleaseStatus
 from analysis.packages.content import simulated_title
 from analysis.packages.errors import ReleaseError, ReleaseGoneError
@@ -225,16 +226,17 @@ def _protection(study: Study, choices: Choices) -> dict[str, Any]:
     if why := no_records(study, simulated=choices.simulated):
         raise ReleaseError(why)
     definition = protocol_in_force(study).definition
+    sensitive = sensitive_of(definition.background)
     before = published_records(study, simulated=choices.simulated)
     if before is not None:
         found: dict[str, Any] = before.protection or {}
         kept = {name: value for name, value in found.items() if name != "hierarchies"}
-        if choices.protection is not None and checked_choices(choices.protection, definition) != kept:
+        if choices.protection is not None and checked_choices(choices.protection, sensitive) != kept:
             raise ReleaseError(
                 _("Expected what is public already: %(kept)s. Other records of the same people would tell more.") % {"kept": kept}
             )
         return found
-    chosen = checked_choices(choices.protection or {}, definition)
+    chosen = checked_choices(choices.protection or {}, sensitive)
     if (n := released_people(study, simulated=choices.simulated).count()) < chosen["k"]:
         raise ReleaseError(_("k = %(k)s people cannot share a record, because only %(n)s finished.") % {"k": chosen["k"], "n": n})
     return {**chosen, "hierarchies": hierarchies_for(study, definition)}

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.access import require_role, user_of
 from accounts.models import Role, User
 from analysis import actions
+from analysis.answers.record_schemas import schema_of_study
 from analysis.models import OPEN_RELEASES, Release, ReleaseStatus
 from analysis.packages.licences import LICENCES
 from analysis.releases import services
@@ -52,12 +53,13 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
     form = None
     if seat.may_change and offered and not any(one.status in OPEN_RELEASES for one in found):
         definition = definition_for(seat)
+        sensitive = schema_of_study(definition).sensitive
         can_count, published = bool(definition.countable_background) and study.forgotten_on is None, published_smallest_count(study)
         possible = [one.simulated for one in offered if not no_records(study, simulated=one.simulated)]
         before = published_records(study, simulated=possible[0]) if len(possible) == 1 else None
         fixed = before.protection if before else None
         if request.method == "POST":
-            records = RecordChoices.sent(definition, request.POST, fixed=fixed) if possible else None
+            records = RecordChoices.sent(sensitive, request.POST, fixed=fixed) if possible else None
             form = ReleaseForm.sent(
                 definition, request.POST, can_count=can_count, records=records, data_sets=offered, public_threshold=published
             )
@@ -67,7 +69,7 @@ def study_releases(request: HttpRequest, slug: str) -> HttpResponse:
                 return redirect("analysis:releases_one", slug, release.pk)
         else:
             last = found[0] if found else None
-            records = RecordChoices.empty(definition, last=last, fixed=fixed) if possible else None
+            records = RecordChoices.empty(sensitive, last=last.protection if last else None, fixed=fixed) if possible else None
             form = ReleaseForm.empty(
                 definition, can_count=can_count, records=records, last=last, data_sets=offered, public_threshold=published
             )
