@@ -14,7 +14,7 @@ PER_CENT = 100
 
 @dataclass(slots=True, kw_only=True)
 class RecordChoices:
-    """The texts in the fields, by name. `sensitive`: the words of attributes whose values may be diverse. `fixed`: the parameters that are public already, and cannot be chosen again."""
+    """The texts in the fields, by name. `sensitive`: the words of attributes with ℓ. `fixed`: the parameters that are public already."""
 
     sensitive: Mapping[str, str]
     values: Mapping[str, str]

@@ -190,6 +190,7 @@ SPECTACULAR_SETTINGS = {
         "SweepStatus": "analysis.models.SweepStatus",
         "ReleaseStatus": "analysis.models.ReleaseStatus",
         "CrowdStatus": "surveys.models.BotRunStatus",
+        "PackageStatus": "analysis.models.PackageStatus",
         "DataSetStatus": "analysis.models.DataSetStatus",
         "WebhookEvent": "webhooks.models.Event",
     },
