@@ -1,6 +1,6 @@
 """Protected records of a study or a data set: edited hierarchies, a look at what is possible, and the package of a data set."""
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.utils import timezone
@@ -13,7 +13,7 @@ from surveys.models import Study
 ONE_WHOLE = models.Q(study__isnull=False, data_set=None) | models.Q(study=None, data_set__isnull=False)
 
 
-def key_of(whole: Study | DataSet) -> dict[str, Study | DataSet]:
+def key_of(whole: Study | DataSet) -> dict[str, Any]:
     """The column that says whose something is."""
     return {"study" if isinstance(whole, Study) else "data_set": whole}
 

@@ -25,11 +25,12 @@ KINDS = {0: "curve", 2: "comparison", 3: "limit"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribute:
-    """`listed`: the hierarchy as an indented list; empty where there is none to edit."""
+    """`code`: the role as stored. `listed`: the hierarchy as an indented list; empty where there is none to edit."""
 
     name: str
     words: str
     role: str
+    code: str
     listed: str
     is_edited: bool
 
@@ -66,6 +67,7 @@ def attributes_of(schema: RecordSchema, now: Mapping[str, Any]) -> list[Attribut
             name=name,
             words=schema.words[name],
             role=roles[role],
+            code=role,
             listed=to_list(now[name]) if name in now and set(now[name]) - {NOT_ANSWERED} else "",
             is_edited=name in now and now[name] != schema.hierarchies[name],
         )

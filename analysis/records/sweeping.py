@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.answers.record_schemas import SENSITIVE, RecordSchema, schema_of_study
-from analysis.answers.study_records import Chains, Record, records_of
+from analysis.answers.study_records import Chains, Lines, Record, records_of
 from analysis.models import RecordSweep
-from analysis.records.invented import example
+from analysis.records.invented import before_and_after, example
 from analysis.releases.people import selection_of
+from analysis.sources.record_rows import schema_in
+from analysis.sources.selectors import rows_of_records
 from candor.errors import MethodError
 from jobs.registry import HEAVY, job
 from surveys.protocols import protocol_in_force
@@ -18,6 +20,7 @@ from surveys.protocols import protocol_in_force
 SIZES, LEVELS = (2, 3, 5, 8, 12, 20), (0, 2, 3)
 EXAMPLE_SIZE = 5
 QUERIES = 40
+MOST_SHOWN_AMONG = 2000
 
 
 def plan_of(schema: RecordSchema) -> list[dict[str, int]]:
@@ -29,16 +32,32 @@ def plan_of(schema: RecordSchema) -> list[dict[str, int]]:
 @job(kind="record_sweep", model=RecordSweep, expects=(MethodError,), priority=HEAVY)
 def sweep_one(sweep: RecordSweep) -> None:
     """Try the next class size. The sweep then waits for its next one, so that other work comes in between."""
-    definition = protocol_in_force(sweep.study).definition
-    chosen = selection_of(sweep.study, simulated=sweep.simulated, questions=(), with_background=True)
-    records = records_of(definition.background, chosen.background)
+    records, schema = _to_try(sweep)
     part = sweep.plan[len(sweep.found)]
-    found = [*sweep.found, {**part, **looked_at(records, sweep.hierarchies, schema_of_study(definition), **part)}]
-    shown = sweep.example or example(definition.background, sweep.hierarchies, size=EXAMPLE_SIZE)
+    found = [*sweep.found, {**part, **looked_at(records, sweep.hierarchies, schema, **part)}]
+    shown = sweep.example or _example(sweep, records)
     if len(found) < len(sweep.plan):
         sweep.wait(attempts=0, found=found, example=shown)
     else:
         sweep.finish(found=found, example=shown)
+
+
+def _to_try(sweep: RecordSweep) -> tuple[list[Record], RecordSchema]:
+    """The records as they stand, and what is known of them."""
+    if sweep.data_set is not None:
+        rows = rows_of_records(sweep.data_set)
+        return list(rows.records()), schema_in(rows.document)
+    assert sweep.study is not None
+    definition = protocol_in_force(sweep.study).definition
+    chosen = selection_of(sweep.study, simulated=sweep.simulated, questions=(), with_background=True)
+    return records_of(definition.background, chosen.background), schema_of_study(definition)
+
+
+def _example(sweep: RecordSweep, records: Sequence[Record]) -> list[dict[str, Lines]]:
+    """Some records before and after: of invented people, or of those whom somebody brought, who has their files."""
+    if sweep.study is None:
+        return before_and_after(records[:MOST_SHOWN_AMONG], sweep.hierarchies, size=EXAMPLE_SIZE)
+    return example(protocol_in_force(sweep.study).definition.background, sweep.hierarchies, size=EXAMPLE_SIZE)
 
 
 def looked_at(

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from analysis.answers.study_records import Chains, Record, records_of, suggested_hierarchies
-from analysis.models import RecordHierarchies, Release
+from analysis.models import DataSet, RecordHierarchies, Release, key_of
 from analysis.packages.errors import ReleaseError
 from analysis.packages.rows import Row
 from surveys.batches.rules import LEAST
@@ -159,9 +159,13 @@ def _released(row: Row, questions: Sequence[str]) -> Record:
 
 def hierarchies_for(study: Study, definition: StudyDefinition) -> dict[str, Chains]:
     """The suggested hierarchies, with those that somebody edited in their place."""
-    edited = RecordHierarchies.objects.filter(study=study).values_list("document", flat=True).first() or {}
-    suggested = suggested_hierarchies(definition.background)
-    return {name: edited[name] if set(edited.get(name, ())) == set(chains) else chains for name, chains in suggested.items()}
+    return hierarchies_of(study, suggested_hierarchies(definition.background))
+
+
+def hierarchies_of(whole: Study | DataSet, suggested: Mapping[str, Chains]) -> dict[str, Chains]:
+    """The same for a study or a data set. An edited hierarchy stands as long as it has a place for every suggested value."""
+    edited = RecordHierarchies.objects.filter(**key_of(whole)).values_list("document", flat=True).first() or {}
+    return {name: edited[name] if set(edited.get(name, ())) >= set(chains) else chains for name, chains in suggested.items()}
 
 
 def sealed(protected: Protected) -> bytes:

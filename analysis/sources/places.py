@@ -7,7 +7,7 @@ from django.http import Http404
 from django.urls import reverse
 
 from accounts.models import User
-from analysis.models import DataSet, DataSetStatus, Source
+from analysis.models import DataSet, DataSetStatus, Holds, Source
 from analysis.sources.seats import DataSetSeat, access_data_set
 from analysis.sources.selectors import newest_snapshot, source_of
 from analysis.sources.tables import Role, Schema
@@ -47,10 +47,10 @@ class Place:
 
     @cached_property
     def source(self) -> Source | None:
-        """The table to ask about; None for a study without a budget or not closed, and for a data set that is not approved."""
+        """The table to ask about; None for a study without a budget or not closed, for records, and for a data set that is not approved."""
         if isinstance(self.seat, Seat):
             return source_of(self.seat.study)
-        if self.seat.data_set.status != DataSetStatus.APPROVED:
+        if self.seat.data_set.status != DataSetStatus.APPROVED or self.seat.data_set.holds != Holds.COLUMNS:
             return None
         return Source.objects.filter(data_set=self.seat.data_set).first()
 

@@ -16,7 +16,7 @@ Check = Callable[..., Iterator[object]]
 
 
 def faults_of_records(
-    records: Sequence[Record], protocol: Mapping[str, Any], rows: Sequence[Mapping[str, str]], *, check: Check = violations
+    records: Sequence[Record], protocol: Mapping[str, Any], rows: Sequence[Mapping[str, str]] | None, *, check: Check = violations
 ) -> list[str]:
     """Why the records of a package do not hold what it says; empty when they do.
 
@@ -25,8 +25,9 @@ def faults_of_records(
     records : sequence of dict
     protocol : dict
         protocol.json, whose part ``records`` says k, ℓ, and how many records were left out.
-    rows : sequence of dict
-        The rows of data.csv. Arm, subsample and answers of every record stand in a row of their own.
+    rows : sequence of dict, optional
+        The rows of data.csv; None where a package has records alone. Arm, subsample and answers of every record stand in a row of their
+        own.
     check : callable
         `violations` of the package's own check.py.
 
@@ -37,6 +38,8 @@ def faults_of_records(
     """
     promised = protocol["records"]
     found = [str(one) for one in [next(check(records, k=promised["k"], diversity=promised["l"]), None)] if one is not None]
+    if rows is None:
+        return found
     columns = {question["name"]: question["column"] for question in protocol["questions"]}
     there = Counter((row["arm"], row["subsample"], *(row[column] for column in columns.values())) for row in rows)
     told = Counter(
@@ -64,7 +67,7 @@ def faults_in(files: Mapping[str, bytes]) -> list[str]:
     """
     if RECORDS not in files:
         return []
-    rows = list(csv.DictReader(files["data.csv"].decode("utf-8-sig").splitlines()))
+    rows = list(csv.DictReader(files["data.csv"].decode("utf-8-sig").splitlines())) if "data.csv" in files else None
     return faults_of_records(json.loads(files[RECORDS]), json.loads(files["protocol.json"]), rows)
 
 
