@@ -1,13 +1,12 @@
 """The page about records that somebody brought, as it stands for one person."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from django.http import QueryDict
 
 from analysis.data_sets.retention import usual_day
 from analysis.data_sets.services import students_of
-from analysis.models import DataSet, DataSetStatus, Holds, PackageStatus, RecordPackage, RecordSweep
+from analysis.models import DataSet, DataSetStatus, PackageStatus, RecordPackage, RecordSweep
 from analysis.packages.licences import LICENCES
 from analysis.records.page import attributes_of, sweep_view
 from analysis.releases.protecting import hierarchies_of
@@ -15,7 +14,7 @@ from analysis.releases.record_choices import RecordChoices
 from analysis.releases.record_summary import summary_in
 from analysis.sources.places import Place
 from analysis.sources.seats import DataSetSeat
-from analysis.sources.selectors import schema_of_records
+from analysis.sources.selectors import public_record_packages, schema_of_records
 
 USUAL_LICENCE = "CC-BY-4.0"
 
@@ -23,12 +22,6 @@ USUAL_LICENCE = "CC-BY-4.0"
 def package_of(data_set: DataSet) -> RecordPackage | None:
     """Without its bytes."""
     return RecordPackage.objects.filter(data_set=data_set).defer("package").first()
-
-
-def public_packages() -> Any:
-    """Those that were approved, the newest first, also the retracted ones."""
-    approved = RecordPackage.objects.filter(data_set__status=DataSetStatus.APPROVED, data_set__holds=Holds.RECORDS)
-    return approved.select_related("data_set__decided_by").defer("package").order_by("-data_set__decided_on", "-pk")
 
 
 def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) -> dict[str, object]:
@@ -61,7 +54,7 @@ def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) 
             "licence": sent.get("licence", package.licence if package else USUAL_LICENCE),
             "delete_on": sent.get("delete_on", str(found.delete_on or usual_day())),
         },
-        "others": list(public_packages().filter(data_set__owner=found.owner).exclude(data_set=found)) if seat.may_review else [],
+        "others": list(public_record_packages().filter(data_set__owner=found.owner).exclude(data_set=found)) if seat.may_review else [],
         "is_draft": found.status == DataSetStatus.DRAFT and found.forgotten_on is None,
         "is_waiting": found.status == DataSetStatus.WAITING and found.forgotten_on is None,
         "is_public": found.status == DataSetStatus.APPROVED,

@@ -23,7 +23,7 @@ from analysis.records.indented import to_chains
 from analysis.records.services import save_hierarchy, stop_sweep, try_data_set
 from analysis.releases.record_choices import RecordChoices
 from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_record_set
-from analysis.sources.selectors import schema_of_records
+from analysis.sources.selectors import public_record_packages, schema_of_records
 from surveys.access import OWNER_ROLES
 from surveys.reading.apart import NotReadError
 
@@ -99,9 +99,7 @@ def public_records_package(request: HttpRequest, data_set: str) -> HttpResponse:
 
 
 def _public(slug: str) -> RecordPackage:
-    from analysis.record_sets.page import public_packages
-
-    found: RecordPackage | None = public_packages().filter(data_set__slug=slug).first()
+    found = public_record_packages().filter(data_set__slug=slug).first()
     if found is None:
         raise Http404("There are no such records.")
     return found

@@ -12,7 +12,7 @@ from accounts.access import require_role, user_of
 from accounts.models import Role, User
 from analysis import actions
 from analysis.answers.record_schemas import schema_of_study
-from analysis.models import OPEN_RELEASES, Release, ReleaseStatus
+from analysis.models import OPEN_RELEASES, RecordPackage, Release, ReleaseStatus
 from analysis.packages.licences import LICENCES
 from analysis.releases import services
 from analysis.releases.building import STAGES
@@ -33,6 +33,7 @@ from analysis.releases.selectors import (
     releases,
 )
 from analysis.releases.statistics import statistics_of
+from analysis.sources.selectors import public_record_packages
 from audit.services import record_once_a_day
 from candor.packages.signing import public_pem
 from surveys.access import Seat, access_own_study, access_study
@@ -117,7 +118,8 @@ def public_list(request: HttpRequest, slug: str = "") -> HttpResponse:
     found = public_releases()
     if slug and not (found := found.filter(study__slug=slug)):
         raise Http404("This study has no public data.")
-    return render(request, "analysis/releases/public_list.html", {"releases": found})
+    records = RecordPackage.objects.none() if slug else public_record_packages()
+    return render(request, "analysis/releases/public_list.html", {"releases": found, "records": records})
 
 
 @require_safe

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from analysis.answers.record_schemas import RecordSchema
-from analysis.models import DataSet, Snapshot, SnapshotStatus, Source
+from analysis.models import DataSet, DataSetStatus, RecordPackage, Snapshot, SnapshotStatus, Source
 from analysis.sources.record_rows import RecordRows, schema_in
 from analysis.sources.tables import Schema, Table
 from analysis.sources.unpacked import UNPACKED, ColumnsOf
@@ -76,6 +76,12 @@ def schema_of_records(data_set: DataSet) -> RecordSchema:
     assert newest is not None
     assert newest.schema is not None
     return schema_in(newest.schema)
+
+
+def public_record_packages() -> QuerySet[RecordPackage]:
+    """Packages of records that were approved, the newest first, also the retracted ones."""
+    approved = RecordPackage.objects.filter(data_set__status=DataSetStatus.APPROVED)
+    return approved.select_related("data_set__decided_by").defer("package").order_by("-data_set__decided_on", "-pk")
 
 
 def _rows_of(key: int) -> bytes:
