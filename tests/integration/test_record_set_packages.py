@@ -236,19 +236,21 @@ def test_a_student_who_withdraws_is_left_out_by_bringing_the_files_again() -> No
 
 def test_programs_do_what_the_page_does() -> None:
     owner, officer = person(Role.INVESTIGATOR), person(Role.IRB_OFFICER)
-    secret = issue_token(owner, name="n", scope=TokenScope.WRITE, days=1, actor=owner)[1]
-    declaration = {"title": "T", "about": "A", "files": DECLARED}
-    files = [SimpleUploadedFile(name, text.encode()) for name, text in FILES.items()]
+    secret = issue_token(user=owner, name="n", scope=TokenScope.WRITE, days=1)
+    declaration = {"title": "T", "about": "A"}
     program = Client(headers={"authorization": f"Bearer {secret}"})
     address = reverse("analysis:api_bring_records")
-    short = program.post(address, {"declaration": json.dumps(declaration), "file": files[:1]})
-    assert (short.status_code, "Expected 2 files" in short.content.decode()) == (400, True)
-    for file in files:
-        file.seek(0)
+
+    def import_of(files: list[dict[str, Any]], sent: int = 2) -> Any:
+        parts = [SimpleUploadedFile(name, text.encode()) for name, text in FILES.items()][:sent]
+        return program.post(address, {"declaration": json.dumps({**declaration, "files": files}), "file": parts})
+
+    short = import_of(DECLARED, sent=1)
+    assert (short.status_code, "Expected 2 files" in str(short.json())) == (400, True)
     declared = [{**DECLARED[0], "roles": {"born": "quasi_identifier"}}, DECLARED[1]]
-    refused = program.post(address, {"declaration": json.dumps({**declaration, "files": declared}), "file": files})
-    assert (refused.status_code, "“sex” has no role" in refused.content.decode()) == (400, True)
-    made = program.post(address, {"declaration": json.dumps(declaration), "file": files})
+    refused = import_of(declared)
+    assert (refused.status_code, "“sex” has no role" in str(refused.json())) == (400, True)
+    made = import_of(DECLARED)
     assert (made.status_code, made.json()["students"]) == (201, 60)
     data_set = DataSet.objects.get()
     home = reverse("analysis:api_record_set", args=[data_set.slug])
@@ -271,7 +273,7 @@ def test_programs_do_what_the_page_does() -> None:
     shown = program.get(reverse("analysis:api_data_set", args=[data_set.slug])).json()
     assert (shown["holds"], shown["status"]) == ("records", "draft")
     assert program.delete(reverse("analysis:api_build_record_set", args=[data_set.slug])).json()["verdict"] is None
-    reader = issue_token(officer, name="n", scope=TokenScope.WRITE, days=1, actor=officer)[1]
+    reader = issue_token(user=officer, name="n", scope=TokenScope.WRITE, days=1)
     assert Client(headers={"authorization": f"Bearer {reader}"}).get(home).status_code == 404
 
 
