@@ -80,6 +80,8 @@ class Place:
         return {name: self.address(name) for name in PAGES[self._parameter] if not name.endswith("_file")}
 
     def address(self, page: str, **more: int) -> str:
+        if page == "home" and self.data_set is not None and self.data_set.holds == Holds.RECORDS:
+            return reverse("analysis:data_set_records", args=[self.data_set.slug])
         return reverse(f"analysis:{PAGES[self._parameter][page]}", kwargs={self._parameter: self.whole.slug, **more})
 
     @property
