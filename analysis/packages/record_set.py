@@ -84,7 +84,7 @@ class RecordSet:
     def summary(self) -> dict[str, Any]:
         """The numbers that officers and everybody read, as those of a study; nobody has an arm here."""
         told = {"promised": self.promised, "suppressed": self.promised["suppressed"], "loss": self.loss, "risks": self.risks}
-        return {**told, "precision": [], "alone_by_arm": None}
+        return {**told, "precision": [], "alone_by_arm": None, "alone_by_auxiliary": 0.0}
 
 
 def record_set_package(content: RecordSet, key: Ed25519PrivateKey) -> bytes:
@@ -111,6 +111,8 @@ def _readme(content: RecordSet) -> bytes:
     levels = [f"Among students who look alike no value of {name} is commoner than one in {level}." for name, level in _levels(content)]
     parts = [f"# {content.title}", "", content.description, "", content.about, "", *citation(content), "## Privacy", ""]
     parts += [f"* Each record is shared by at least {content.promised['k']} students.", *(f"* {level}" for level in levels)]
+    if content.promised["anatomy"]:
+        parts.append("* Sensitive values were shuffled among students who look alike: no two values of a record belong together.")
     parts += ["* Records are protected by these rules only, not by noise: `results.json` says what could still be learned.", ""]
     parts += ["## Files", "", "`codebook.md` explains every file and every attribute.", "", *whether_changed(content)]
     demanded = ",".join(f"{name}={level}" for name, level in _levels(content))

@@ -59,9 +59,12 @@ def _content(package: RecordPackage) -> RecordSet:
         class_size=protection["class_size"],
         diversity=protection["l"],
         suppress=protection["suppress"],
+        anatomy=protection["anatomy"],
         tell=lambda share: package.write(done=int(SHARE_OF_CLASSES * share)),
     )
-    chosen: Mapping[str, Any] = {name: value for name, value in protection.items() if name != "hierarchies"}
+    chosen: Mapping[str, Any] = {
+        name: value for name, value in protection.items() if name in ("k", "class_size", "l", "suppress", "anatomy")
+    }
     return RecordSet(
         slug=data_set.slug,
         title=data_set.title,

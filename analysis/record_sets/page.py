@@ -29,11 +29,7 @@ def records_page(seat: DataSetSeat, sent: QueryDict, errors: Mapping[str, str]) 
     found = DataSet.objects.select_related("owner", "decided_by").get(pk=seat.data_set.pk)
     schema, package = schema_of_records(found), package_of(found)
     sweep = RecordSweep.objects.filter(data_set=found).first()
-    choices = (
-        RecordChoices.sent(schema.sensitive, sent)
-        if "k" in sent
-        else RecordChoices.empty(schema.sensitive, last=package.protection if package else None)
-    )
+    choices = RecordChoices.sent(schema, sent) if "k" in sent else RecordChoices.empty(schema, last=package.protection if package else None)
     if "k" in sent:
         choices.check()
     may_change = seat.may_change and found.forgotten_on is None

@@ -62,7 +62,7 @@ def start_package(
     """Fix the choices and have the package built, in place of one that is not public. `site` is the address of this server."""
     data_set = data_sets.locked(data_set, DataSetStatus.DRAFT)
     schema = schema_of_records(data_set)
-    protection = checked_choices(chosen, schema.sensitive)
+    protection = checked_choices(chosen, schema)
     if (n := data_sets.students_of(data_set)) < protection["k"]:
         raise DataSetError(_("k = %(k)s students cannot share a record, because there are only %(n)s.") % {"k": protection["k"], "n": n})
     if licence not in LICENCES or not 0 < len(authors) <= MOST_AUTHORS:

@@ -139,7 +139,7 @@ def _stop(request: HttpRequest, seat: DataSetSeat) -> Errors:
 
 
 def _build(request: HttpRequest, seat: DataSetSeat) -> Errors:
-    choices = RecordChoices.sent(schema_of_records(seat.data_set).sensitive, request.POST)
+    choices = RecordChoices.sent(schema_of_records(seat.data_set), request.POST)
     authors = [line.strip()[:LONGEST_NAME] for line in request.POST.get("authors", "").splitlines() if line.strip()]
     errors = choices.check()
     if not authors:

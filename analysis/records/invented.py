@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.answers.study_records import Chains, Lines, Record, lines_of, records_of
+from analysis.answers.study_records import Chains, Lines, Record, as_published, lines_of, records_of
 from candor.errors import MethodError
 from surveys.questions.background import MOST_FRIENDS, BackgroundQuestion, Circle, Group, MultipleChoice, Number, ShortText, pairs_among
 
@@ -37,7 +37,7 @@ def _answer(question: BackgroundQuestion, rng: random.Random) -> Any:
 
 def example(questions: Sequence[BackgroundQuestion], hierarchies: Mapping[str, Chains], *, size: int) -> list[dict[str, Lines]]:
     """Some invented records before and after."""
-    records = records_of(questions, invented_people(questions, random.Random(1)))  # noqa: S311  # nobody's answers
+    records = records_of(as_published(questions, {}), invented_people(questions, random.Random(1)))  # noqa: S311  # nobody's answers
     return before_and_after(records, hierarchies, size=size)
 
 

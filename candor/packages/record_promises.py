@@ -26,21 +26,31 @@ def faults_of_records(
     protocol : dict
         protocol.json, whose part ``records`` says k, ℓ, and how many records were left out.
     rows : sequence of dict, optional
-        The rows of data.csv; None where a package has records alone. Arm, subsample and answers of every record stand in a row of their
-        own.
+        The rows of data.csv; None where a package has records alone. Arm, subsample and answers of every record stand in a row of
+        their own.
     check : callable
         `violations` of the package's own check.py.
 
     Returns
     -------
     list of str
-        The first violation of k, ℓ or form, and whether records and rows are of the same people.
+        The first violation of k, ℓ or form; or else whether values are marked as shuffled, and whether records and rows are of the same
+        people.
     """
-    promised = protocol["records"]
-    found = [str(one) for one in [next(check(records, k=promised["k"], diversity=promised["l"]), None)] if one is not None]
-    if rows is None:
+    promised, columns = protocol["records"], {question["name"]: question["column"] for question in protocol.get("questions", ())}
+    options = {"k": promised["k"], "diversity": promised["l"], "auxiliary": promised.get("auxiliary", ())}
+    if rows is not None:
+        arms, subsamples = protocol["design"]["arms"], list(protocol["design"]["subsamples"])
+        options["groups"] = {"arm": arms, "subsample": subsamples, "answers": list(columns)}
+    found = [str(one) for one in [next(check(records, **options), None)] if one is not None]
+    if found:
         return found
-    columns = {question["name"]: question["column"] for question in protocol["questions"]}
+    if {"anatomy" in one for one in records} != {promised.get("anatomy", False)}:
+        found.append("records and protocol.json do not agree whether sensitive values were shuffled")
+    if rows is None:
+        if any("released" in one for one in records):
+            found.append("a record has answers, and the package has none")
+        return found
     there = Counter((row["arm"], row["subsample"], *(row[column] for column in columns.values())) for row in rows)
     told = Counter(
         (one["arm"], one["subsample"], *(_written(one["answers"][name]) for name in columns))

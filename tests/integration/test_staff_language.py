@@ -15,7 +15,8 @@ from analysis.data_sets.services import invite_analyst, send_back
 from analysis.ledger.services import ask
 from analysis.models import Asking, RecordPackage, RecordSweep
 from analysis.packages.licences import LICENCES
-from analysis.records.services import try_data_set
+from analysis.records.page import attributes_of
+from analysis.records.services import schema_of, try_data_set
 from audit.models import Entry
 from tests.data_sets import TEXTS, approved, data_set
 from tests.factories import draft_study, logged_in, page_of, person
@@ -25,6 +26,7 @@ from tests.jobs import work_off, work_on
 from tests.ledgers import open_source
 from tests.record_sets import page as record_page
 from tests.record_sets import published, record_set, requested
+from tests.releases import closed_study
 
 pytestmark = pytest.mark.django_db
 WORDS = re.compile(r"[A-Za-zÄÖÜäöüß]{3,}")
@@ -120,6 +122,30 @@ def test_the_page_on_networks_is_german_as_a_whole() -> None:
     work_on(Asking.objects.get())
     page = reverse("analysis:analytics_networks", args=[source.whole.slug])
     must_be_german(source.whole.owner, [page], json.dumps(source.whole.definition, ensure_ascii=False))
+
+
+def test_the_pages_of_records_are_german_as_a_whole() -> None:
+    study = closed_study()
+    parts = [
+        {"size": size, "level": level, "largest": {"courses.grade": 3}, "loss": 0.2, "error": 0.1, "with_totals": 0.1, "insider": 0.3}
+        for size in (3, 5)
+        for level in (0, 2)
+    ]
+    desk = {"epsilon": 1.0, "desk": 0.5, "queries": 40, "left_out": 2}
+    lines = [[0, "gender: woman"]]
+    example = [{"before": lines, "after": lines}]
+    sweep = {"simulated": False, "hierarchies": {}, "plan": [*parts, desk], "status": "done", "example": example}
+    RecordSweep.objects.create(study=study, found=[*parts, desk], **sweep)
+    pages = [reverse(f"analysis:{page}", args=[study.slug]) for page in ("records", "records_or_query")]
+    asked = attributes_of(schema_of(study), {})
+    content = json.dumps(study.definition, ensure_ascii=False) + " gender: woman "
+    content += " ".join(f"{one.name} {one.words} {' '.join(one.listed.split())}" for one in asked)
+    draft = draft_study(owner=study.owner, slug="a-draft")
+    pages += [reverse(f"analysis:{page}", args=[draft.slug]) for page in ("records", "records_or_query")]
+    must_be_german(study.owner, pages, content)
+    choose_language(user=study.owner, language=Language.ENGLISH)
+    RecordSweep.objects.update(status="stopped", found=[*parts[:2], {**parts[2], "desk": None}, {**desk, "desk": 0.01}])
+    must_be_german(study.owner, pages, content)
 
 
 def test_the_browser_decides_until_somebody_chooses() -> None:
