@@ -17,7 +17,9 @@ from analysis.models import Asking, RecordPackage, RecordSweep
 from analysis.packages.licences import LICENCES
 from analysis.records.page import attributes_of
 from analysis.records.services import schema_of, try_data_set
+from analysis.releases.protecting import hierarchies_for
 from audit.models import Entry
+from surveys.protocols import protocol_in_force
 from tests.data_sets import TEXTS, approved, data_set
 from tests.factories import draft_study, logged_in, page_of, person
 from tests.integration.test_network_questions import source_of_circles
@@ -137,7 +139,7 @@ def test_the_pages_of_records_are_german_as_a_whole() -> None:
     sweep = {"simulated": False, "hierarchies": {}, "plan": [*parts, desk], "status": "done", "example": example}
     RecordSweep.objects.create(study=study, found=[*parts, desk], **sweep)
     pages = [reverse(f"analysis:{page}", args=[study.slug]) for page in ("records", "records_or_query")]
-    asked = attributes_of(schema_of(study), {})
+    asked = attributes_of(schema_of(study), hierarchies_for(study, protocol_in_force(study).definition))
     content = json.dumps(study.definition, ensure_ascii=False) + " gender: woman "
     content += " ".join(f"{one.name} {one.words} {' '.join(one.listed.split())}" for one in asked)
     draft = draft_study(owner=study.owner, slug="a-draft")
