@@ -1,4 +1,4 @@
-"""What is known of student records before one of them is read: their attributes, with roles, words and suggested hierarchies."""
+"""The schema of student records: their attributes, with roles, words and suggested hierarchies."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

@@ -42,7 +42,7 @@ class DeclaredFileSerializer(serializers.Serializer[object]):
         child=serializers.ChoiceField(ROLES),
         required=False,
         default=dict,
-        help_text="Of each column but the key; xAPI: activity, kind, grade.",
+        help_text="The role of each column but the key; xAPI: activity, kind, grade.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -74,7 +74,9 @@ class BroughtRecordsSerializer(serializers.Serializer[object]):
 
 
 class RecordRolesSerializer(serializers.Serializer[object]):
-    roles = serializers.DictField(child=serializers.ChoiceField(ROLES), help_text="Of every attribute. An identifier is dropped for ever.")
+    roles = serializers.DictField(
+        child=serializers.ChoiceField(ROLES), help_text="The role of every attribute. An identifier is dropped for ever."
+    )
 
 
 class RecordHierarchySerializer(serializers.Serializer[object]):

@@ -33,7 +33,7 @@ LONGEST_REASON, MOST_AUTHORS = 2000, 50
 
 @transaction.atomic
 def change_roles(data_set: DataSet, *, roles: Mapping[str, str], actor: User) -> None:
-    """Give every attribute a role. An identifier is dropped for ever. What was found with other roles goes."""
+    """Give every attribute a role. An identifier is dropped for ever. Findings with other roles go."""
     data_set = data_sets.locked(data_set, DataSetStatus.DRAFT)
     before = schema_of_records(data_set).roles
     for name in before:

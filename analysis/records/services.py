@@ -26,7 +26,7 @@ from surveys.protocols import protocol_in_force
 
 
 def schema_of(whole: Study | DataSet) -> RecordSchema:
-    """What is known of the records of a study or a data set."""
+    """The schema of the records of a study or a data set."""
     return schema_of_records(whole) if isinstance(whole, DataSet) else schema_of_study(protocol_in_force(whole).definition)
 
 

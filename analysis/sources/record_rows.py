@@ -43,7 +43,7 @@ class RecordRows:
 
     @property
     def document(self) -> dict[str, Any]:
-        """What may be told of them beside their number."""
+        """Everything that may be told of them beside their number."""
         return {"attributes": list(self.attributes)}
 
     def to_bytes(self) -> bytes:
