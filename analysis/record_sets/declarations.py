@@ -18,7 +18,7 @@ GROUP = re.compile(r"[^\W\d][\w -]{0,39}")
 
 
 def problem_of_file(file: BroughtFile) -> str:
-    """What is wrong with one file; a column without a role is named."""
+    """The fault of one file; a column without a role is named."""
     if file.kind == RECORDS:
         return "" if not (file.group or file.roles) else _("“%(file)s”: records in JSON say the roles themselves.") % {"file": file.name}
     if file.group and not GROUP.fullmatch(file.group):
@@ -42,7 +42,7 @@ def problem_of_file(file: BroughtFile) -> str:
 
 
 def problem_of_files(files: Sequence[BroughtFile]) -> str:
-    """What is wrong with all files together."""
+    """The fault of all files together."""
     roots = [file for file in files if file.kind == CSV and not file.group]
     if not files or len(files) > MOST_FILES:
         return _("Expected 1 to %(most)s files, found %(found)s.") % {"most": MOST_FILES, "found": len(files)}
