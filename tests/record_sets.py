@@ -30,6 +30,25 @@ def courses_file(n: int = STUDENTS, *, number: str = "s{}", names: tuple[str, ..
     return "\n".join(["number,course,grade", *rows]) + "\n"
 
 
+def as_in_the_files(n: int = STUDENTS, names: tuple[str, ...] = ("CS101", "CS201", "MA101")) -> list[dict[str, Any]]:
+    """The records of both files, in the order of their lines."""
+    return [
+        {
+            "quasi_identifiers": {"born": str(1990 + i % 6), "sex": "fm"[i % 2]},
+            "sensitive": {},
+            "children": [
+                {
+                    "quasi_identifiers": {"course": "entry", "course.course": names[(i + j) % len(names)]},
+                    "sensitive": {"course.grade": GRADES[(i * 3 + j) % 4]},
+                    "children": [],
+                }
+                for j in range(1 + i % 3)
+            ],
+        }
+        for i in range(n)
+    ]
+
+
 def statements(n: int = STUDENTS, *, number: str = "s{}", **changes: Any) -> str:
     """xAPI: a quiz of each student."""
     return json.dumps(

@@ -8,7 +8,7 @@ from analysis.answers.study_records import lines_of
 from analysis.models import RecordPackage
 from analysis.packages.errors import ReleaseError
 from analysis.packages.licences import LICENCES
-from analysis.packages.record_set import RecordSet, record_set_package
+from analysis.record_sets.package import RecordSet, record_set_package
 from analysis.releases.keys import signing_key
 from analysis.sources.record_rows import schema_in
 from analysis.sources.selectors import rows_of_records

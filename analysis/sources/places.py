@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from analysis.models import DataSet, DataSetStatus, Holds, Source
-from analysis.sources.seats import DataSetSeat, access_data_set
+from analysis.sources.seats import NO_DATA_SET, DataSetSeat, access_data_set
 from analysis.sources.selectors import newest_snapshot, source_of
 from analysis.sources.tables import Role, Schema
 from surveys.access import NO_STUDY, Seat, access_analytics
@@ -97,7 +97,10 @@ class Place:
 def place_at(user: User, where: dict[str, str], *, needs: str = "") -> Place:
     """The place that an address names, if this person may see it and has the permission of a seat that the page needs; else a 404."""
     if "data_set" in where:
-        return Place(access_data_set(user, where["data_set"], needs=needs))
+        seat_of_data = access_data_set(user, where["data_set"], needs=needs)
+        if seat_of_data.data_set.holds != Holds.COLUMNS:
+            raise Http404(NO_DATA_SET)
+        return Place(seat_of_data)
     seat = access_analytics(user, where["slug"])
     if needs and not getattr(seat, needs):
         raise Http404(NO_STUDY)
