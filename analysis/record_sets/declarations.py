@@ -52,4 +52,7 @@ def problem_of_files(files: Sequence[BroughtFile]) -> str:
         return _("Expected one file whose rows are students, found %(found)s.") % {"found": len(roots)}
     if not roots and any(file.kind == CSV for file in files):
         return _("Expected a file whose rows are students beside the files of courses, found none.")
+    for file in files:
+        if any(name == file.group or name.startswith(f"{file.group}.") for root in roots for name in root.columns if file.group):
+            return _("“%(name)s” names a column of the students, too. Give the rows another name.") % {"name": file.group}
     return ""

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
-from analysis.sources.record_values import AUXILIARY, CHILDREN, FIELDS, LABELS, VALUES, checked
+from analysis.sources.record_values import AUXILIARY, CHILDREN, CONTROL, FIELDS, LABELS, VALUES, checked
 from candor.errors import DataError
 from candor.records.reading import records_in
 from candor.records.schema import DEEPEST, MOST_CHILDREN
@@ -12,6 +12,7 @@ from surveys.reading.words import Sentence, UnreadableError
 from surveys.reading.words import sentence as _
 
 LARGEST = 100 * 1024**2
+MOST_ATTRIBUTES, LONGEST_NAME = 240, 100
 STATEMENT = ("activity", "kind", "grade")
 """The attributes of an xAPI statement: the name of its object, the last part of the object's type, and result.score."""
 
@@ -43,12 +44,16 @@ def roles_in(record: Any, told: dict[str, str], *, where: "Sentence | str", dept
         if not isinstance(values, Mapping):
             raise _wrong(where, _("expected attributes by name in “%(field)s”", field=field))
         for name, value in values.items():
+            if not 0 < len(name) <= LONGEST_NAME or CONTROL.search(name):
+                raise _wrong(where, _("expected names of 1 to %(most)s letters", most=LONGEST_NAME))
             if told.setdefault(name, role) != role:
                 raise _wrong(where, _("“%(name)s” has two roles: %(roles)s", name=name[:40], roles=f"{told[name]}, {role}"))
             text = _text(value)
             if isinstance(text, Sentence):
                 raise _wrong(where, _("“%(name)s”: %(problem)s", name=name[:40], problem=text))
             found[home][name] = text
+    if len(told) > MOST_ATTRIBUTES:
+        raise _wrong(where, _("expected at most %(most)s attributes in all", most=MOST_ATTRIBUTES))
     for number, child in enumerate(children, start=1):
         path = _("%(where)s → child %(number)s", where=where, number=number)
         found[CHILDREN].append(roles_in(child, told, where=path, depth=depth + 1))

@@ -91,6 +91,7 @@ TOO_MANY = "number,course,grade\n" + "s1,CS101,A\n" * 10_001
         ({"role-0-0": "identifier"}, {}, "“students.csv”: one column must hold the number of the student."),
         ({"group-1": ""}, {}, "Expected one file whose rows are students, found 2."),
         ({"group-0": "person"}, {}, "Expected a file whose rows are students beside the files of courses, found none."),
+        ({"group-1": "sex"}, {}, "“sex” names a column of the students, too. Give the rows another name."),
         ({"about": ""}, {}, "Write where the data come from"),
         ({"header": "students.csv: number,born,sex,name"}, {}, "Choose all files again"),
         (
@@ -149,6 +150,7 @@ def deep(levels: int) -> dict[str, Any]:
         (vertex({"a": "x"}, number=MARK), "record 21: unknown field “number”"),
         ({"quasi_identifiers": {}}, "record 21: expected the fields quasi_identifiers, sensitive, children"),
         (deep(17), "expected at most 16 levels"),
+        (vertex({f"s{number}": "x" for number in range(241)}), "record 21: expected at most 240 attributes in all"),
         (
             vertex({"a": "x"}, [vertex({"b": "y"}, [vertex({"c": [MARK]})])]),
             "record 21 → child 1 → child 1: “c”: expected a text, a number",
