@@ -13,6 +13,7 @@ import numpy as np
 
 from candor.errors import DataError
 from candor.records import checking
+from candor.records.anonymising import without_collection
 from candor.records.hierarchies import Hierarchy, read_hierarchies
 from candor.records.schema import ParameterError, Role, checked_roles
 from candor.records.shuffling import shuffled
@@ -44,16 +45,17 @@ class Table:
 
     def records(self, roles: Mapping[str, Role]) -> list[dict[str, Any]]:
         """As records without children, which the checker reads."""
-        labels, values = names_of(roles, "quasi_identifier"), names_of(roles, "sensitive")
-        at = {name: self.columns.index(name) for name in (*labels, *values) if name in self.columns}
-        return [
-            {
-                "quasi_identifiers": {name: row[at[name]] for name in labels if name in at},
-                "sensitive": {name: row[at[name]] for name in values if name in at},
-                "children": [],
-            }
-            for row in self.rows
-        ]
+        labels, values = self._objects(names_of(roles, "quasi_identifier")), self._objects(names_of(roles, "sensitive"))
+        return [{"quasi_identifiers": one, "sensitive": other, "children": []} for one, other in zip(labels, values, strict=True)]
+
+    def _objects(self, names: Sequence[str]) -> list[dict[str, str]]:
+        """Some columns of each row by their names; rows that are alike there share one."""
+        here = [name for name in names if name in self.columns]
+        if not here:
+            return [{} for _ in self.rows]
+        written = list(zip(*(self.column(name) for name in here), strict=True))
+        known = {values: dict(zip(here, values, strict=True)) for values in set(written)}
+        return [known[values] for values in written]
 
 
 def names_of(roles: Mapping[str, Role], role: Role) -> list[str]:
@@ -94,6 +96,7 @@ class PublishedTable:
     suppressed: int
 
 
+@without_collection()
 def anonymize_table(
     table: Table,
     roles: Any,
@@ -147,7 +150,7 @@ def anonymize_table(
     chosen = [_hierarchy(name, trees, given[name]) for name in quasi]
     leaves = np.array([_leaves(tree, table.column(name)) for name, tree in zip(quasi, chosen, strict=True)], dtype=np.int64).T
     _check(table, quasi, sensitive, k=k, diversity=diversity or {}, t=t)
-    codes = {name: np.unique(table.column(name), return_inverse=True)[1].astype(np.int64) for name in sensitive}
+    codes = {name: _codes(table.column(name)) for name in sensitive}
     demanded = dict(diversity or {})
     for margin in (0.0,) if t is None else (suppress / 4, suppress):  # what is suppressed changes the shares of all rows by no more
         accepts, part = _demands(codes, demanded, by=by, t=None if t is None else max(0.0, t - margin))
@@ -170,14 +173,21 @@ def _hierarchy(name: str, trees: Mapping[str, Hierarchy], role: Role) -> Hierarc
 
 
 def _leaves(tree: Hierarchy, values: Sequence[str]) -> list[int]:
-    found = []
+    found: dict[str, int] = {}
     for number, value in enumerate(values, start=2):
-        try:
-            found.append(tree.leaf(value))
-        except DataError as error:
-            raise DataError(f"row {number}: {error}") from None
+        if value not in found:
+            try:
+                found[value] = tree.leaf(value)
+            except DataError as error:
+                raise DataError(f"row {number}: {error}") from None
     tree.settle()
-    return found
+    return [found[value] for value in values]
+
+
+def _codes(values: Sequence[str]) -> Nodes:
+    """The number of each value among the sorted ones."""
+    numbers = {value: number for number, value in enumerate(sorted(set(values)))}
+    return np.array([numbers[value] for value in values], dtype=np.int64)
 
 
 def _check(table: Table, quasi: Sequence[str], sensitive: Sequence[str], *, k: int, diversity: Mapping[str, int], t: float | None) -> None:
@@ -232,8 +242,8 @@ def _accept(codes: Any, *, level: int, by: str, t: float | None) -> Accept:
 
 
 def _published(table: Table, roles: Mapping[str, Role], quasi: Sequence[str], trees: Sequence[Hierarchy], recoded: Recoded) -> Table:
-    kept = np.flatnonzero(recoded.nodes[:, 0] >= 0).tolist()
     columns = [name for name in table.columns if roles[name] != "identifier"]
-    written = {name: [str(tree.labels[node]) for node in nodes] for name, tree, nodes in zip(quasi, trees, recoded.nodes.T, strict=True)}
-    of = [written.get(name) or table.column(name) for name in columns]
-    return Table(columns=columns, rows=shuffled([[column[row] for column in of] for row in kept]), delimiter=table.delimiter)
+    texts = {name: [*map(str, tree.labels), ""] for name, tree in zip(quasi, trees, strict=True)}  # the last one is that of suppressed rows
+    written = {name: [texts[name][node] for node in nodes] for name, nodes in zip(quasi, recoded.nodes.T.tolist(), strict=True)}
+    rows = zip(*(written.get(name) or table.column(name) for name in columns), recoded.nodes[:, 0].tolist(), strict=True)
+    return Table(columns=columns, rows=shuffled([row for *row, node in rows if node >= 0]), delimiter=table.delimiter)
