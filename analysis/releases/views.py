@@ -15,10 +15,11 @@ from analysis.models import OPEN_RELEASES, Release, ReleaseStatus
 from analysis.packages.licences import LICENCES
 from analysis.releases import services
 from analysis.releases.building import STAGES
+from analysis.releases.findings import file_of, findings_of
 from analysis.releases.forms import ReleaseForm
 from analysis.releases.keys import signing_key
 from analysis.releases.record_choices import RecordChoices
-from analysis.releases.record_summary import private_errors, record_summary
+from analysis.releases.record_summary import asked_of, private_errors, record_summary
 from analysis.releases.selectors import (
     access_release,
     data_sets,
@@ -100,6 +101,7 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         "licence": LICENCES[release.licence],
         "preview": shown,
         "records": record_summary(release, private=private_errors(release.study) if runs_study else None),
+        "asked": asked_of(release),
         "step": _step_of(release),
         "stage": STAGES.index(release.stage) + 1 if release.stage else 0,
         "stages": len(STAGES),
@@ -127,10 +129,21 @@ def public_page(request: HttpRequest, slug: str, version: int) -> HttpResponse:
         "study": release.study,
         "licence": LICENCES[release.licence],
         "records": record_summary(release),
+        "findings": findings_of(release) if release.status == ReleaseStatus.PUBLISHED else None,
         "statistics": statistics_of(release) if release.status == ReleaseStatus.PUBLISHED else None,
         "versions": public_releases().filter(study=release.study).order_by("-version"),
     }
     return render(request, "analysis/releases/public_page.html", context)
+
+
+@require_safe
+def public_file(request: HttpRequest, slug: str, version: int, name: str) -> HttpResponse:
+    """A file of the package from which a browser computes the estimates again; nobody counts or notes who reads it."""
+    release = public_release(slug, version)
+    content = file_of(release, name) if release.status == ReleaseStatus.PUBLISHED else None
+    if content is None:
+        raise Http404("There is no such file.")
+    return HttpResponse(content, content_type="text/csv; charset=utf-8" if name.endswith(".csv") else "application/json")
 
 
 @require_safe
@@ -170,6 +183,7 @@ def _take_step(request: HttpRequest, release: Release, user: User) -> None:
     steps: dict[str, Callable[[], object]] = {
         "request": lambda: services.request_approval(release, actor=user),
         "approve": lambda: services.approve(release, actor=user),
+        "confirm": lambda: services.confirm_auxiliary(release, names=request.POST.getlist("attributes"), actor=user),
         "refuse": lambda: services.refuse(release, reason=reason, actor=user),
         "discard": lambda: services.discard(release, actor=user),
         "retract": lambda: services.retract(release, reason=reason, actor=user),
