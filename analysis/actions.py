@@ -15,6 +15,7 @@ RELEASE_ROWS_SEEN = register("release.rows_seen", "Rows of data that were not pu
 RELEASE_STARTED = register("release.started", "An investigator chose what a release of data is to hold")
 RELEASE_REQUESTED = register("release.requested", "An investigator asked the IRB officer to approve a release")
 RELEASE_PUBLISHED = register("release.published", "An IRB officer approved a release, and its data became public")
+AUXILIARY_CONFIRMED = register("release.auxiliary_confirmed", "An IRB officer confirmed by name answers that are published as they are")
 RELEASE_REFUSED = register("release.refused", "An IRB officer refused a release")
 RELEASE_DISCARDED = register("release.discarded", "An investigator gave up a release that was not public")
 RELEASE_OUTDATED = register("release.outdated", "A release that was not public was deleted because somebody in it withdrew")

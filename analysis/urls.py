@@ -28,8 +28,8 @@ from analysis.ledger.api import DataSetLedger, FrozenBudget, FrozenDataSetBudget
 from analysis.ledger.views import ledger
 from analysis.preregistration.api import PreregistrationReport
 from analysis.preregistration.views import report
-from analysis.records.api import BuildRecords, Records, StopRecords
-from analysis.records.views import records
+from analysis.records.api import BuildRecords, ConfirmRecords, Records, RecordsOrQuery, StopRecords
+from analysis.records.views import records, records_or_query
 from analysis.rehearsal.api import Rehearsal, StopRehearsal
 from analysis.rehearsal.views import rehearsal
 
@@ -60,6 +60,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/rehearsal/", rehearsal, name="rehearsal"),
     path("studies/<slug:slug>/diagnosis/", diagnosis, name="diagnosis"),
     path("studies/<slug:slug>/records/", records, name="records"),
+    path("studies/<slug:slug>/records/or-query/", records_or_query, name="records_or_query"),
     path("", include("analysis.releases.urls")),
     path("studies/<slug:slug>/results/", views.results, name="results"),
     path("studies/<slug:slug>/results/preregistration/", report, name="results_preregistration"),
@@ -73,6 +74,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/studies/<slug:slug>/rehearsal/stop/", StopRehearsal.as_view(), name="api_stop_rehearsal"),
     path("api/v1/studies/<slug:slug>/records/", Records.as_view(), name="api_records"),
     path("api/v1/studies/<slug:slug>/records/stop/", StopRecords.as_view(), name="api_stop_records"),
+    path("api/v1/studies/<slug:slug>/records/or-query/", RecordsOrQuery.as_view(), name="api_records_or_query"),
+    path("api/v1/studies/<slug:slug>/records/confirm/", ConfirmRecords.as_view(), name="api_confirm_records"),
     path("api/v1/studies/<slug:slug>/records/build/", BuildRecords.as_view(), name="api_build_records"),
     path("api/v1/studies/<slug:slug>/diagnosis/", Diagnoses.as_view(), name="api_diagnosis"),
     path("api/v1/studies/<slug:slug>/diagnosis/stop/", StopDiagnosis.as_view(), name="api_stop_diagnosis"),

@@ -148,7 +148,7 @@ def _effect(row: ForestRow) -> str:
 
 
 def _read(write_row: Callable[[ForestRow], str]) -> Callable[[ForestRow], str]:
-    """What somebody reads who stops at a row: the numbers beside it, and how many people they rest on."""
+    """The words for somebody who stops at a row: the numbers beside it, and how many people they rest on."""
 
     def read(row: ForestRow) -> str:
         people = "" if row.n is None else ngettext("%(n)d person", "%(n)d people", row.n) % {"n": row.n}

@@ -182,7 +182,7 @@ def matrix_table(rows: Sequence[MatrixRow], *, texts: Mapping[str, str], names: 
 
 
 def verdict_of(found: FoundEffect, *, planned: bool) -> str:
-    """What the answers say of one contrast: the same direction as in the sentences below the table. No planned analysis is too early."""
+    """The verdict on one contrast: the same direction as in the sentences below the table. No planned analysis is too early."""
     if found.direction:
         return MORE if found.direction > 0 else FEWER
     interval = found.interval

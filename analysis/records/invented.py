@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.answers.study_records import Chains, Lines, lines_of, records_of
+from analysis.answers.study_records import Chains, Lines, as_published, lines_of, records_of
 from surveys.questions.background import MOST_FRIENDS, BackgroundQuestion, Circle, Group, MultipleChoice, Number, ShortText, pairs_among
 
 INVENTED, SHOWN = 120, 20
@@ -38,7 +38,7 @@ def example(questions: Sequence[BackgroundQuestion], hierarchies: Mapping[str, C
     """Some invented records before and after, as lines with their depth."""
     from candor.records.anonymising import anonymize
 
-    records = records_of(questions, invented_people(questions, random.Random(1)))  # noqa: S311  # nobody's answers
+    records = records_of(as_published(questions, {}), invented_people(questions, random.Random(1)))  # noqa: S311  # nobody's answers
     marked = [{**record, "released": {"arm": str(place)}} for place, record in enumerate(records)]
     release = anonymize(marked, hierarchies, k=size)
     after = {int(record["released"]["arm"]): record for record in release.records}

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.answers.study_records import Chains, Record, records_of, sensitive_of, suggested_hierarchies
+from analysis.answers.study_records import (
+    Chains,
+    Record,
+    as_published,
+    records_of,
+    sensitive_of,
+    suggested_hierarchies,
+    values_of,
+)
 from analysis.models import RecordSweep
 from analysis.records.invented import example
 from analysis.releases.people import selection_of
@@ -18,12 +27,17 @@ from surveys.protocols import protocol_in_force
 SIZES, LEVELS = (2, 3, 5, 8, 12, 20), (0, 2, 3)
 EXAMPLE_SIZE = 5
 QUERIES = 40
+EPSILONS, DELTA = (0.5, 1.0, 2.0, 4.0, 10.0), 1e-6
+"""Budgets for all queries together, at which a desk is asked the same."""
 
 
-def plan_of(definition: StudyDefinition) -> list[dict[str, int]]:
-    """Every class size, with each ℓ where there are sensitive questions. The loss follows from the size; k may be anything up to it."""
+def plan_of(definition: StudyDefinition) -> list[dict[str, float]]:
+    """Every class size, with each ℓ where there are sensitive questions, and the desk at every ε. The loss follows from the size; k may be
+    anything up to it.
+    """
     levels = LEVELS if sensitive_of(definition.background) else LEVELS[:1]
-    return [{"size": size, "level": level} for level in levels for size in SIZES if size >= level]
+    sizes: list[dict[str, float]] = [{"size": size, "level": level} for level in levels for size in SIZES if size >= level]
+    return [*sizes, *({"epsilon": epsilon} for epsilon in EPSILONS)]
 
 
 @job(kind="record_sweep", model=RecordSweep, expects=(MethodError,), priority=HEAVY)
@@ -31,9 +45,10 @@ def sweep_one(sweep: RecordSweep) -> None:
     """Try the next class size. The sweep then waits for its next one, so that other work comes in between."""
     definition = protocol_in_force(sweep.study).definition
     chosen = selection_of(sweep.study, simulated=sweep.simulated, questions=(), with_background=True)
-    records = records_of(definition.background, chosen.background)
+    records = records_of(as_published(definition.background, {}), chosen.background)
     part = sweep.plan[len(sweep.found)]
-    found = [*sweep.found, {**part, **looked_at(records, sweep.hierarchies, definition, **part)}]
+    look = asked_at if "epsilon" in part else looked_at
+    found = [*sweep.found, {**part, **look(records, sweep.hierarchies, definition, **part)}]
     shown = sweep.example or example(definition.background, sweep.hierarchies, size=EXAMPLE_SIZE)
     if len(found) < len(sweep.plan):
         sweep.wait(attempts=0, found=found, example=shown)
@@ -61,38 +76,79 @@ def looked_at(
         return {"impossible": str(why)}
     risk, lost = risks(release.records), losses(release)
     asked = queries(definition, random.Random(1))  # noqa: S311  # the same questions for every part
-    wrong, _left_out = average_relative_error(
-        Reconstruction(records, hierarchies), Reconstruction(release.records, hierarchies), asked, rng=np.random.default_rng(1)
+    original = Reconstruction(records, hierarchies)
+    wrong, weighed = (
+        average_relative_error(original, Reconstruction(release.records, hierarchies, totals), asked, rng=np.random.default_rng(1))[0]
+        for totals in (None, totals_of(records))
     )
     return {
         "largest": largest,
         "loss": round(lost.overall, 3),
         "blank": round(max(lost.blank.values(), default=0.0), 3),
         "error": None if np.isnan(wrong) else round(wrong, 3),
+        "with_totals": None if np.isnan(weighed) else round(weighed, 3),
         "insider": round(max((one.singled_out for one in risk.insider.values()), default=0.0), 3),
         "prosecutor": round(risk.prosecutor_highest, 3),
         "suppressed": release.suppressed,
     }
 
 
+def asked_at(
+    records: Sequence[Record], hierarchies: Mapping[str, Chains], definition: StudyDefinition, *, epsilon: float
+) -> dict[str, Any]:
+    """The error of the same counts with noise, for one ε in all."""
+    import numpy as np
+
+    from candor.records.reconstruction import Reconstruction, desk_relative_error
+
+    asked = queries(definition, random.Random(1))  # noqa: S311  # the same questions for every part
+    if not asked:
+        return {"desk": None, "queries": 0, "left_out": 0}
+    wrong, left_out = desk_relative_error(Reconstruction(records, hierarchies), asked, epsilon=epsilon, delta=DELTA)
+    return {"desk": None if np.isnan(wrong) else round(wrong, 3), "queries": len(asked), "left_out": left_out}
+
+
+def totals_of(records: Sequence[Record]) -> dict[str, dict[str, float]]:
+    """How often each label occurs, by attribute, over everybody."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    waiting = list(records)
+    while waiting:
+        vertex = waiting.pop()
+        for name, label in vertex["quasi_identifiers"].items():
+            found[name][label] += 1
+        waiting += vertex["children"]
+    return {name: {label: float(times) for label, times in counts.items()} for name, counts in found.items()}
+
+
 def queries(definition: StudyDefinition, rng: random.Random) -> list[Any]:
-    """Counts of people with one answer and another one: a label of the root, and a label or value of the root or of a child."""
+    """Counts after Gursoy et al., §6.1: people of a major, say, and either a course with success in it, or another label of theirs.
+
+    Success is one of the upper half of the values of a sensitive question. Studies without one have counts of two labels.
+    """
     from candor.records.reconstruction import read_query
 
-    hierarchies = suggested_hierarchies(definition.background)
-    below = {f"{question.name}." for question in definition.background if question.kind == "group"}
-    several = {question.name for question in definition.background if question.kind == "multiple_choice"}
-    labels = [(name, leaf) for name, chains in hierarchies.items() for leaf in chains if len(chains) > 1]
-    nested = [one for one in labels if one[0] in several or one[0].startswith(tuple(below))]
+    questions = as_published(definition.background, {})
+    values = values_of(questions)
+    labels = [(name, leaf) for name, chains in suggested_hierarchies(questions).items() for leaf in chains if len(chains) > 1]
+    several = {question.name for question in questions if question.kind == "multiple_choice"}
+    groups = [f"{question.name}." for question in questions if question.kind == "group"]
+    nested = [one for one in labels if one[0] in several or one[0].startswith(tuple(groups))]
     plain = [one for one in labels if one not in nested]
     found = []
-    for _query in range(QUERIES if plain else 0):
+    for number in range(QUERIES if plain else 0):
         name, leaf = rng.choice(plain)
         document: dict[str, Any] = {"labels": {name: [leaf]}}
-        other, value = rng.choice(nested or plain)
-        if (other, value) in nested:
-            document["child"] = {"labels": {other: [value]}}
-        elif other != name:
-            document["labels"][other] = [value]
+        if values and number % 2:
+            told = rng.choice(sorted(values))
+            success: dict[str, Any] = {"values": {told: values[told][len(values[told]) // 2 :]}}
+            group = next((one for one in groups if told.startswith(one)), None)
+            if beside := [one for one in nested if group and one[0].startswith(group)]:
+                field, value = rng.choice(beside)
+                success["labels"] = {field: [value]}
+            document |= {"child": success} if group or told in several else success
+        elif (other := rng.choice(nested or plain)) in nested:
+            document["child"] = {"labels": {other[0]: [other[1]]}}
+        else:
+            document["labels"].setdefault(other[0], [other[1]])
         found.append(read_query(document))
     return found

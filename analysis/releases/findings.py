@@ -1,4 +1,4 @@
-"""What a published study found: the result matrix and figures of results.json, with the texts of protocol.json."""
+"""The findings of a published study: the result matrix and a figure of results.json, with the texts of protocol.json."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -19,7 +19,7 @@ from analysis.releases.findings import file_of, findings_of
 from analysis.releases.forms import ReleaseForm
 from analysis.releases.keys import signing_key
 from analysis.releases.record_choices import RecordChoices
-from analysis.releases.record_summary import private_errors, record_summary
+from analysis.releases.record_summary import asked_of, private_errors, record_summary
 from analysis.releases.selectors import (
     access_release,
     data_sets,
@@ -101,6 +101,7 @@ def study_release(request: HttpRequest, slug: str, release_id: int) -> HttpRespo
         "licence": LICENCES[release.licence],
         "preview": shown,
         "records": record_summary(release, private=private_errors(release.study) if runs_study else None),
+        "asked": asked_of(release),
         "step": _step_of(release),
         "stage": STAGES.index(release.stage) + 1 if release.stage else 0,
         "stages": len(STAGES),
@@ -182,6 +183,7 @@ def _take_step(request: HttpRequest, release: Release, user: User) -> None:
     steps: dict[str, Callable[[], object]] = {
         "request": lambda: services.request_approval(release, actor=user),
         "approve": lambda: services.approve(release, actor=user),
+        "confirm": lambda: services.confirm_auxiliary(release, names=request.POST.getlist("attributes"), actor=user),
         "refuse": lambda: services.refuse(release, reason=reason, actor=user),
         "discard": lambda: services.discard(release, actor=user),
         "retract": lambda: services.retract(release, reason=reason, actor=user),

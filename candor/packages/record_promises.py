@@ -33,11 +33,17 @@ def faults_of_records(
     Returns
     -------
     list of str
-        The first violation of k, ℓ or form, and whether records and rows are of the same people.
+        The first violation of k, ℓ or form; or else whether values are marked as shuffled, and whether records and rows are of the same
+        people.
     """
-    promised = protocol["records"]
-    found = [str(one) for one in [next(check(records, k=promised["k"], diversity=promised["l"]), None)] if one is not None]
-    columns = {question["name"]: question["column"] for question in protocol["questions"]}
+    promised, columns = protocol["records"], {question["name"]: question["column"] for question in protocol["questions"]}
+    groups = {"arm": protocol["design"]["arms"], "subsample": list(protocol["design"]["subsamples"]), "answers": list(columns)}
+    options = {"k": promised["k"], "diversity": promised["l"], "auxiliary": promised.get("auxiliary", ()), "groups": groups}
+    found = [str(one) for one in [next(check(records, **options), None)] if one is not None]
+    if found:
+        return found
+    if {"anatomy" in one for one in records} != {promised.get("anatomy", False)}:
+        found.append("records and protocol.json do not agree whether sensitive values were shuffled")
     there = Counter((row["arm"], row["subsample"], *(row[column] for column in columns.values())) for row in rows)
     told = Counter(
         (one["arm"], one["subsample"], *(_written(one["answers"][name]) for name in columns))

@@ -16,7 +16,7 @@ from candor.records.construction import Builder, Place, PublishedClass
 from candor.records.diversity import Demands, Repair, largest_levels
 from candor.records.embedding import embed
 from candor.records.hierarchies import read_hierarchies
-from candor.records.schema import ParameterError
+from candor.records.schema import ANATOMY, ParameterError
 from candor.records.shuffling import secret_orders, shuffled
 from candor.records.trees import Forest
 
@@ -110,7 +110,8 @@ def anonymize(
     auxiliary : iterable of str
         See `read_records`.
     anatomy : bool
-        Whether sensitive values change places within each orbit.
+        Whether the values of each sensitive attribute change places within each orbit; every record then says so. What two values of
+        a person have to do with each other is lost.
     classes : iterable of iterable of int, optional
         Rows of the records of each class, from an earlier release (`candor.records.releases.manifest`), which are used again.
     tell : callable
@@ -252,7 +253,8 @@ def _built(
     if anatomy:
         repair.shuffle()
     publisher = _Publisher(forest)
-    return built, shuffled([record for one in built for record in publisher.records(one)])
+    published = shuffled([record for one in built for record in publisher.records(one)])
+    return built, [{**record, ANATOMY: True} for record in published] if anatomy else published
 
 
 class _Publisher:

@@ -196,6 +196,9 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "analysis:api_records":            (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_stop_records":       (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "analysis:api_build_records":      (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:api_confirm_records":    (NO,     405,    405,    405,    405,    405,    405,    405,    405),
+    "analysis:records_or_query":       (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
+    "analysis:api_records_or_query":   (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_diagnosis":          (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_stop_diagnosis":     (NO,     405,    405,    405,    405,    405,    405,    405,    405),
     "webhooks:webhooks":               (LOGIN,  200,    200,    404,    404,    404,    404,    404,    200),
@@ -261,6 +264,7 @@ SENT: dict[str, tuple[Any, ...]] = {
     "analysis:api_stop_diagnosis":     (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_stop_records":       (NO,     200,    200,    404,    404,    404,    404,    404,    200),
     "analysis:api_build_records":      (NO,     415,    415,    404,    404,    404,    404,    404,    415),
+    "analysis:api_confirm_records":    (NO,     415,    415,    415,    415,    404,    415,    404,    415),
 }  # fmt: skip
 # An analyst of the study gets at each of its addresses what somebody with no part in it gets, but at these.
 OPEN_TO_ITS_ANALYST: dict[str, Any] = {

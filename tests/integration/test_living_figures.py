@@ -36,7 +36,7 @@ def client(study: Study) -> Client:
 
 
 def points(document: etree._Element) -> dict[str, Numbers]:
-    """What the points of a figure say in full, by their names."""
+    """The numbers of the points of a figure in full, by their names."""
     marks = document.iterfind(".//{*}g[@data-mark]")
     return {
         str(mark.get("data-mark")): {

@@ -13,14 +13,17 @@ from accounts.models import Language, Role, User
 from accounts.services import choose_language
 from analysis.data_sets.services import invite_analyst
 from analysis.ledger.services import ask
-from analysis.models import Asking
+from analysis.models import Asking, RecordSweep
+from analysis.records.page import attributes_of
 from audit.models import Entry
+from surveys.protocols import protocol_in_force
 from tests.data_sets import TEXTS, approved, data_set
 from tests.factories import draft_study, logged_in, page_of, person
 from tests.integration.test_network_questions import source_of_circles
 from tests.integration.test_question_desk import documents, typed
 from tests.jobs import work_on
 from tests.ledgers import open_source
+from tests.releases import closed_study
 
 pytestmark = pytest.mark.django_db
 WORDS = re.compile(r"[A-Za-zÄÖÜäöüß]{3,}")
@@ -88,6 +91,30 @@ def test_the_page_on_networks_is_german_as_a_whole() -> None:
     work_on(Asking.objects.get())
     page = reverse("analysis:analytics_networks", args=[source.whole.slug])
     must_be_german(source.whole.owner, [page], json.dumps(source.whole.definition, ensure_ascii=False))
+
+
+def test_the_pages_of_records_are_german_as_a_whole() -> None:
+    study = closed_study()
+    parts = [
+        {"size": size, "level": level, "largest": {"courses.grade": 3}, "loss": 0.2, "error": 0.1, "with_totals": 0.1, "insider": 0.3}
+        for size in (3, 5)
+        for level in (0, 2)
+    ]
+    desk = {"epsilon": 1.0, "desk": 0.5, "queries": 40, "left_out": 2}
+    lines = [[0, "gender: woman"]]
+    example = [{"before": lines, "after": lines}]
+    sweep = {"simulated": False, "hierarchies": {}, "plan": [*parts, desk], "status": "done", "example": example}
+    RecordSweep.objects.create(study=study, found=[*parts, desk], **sweep)
+    pages = [reverse(f"analysis:{page}", args=[study.slug]) for page in ("records", "records_or_query")]
+    asked = attributes_of(study, protocol_in_force(study).definition)
+    content = json.dumps(study.definition, ensure_ascii=False) + " gender: woman "
+    content += " ".join(f"{one.name} {one.words} {' '.join(one.listed.split())}" for one in asked)
+    draft = draft_study(owner=study.owner, slug="a-draft")
+    pages += [reverse(f"analysis:{page}", args=[draft.slug]) for page in ("records", "records_or_query")]
+    must_be_german(study.owner, pages, content)
+    choose_language(user=study.owner, language=Language.ENGLISH)
+    RecordSweep.objects.update(status="stopped", found=[*parts[:2], {**parts[2], "desk": None}, {**desk, "desk": 0.01}])
+    must_be_german(study.owner, pages, content)
 
 
 def test_the_browser_decides_until_somebody_chooses() -> None:

@@ -54,7 +54,7 @@ class Living {
     if (mark === document.activeElement) for (const one of this.marks) one.setAttribute("tabindex", one === mark ? "0" : "-1");
   }
 
-  /** What has the focus is read, else how to read. */
+  /** Read the point with the focus; without one say how to read. */
   rest(event) {
     if (this.focused) return this.read(this.focused);
     for (const one of this.marks) one.classList.remove("is-read");
