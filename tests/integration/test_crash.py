@@ -29,7 +29,8 @@ from tests.crowds import (
 )
 from tests.processes import Site, built, production
 
-ANSWERED = 60
+ANSWERED = 80
+WEB_WORKER_MEGABYTES = 250
 
 START_RELEASE = """
 from analysis.releases.services import Choices, start_release
@@ -68,13 +69,20 @@ def test_200_bots_finish_although_web_and_worker_are_killed_in_the_middle(recrui
 
 @pytest.fixture(scope="module")
 def answered_site(tmp_path_factory: pytest.TempPathFactory, built_study: Site) -> Iterator[Site]:
-    """A recruiting site that 60 people have answered, for the tests of its worker, each of which leaves a worker that runs."""
+    """A recruiting site that 80 people have answered, for the tests of its worker, each of which leaves a worker that runs."""
     with production(tmp_path_factory.mktemp("answered"), like=built_study) as site:
         with bots_on_their_way(site, ANSWERED) as crowd:
             crowd.wait_for_end()
         count_everybody(site)
         results_settle(site, ANSWERED)
         yield site
+
+
+def test_a_web_worker_stays_under_250_megabytes(answered_site: Site) -> None:
+    """After work, not at rest: the amount that a small rented computer must have."""
+    megabytes = answered_site.megabytes_of_each("web")
+    assert len(megabytes) >= 3  # the two workers and the one that watches them
+    assert max(megabytes) < WEB_WORKER_MEGABYTES
 
 
 def test_the_next_worker_computes_what_a_killed_one_was_computing(answered_site: Site) -> None:
