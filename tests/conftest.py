@@ -72,7 +72,7 @@ LONGEST_FIRST = (
     "contracts/test_mechanisms.py",
 )
 FOLDERS_IN_ORDER = ("browser", "integration", "contracts", "simulation", "audits", "unit")
-WAITING = 2
+WAITING = 4
 """About so many test processes wait at any time."""
 # As many Redis databases as the tests have of their own.
 PROCESSES_AT_MOST = 32
