@@ -25,7 +25,7 @@ from analysis.models.triggers import BUDGETS_NEVER_GROW, CHARGES_ARE_KEPT
 from audit.triggers import LOG_IS_APPEND_ONLY, PUBLISHED_HEADS_ARE_KEPT
 from surveys.models.triggers import PREREGISTRATIONS_ARE_KEPT, PROTOCOLS_ARE_FROZEN
 from tests.crowds import build_study
-from tests.processes import Site, built, embedded, migrate_embedded, production
+from tests.processes import Site, embedded, migrate_embedded, once, production, to_copy
 
 # The files that take longest, in that order. When processes share the suite, these come first: one of them begun last would be waited for.
 LONGEST_FIRST = (
@@ -210,11 +210,17 @@ def postgresql(transactional_db: None) -> None:
 
 
 @pytest.fixture(scope="session")
-def migrated_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def common_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all test processes of this run have in common."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def migrated_folder(common_folder: Path) -> Path:
     """The data of an embedded site that was migrated and never started, for sites to copy."""
-    var = tmp_path_factory.mktemp("migrated") / "var"
-    migrate_embedded(var)
-    return var
+    once(common_folder / "migrated", migrate_embedded)
+    return common_folder / "migrated"
 
 
 @pytest.fixture
@@ -225,18 +231,15 @@ def embedded_site(tmp_path: Path, migrated_folder: Path) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="session")
-def built_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def built_site(common_folder: Path) -> Site:
     """A production site that never runs: what the sites of all tests are copies of, because migrating takes longer than most tests."""
-    with built(tmp_path_factory.mktemp("built")) as site:
-        yield site
+    return to_copy(common_folder / "built")
 
 
 @pytest.fixture(scope="session")
-def built_study(tmp_path_factory: pytest.TempPathFactory, built_site: Site) -> Iterator[Site]:
+def built_study(common_folder: Path, built_site: Site) -> Site:
     """The same with the demonstration study, which recruits."""
-    with built(tmp_path_factory.mktemp("study"), like=built_site) as site:
-        build_study(site)
-        yield site
+    return to_copy(common_folder / "study", like=built_site, then=build_study)
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Candor as its own operating-system processes, as people run it: started, killed and started again by tests and benchmarks."""
 
+import fcntl
+import json
 import os
 import shutil
 import signal
@@ -9,7 +11,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -186,9 +188,11 @@ def embedded(var: Path, *, like: Path | None = None, demo_bots: int | None = Non
         site.end()
 
 
-def migrate_embedded(var: Path) -> None:
-    """Make the folder of an embedded site that was never started."""
-    _embedded(var).manage("migrate", "--verbosity=0")
+def migrate_embedded(var: Path) -> dict[str, str]:
+    """Make the folder of an embedded site that was never started; its environment."""
+    site = _embedded(var)
+    site.manage("migrate", "--verbosity=0")
+    return site.environment
 
 
 def _embedded(var: Path) -> Site:
@@ -212,50 +216,83 @@ def production(folder: Path, *, like: Site | None = None) -> Iterator[Site]:
 @contextmanager
 def built(folder: Path, *, like: Site | None = None) -> Iterator[Site]:
     """A production site that does not run yet: migrated, with its static files; or a copy of another one that does not run."""
-    if not os.environ.get("DATABASE_URL", "").startswith("postgresql") or "REDIS_URL" not in os.environ:
-        raise AssertionError("needs PostgreSQL and Redis: run `make test` or `python -m tests.services pytest …`")
     with fresh_database(like=like.environment["DATABASE_URL"] if like else None) as database:
-        environment = _environment(
-            DJANGO_SETTINGS_MODULE="config.settings.production",
-            SECRET_KEY=like.environment["SECRET_KEY"] if like else uuid.uuid4().hex * 2,
-            DATABASE_URL=database,
-            REDIS_URL=_redis_database(),
-            ALLOWED_HOSTS="127.0.0.1",
-            MEDIA_ROOT=str(folder / "media"),
-            CANDOR_VAR=str(folder),
-            SECURE_SSL_REDIRECT="0",
-        )
-        site = Site(
-            folder=folder,
-            environment=environment,
-            commands={
-                "web": [*GRANIAN, "--no-access-log", "--host", "127.0.0.1", "--port", "{port}", "config.wsgi:application"],
-                "worker": ["-m", "celery", "-A", "config", "worker", "--concurrency", "2", "--loglevel", "warning"],
-                "beat": ["-m", "celery", "-A", "config", "beat", "--schedule", str(folder / "beat"), "--loglevel", "warning"],
-            },
-        )
+        site = _build(folder, database, like=like)
         try:
-            if like:
-                shutil.copytree(like.folder, folder, dirs_exist_ok=True)
-            else:
-                site.manage("migrate", "--verbosity=0")
-                site.manage("collectstatic", "--noinput", "--verbosity=0")
             yield site
         finally:
             site.end()
 
 
+def once(folder: Path, make: Callable[[Path], dict[str, str]]) -> dict[str, str]:
+    """What `make(folder)` returned in whichever test process asked first; the others wait for it, and find the folder as it left it."""
+    said = folder.with_suffix(".json")
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not said.exists():
+            said.write_text(json.dumps(make(folder)))
+        return dict(json.loads(said.read_text()))
+
+
+def to_copy(folder: Path, *, like: Site | None = None, then: Callable[[Site], None] | None = None) -> Site:
+    """A production site for others to be copies of, built by one test process for all; `then` does something to it. It never runs, and
+    its database ends with the tests' PostgreSQL.
+    """
+
+    def make(folder: Path) -> dict[str, str]:
+        site = _build(folder, _new_database(like=like.environment["DATABASE_URL"] if like else None), like=like)
+        if then:
+            then(site)
+        return site.environment
+
+    return Site(folder=folder, environment=once(folder, make), commands={})
+
+
+def _build(folder: Path, database: str, *, like: Site | None) -> Site:
+    environment = _environment(
+        DJANGO_SETTINGS_MODULE="config.settings.production",
+        SECRET_KEY=like.environment["SECRET_KEY"] if like else uuid.uuid4().hex * 2,
+        DATABASE_URL=database,
+        REDIS_URL=_redis_database(),
+        ALLOWED_HOSTS="127.0.0.1",
+        MEDIA_ROOT=str(folder / "media"),
+        CANDOR_VAR=str(folder),
+        SECURE_SSL_REDIRECT="0",
+    )
+    commands = {
+        "web": [*GRANIAN, "--no-access-log", "--host", "127.0.0.1", "--port", "{port}", "config.wsgi:application"],
+        "worker": ["-m", "celery", "-A", "config", "worker", "--concurrency", "2", "--loglevel", "warning"],
+        "beat": ["-m", "celery", "-A", "config", "beat", "--schedule", str(folder / "beat"), "--loglevel", "warning"],
+    }
+    site = Site(folder=folder, environment=environment, commands=commands)
+    if like:
+        shutil.copytree(like.folder, folder, dirs_exist_ok=True)
+    else:
+        site.manage("migrate", "--verbosity=0")
+        site.manage("collectstatic", "--noinput", "--verbosity=0")
+    return site
+
+
 @contextmanager
 def fresh_database(*, like: str | None = None) -> Iterator[str]:
     """The address of a database on the tests' PostgreSQL, empty or a copy of the one at another address, dropped at the end."""
-    server = urlsplit(os.environ["DATABASE_URL"])
-    name = f"candor_{uuid.uuid4().hex[:12]}"
-    template = urlsplit(like).path.removeprefix("/") if like else "template1"
-    _execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+    address = _new_database(like=like)
     try:
-        yield urlunsplit(server._replace(path=f"/{name}"))
+        yield address
     finally:
-        _execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+        _execute(f'DROP DATABASE "{_name_of(address)}" WITH (FORCE)')
+
+
+def _new_database(*, like: str | None) -> str:
+    if not os.environ.get("DATABASE_URL", "").startswith("postgresql") or "REDIS_URL" not in os.environ:
+        raise AssertionError("needs PostgreSQL and Redis: run `make test` or `python -m tests.services pytest …`")
+    name = f"candor_{uuid.uuid4().hex[:12]}"
+    _execute(f'CREATE DATABASE "{name}" TEMPLATE "{_name_of(like) if like else "template1"}"')
+    return urlunsplit(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}"))
+
+
+def _name_of(database: str) -> str:
+    return urlsplit(database).path.removeprefix("/")
 
 
 def _execute(statement: str) -> None:

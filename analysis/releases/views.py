@@ -15,6 +15,7 @@ from analysis.models import OPEN_RELEASES, Release, ReleaseStatus
 from analysis.packages.licences import LICENCES
 from analysis.releases import services
 from analysis.releases.building import STAGES
+from analysis.releases.findings import file_of, findings_of
 from analysis.releases.forms import ReleaseForm
 from analysis.releases.keys import signing_key
 from analysis.releases.record_choices import RecordChoices
@@ -128,10 +129,21 @@ def public_page(request: HttpRequest, slug: str, version: int) -> HttpResponse:
         "study": release.study,
         "licence": LICENCES[release.licence],
         "records": record_summary(release),
+        "findings": findings_of(release) if release.status == ReleaseStatus.PUBLISHED else None,
         "statistics": statistics_of(release) if release.status == ReleaseStatus.PUBLISHED else None,
         "versions": public_releases().filter(study=release.study).order_by("-version"),
     }
     return render(request, "analysis/releases/public_page.html", context)
+
+
+@require_safe
+def public_file(request: HttpRequest, slug: str, version: int, name: str) -> HttpResponse:
+    """A file of the package from which a browser computes the estimates again; nobody counts or notes who reads it."""
+    release = public_release(slug, version)
+    content = file_of(release, name) if release.status == ReleaseStatus.PUBLISHED else None
+    if content is None:
+        raise Http404("There is no such file.")
+    return HttpResponse(content, content_type="text/csv; charset=utf-8" if name.endswith(".csv") else "application/json")
 
 
 @require_safe

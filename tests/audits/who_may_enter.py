@@ -182,6 +182,7 @@ RECRUITING: dict[str, tuple[Any, ...]] = {
     "analysis:releases_one":           (LOGIN,  404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:public_study_releases":  (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:public_release":         (404,    404,    404,    404,    404,    404,    404,    404,    404),
+    "analysis:public_file":            (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:public_package":         (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_release":            (404,    404,    404,    404,    404,    404,    404,    404,    404),
     "analysis:api_release_package":    (404,    404,    404,    404,    404,    404,    404,    404,    404),
