@@ -9,8 +9,8 @@ from analysis.data_sets import views as data_sets
 from analysis.data_sets.api import DataSets, OneDataSet
 from analysis.diagnosis.api import Diagnoses, StopDiagnosis
 from analysis.diagnosis.views import diagnosis
-from analysis.inbox.api import ReviewQueue
-from analysis.inbox.views import inbox
+from analysis.inbox.api import Decisions, ReviewQueue
+from analysis.inbox.views import decisions, inbox
 from analysis.learning import views as learning
 from analysis.learning.api import (
     PreviewDataSetDifficulties,
@@ -57,6 +57,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("data-sets/<slug:data_set>/ledger/", ledger, name="data_set_ledger"),
     path("methods/", methods_page.methods_page, name="methods_page"),
     path("review/", inbox, name="inbox"),
+    path("review/decisions/", decisions, name="decisions"),
+    path("review/decisions.csv", decisions, {"kind": "csv"}, name="decisions_table"),
     path("studies/<slug:slug>/rehearsal/", rehearsal, name="rehearsal"),
     path("studies/<slug:slug>/diagnosis/", diagnosis, name="diagnosis"),
     path("studies/<slug:slug>/records/", records, name="records"),
@@ -69,6 +71,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/results/figures/<slug:figure>.<slug:kind>", views.figure, name="figure"),
     path("studies/<slug:slug>/results/tables/<slug:table>.csv", views.table, name="table"),
     path("api/v1/review/", ReviewQueue.as_view(), name="api_review_queue"),
+    path("api/v1/review/decisions/", Decisions.as_view(), name="api_decisions"),
     path("api/v1/power/", plans.Power.as_view(), name="api_power"),
     path("api/v1/studies/<slug:slug>/rehearsal/", Rehearsal.as_view(), name="api_rehearsal"),
     path("api/v1/studies/<slug:slug>/rehearsal/stop/", StopRehearsal.as_view(), name="api_stop_rehearsal"),

@@ -82,6 +82,7 @@ def test_pages_in_german_are_german_as_a_whole() -> None:
         json.dumps(source.whole.definition, ensure_ascii=False)
         + " Diaries Marks of a course From elsewhere. Draft A test. difficulties.json "
     )
+    must_be_german(officer, [reverse("analysis:decisions"), f"{reverse('analysis:decisions')}?first=2000-01-01&last=2000-06-30"], content)
     must_be_german(owner, pages, content + "recursion, base case exam, test law, art eve@example.org ")
 
 

@@ -152,6 +152,7 @@ SECURE_REFERRER_POLICY = "same-origin"  # `no-referrer` would break CSRF
 X_FRAME_OPTIONS = "DENY"
 # Days after which a back-up is destroyed: withdrawals are remembered for so long, to be repeated after a restore.
 BACKUP_DAYS = int(os.environ.get("BACKUP_DAYS", "30"))
+SECOND_READER = os.environ.get("SECOND_READER", "0") == "1"
 LARGEST_EPSILON = float(os.environ.get("LARGEST_EPSILON", "12"))
 """No study is launched whose answers lose more privacy than this, all questions together."""
 # Secret for the release signing key; defaults to SECRET_KEY. Before rotating SECRET_KEY, set this to its old value.
