@@ -1,4 +1,4 @@
-"""What a cell of a record may hold, and how sensitive numbers are binned."""
+"""The content that a cell of a record may hold, and how sensitive numbers are binned."""
 
 import pytest
 
