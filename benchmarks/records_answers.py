@@ -1,21 +1,13 @@
-"""How well do published records answer questions, and how do real records fare?
+"""How well do published records answer questions?
 
     python -m benchmarks.records_answers                   some minutes; writes benchmarks/records_answers.md
-    apt-get install r-cran-lme4 r-cran-vcdextra            for the real records; what is missing is named in the page
 
-Queries are of the form of Gursoy et al. (2017), §6.1. Beside them stand answers with noise for the same ε in all. Real data come with
-packages of Debian; they are read by Rscript into a folder that is deleted afterwards, and nothing of them is kept here but numbers.
+Queries are of the form of Gursoy et al. (2017), §6.1. Beside them stand answers with noise for the same ε in all.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import shutil
-import subprocess
-import tempfile
-import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -24,13 +16,10 @@ from typing import Any
 import click
 import numpy as np
 
-from benchmarks.real_data import DataSet, read_from_r
 from benchmarks.transcripts import COMMON, INTRODUCTORY, Record, hierarchies_of, queries_of, synthetic, varied
 from candor.records.anonymising import anonymize
 from candor.records.loss import losses
 from candor.records.reconstruction import Query, Reconstruction, average_relative_error, desk_relative_error, read_query
-from candor.records.risk import linked, risks
-from candor.records.tables.anonymising import anonymize_table, read_table
 
 EPSILONS = (1.0, 4.0, 10.0)
 TO_BINS = {"gpa": {"interval": [0.01]}}
@@ -80,95 +69,12 @@ def _totals(records: Sequence[Record]) -> dict[str, dict[str, float]]:
     return {"course": {name: float(number) for name, number in courses.items()}}
 
 
-def evaluations() -> list[str]:
-    """Students of ETH Zürich who rated lecturers: age of study, department, lecturer with the score."""
-    rows = _rows("InstEval", "lme4")
-    if rows is None:
-        return ["", "InstEval: r-cran-lme4 is not installed here."]
-    students: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
-    ages: dict[str, str] = {}
-    for row in rows:
-        students[row["s"]][row["dept"]].append((row["d"], row["y"]))
-        ages[row["s"]] = row["studage"]
-    records = [
-        _vertex(
-            {"age": ages[one]},
-            {},
-            [
-                _vertex({"department": name}, {}, [_vertex({"lecturer": who}, {"score": score}, []) for who, score in rated])
-                for name, rated in of.items()
-            ],
-        )
-        for one, of in students.items()
-    ]
-    labels = {
-        "age": {name: [name, "*"] for name in sorted(set(ages.values()))},
-        "department": {row["dept"]: [row["dept"], "*"] for row in rows},
-        "lecturer": {row["d"]: [row["d"], "*"] for row in rows},
-    }
-    lines = [
-        "",
-        f"InstEval (lme4): {len(records)} students, {len(rows)} ratings; the only ones with all their labels: "
-        f"{linked(records)['all labels']}.",
-        "",
-        "| k | NCP | singled out by all labels | by an insider | CPU s |",
-        "|---|---|---|---|---|",
-    ]
-    for k in (5, 12):
-        started = time.process_time()
-        release = anonymize(records, labels, k=k)
-        seconds, found = time.process_time() - started, risks(release.records)
-        insider = found.insider["score"].singled_out if "score" in found.insider else float("nan")
-        lines.append(f"| {k} | {losses(release).overall:.3f} | {found.linked['all labels']} | {insider:.1%} | {seconds:.2f} |")
-    return lines
-
-
-def survey() -> list[str]:
-    """Pupils of Dayton, Ohio: who used cigarettes, alcohol and marijuana."""
-    rows = _rows(
-        "DaytonSurvey",
-        "vcdExtra",
-        "as.data.frame(lapply(DaytonSurvey[rep(seq_len(nrow(DaytonSurvey)), DaytonSurvey$Freq), 1:5], as.character))",
-    )
-    if rows is None:
-        return ["", "DaytonSurvey: r-cran-vcdextra is not installed here."]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    names = list(rows[0])
-    sensitive = next(name for name in names if name.lower().startswith("marijuana"))
-    roles = {name: "sensitive" if name == sensitive else "quasi_identifier" for name in names}
-    labels = {name: {row[name]: [row[name], "*"] for row in rows} for name in names if name != sensitive}
-    lines = ["", f"DaytonSurvey (vcdExtra): {len(rows)} pupils.", "", "| demands | NCP | suppressed |", "|---|---|---|"]
-    for demanded, options in (("k = 5", {"k": 5}), ("k = 50", {"k": 50}), ("k = 5, t = 0.3", {"k": 5, "t": 0.3})):
-        found = anonymize_table(read_table(text.getvalue()), roles, labels, **options)
-        lines.append(f"| {demanded} | {found.loss:.4f} | {found.suppressed} |")
-    return lines
-
-
-def _vertex(labels: dict[str, Any], values: dict[str, Any], children: list[Any]) -> Record:
-    return {"quasi_identifiers": labels, "sensitive": values, "children": children}
-
-
-def _rows(name: str, package: str, expression: str | None = None) -> list[dict[str, str]] | None:
-    """The rows of a data set of R, or None when its package is missing."""
-    folder = Path(tempfile.mkdtemp())
-    try:
-        written, _ = read_from_r(DataSet(name=name, package=package, about="", rows=expression or name, schema={}, questions=()), folder)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    finally:
-        shutil.rmtree(folder)
-    return list(csv.DictReader(io.StringIO(written.decode())))
-
-
 @click.command()
 @click.option("--output", type=click.Path(path_type=Path), default=Path(__file__).with_suffix(".md"))
 def main(output: Path) -> None:
     """Measure, print, and write the page."""
     lines = ["# Answers from published records", "", f"`python -m benchmarks.records_answers`, {date.today()}."]
-    for part in (loss_lines, answer_lines, evaluations, survey):
+    for part in (loss_lines, answer_lines):
         lines += part()
         output.write_text("\n".join([*lines, ""]), encoding="utf-8")
     click.echo("\n".join(lines))
