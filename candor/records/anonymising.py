@@ -68,7 +68,7 @@ def read_records(records: Iterable[Any], hierarchies: Any, *, auxiliary: Iterabl
         Naming the attribute, or the record and the path.
     """
     forest = Forest(read_hierarchies(hierarchies), auxiliary=auxiliary)
-    with _without_collection():
+    with without_collection():
         for record in records:
             forest.add(record)
     forest.settle()
@@ -159,11 +159,11 @@ def anonymize(
     n = len(forest.roots)
     if (suppressed := n - sum(map(len, chosen))) > suppress * n:
         raise ParameterError(f"{suppressed} of {n} records would be suppressed; expected at most {suppress:.0%}")
-    with _without_collection():
+    with without_collection():
         built, published = _built(forest, chosen, demands=demands, anatomy=anatomy)
     tell(0.9)
     kept = frozenset(forest.auxiliary)
-    with _without_collection():
+    with without_collection():
         broken = next(checking.violations(published, k=k, diversity=demands.levels, t=t, auxiliary=kept), None)
     if broken is not None:
         raise ParameterError(f"the checker refuses this release: {broken}")
@@ -316,7 +316,7 @@ class _Publisher:
 
 
 @contextmanager
-def _without_collection() -> Iterator[None]:
+def without_collection() -> Iterator[None]:
     """No search for cycles meanwhile: there are none among so many small objects, and looking for them takes a third of the time."""
     enabled = gc.isenabled()
     gc.disable()
