@@ -232,7 +232,9 @@ def test_the_officer_confirms_on_the_page_or_by_a_program(study: Study) -> None:
     asked = text_of(reader.get(page))
     for said in ("Publish these answers as they are", "Many of them together identify", "of 96 people would share", "shuffled", "m/ℓ"):
         assert said in asked
-    assert "Confirm these" not in text_of(logged_in(study.owner).get(page))
+    mine = text_of(logged_in(study.owner).get(page))
+    assert "Asked to be published as they are" in mine
+    assert "Confirm these" not in mine
     assert "by name" in text_of(reader.post(page, {"step": "confirm"}, follow=True))
     reader.post(page, {"step": "confirm", "attributes": ["devices"]})
     work_on(release)
