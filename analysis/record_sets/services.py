@@ -101,7 +101,7 @@ def request_approval(data_set: DataSet, *, sha256: str, delete_on: date, actor: 
 
 
 @transaction.atomic
-def approve(data_set: DataSet, *, sha256: str, delete_on: str, actor: User) -> None:
+def publish(data_set: DataSet, *, sha256: str, delete_on: str, actor: User) -> None:
     """Publish the package that the officer has read, if it is as it was built and the checker accepts it."""
     data_sets.approve(data_set, budget=None, delete_on=delete_on, analysts=(), actor=actor)
     package = _standing(data_set, sha256)

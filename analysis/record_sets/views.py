@@ -171,7 +171,7 @@ def _take_back(request: HttpRequest, seat: DataSetSeat) -> Errors:
 
 
 def _approve(request: HttpRequest, seat: DataSetSeat) -> Errors:
-    services.approve(seat.data_set, sha256=request.POST.get("sha256", ""), delete_on=request.POST.get("delete_on", ""), actor=seat.user)
+    services.publish(seat.data_set, sha256=request.POST.get("sha256", ""), delete_on=request.POST.get("delete_on", ""), actor=seat.user)
     messages.success(request, _("The records are public."))
     return {}
 
